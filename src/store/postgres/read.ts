@@ -8,7 +8,7 @@ import type { LastImport, StoreReader, CompanyReader } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
-import { createKeptCounts } from '../serving/value-counts.ts'
+import { createValueCounts } from '../serving/value-counts.ts'
 import { createViews } from '../serving/views.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
@@ -73,7 +73,7 @@ export function createCompanyReader(
   const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
   const rows = rowsIn(pool)
   const queries = queriesOf(pool, even === undefined ? dialect : spreadDialect)
-  const kept = createKeptCounts()
+  const countListings = createValueCounts()
   return {
     findCompany: ([jurisdiction, identifier]) =>
       gate({ table: 'company_names', value: identifier }, async () => {
@@ -86,7 +86,7 @@ export function createCompanyReader(
     // What a company was at a version never changes.
     readCompany: async (asked) =>
       gate(companyPlace(asked.companyId), async () =>
-        reads.now(() => readCompany(ofVersions, asked, kept)),
+        reads.now(() => readCompany(ofVersions, asked, countListings)),
       ),
     findRegistryVersion: (moment) => findVersion(queries, undefined, moment),
     readRegistry: () => readRegistry(ofVersions),

@@ -20,20 +20,19 @@ import { pageBytesMax } from '../page-size.ts'
 import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { type CountedListing, countListings, noCounts } from './count-values.ts'
 import { findOutside } from './outside-history.ts'
 import type { Change } from './reads.ts'
-import type { KeptCounts } from './value-counts.ts'
+import { type CountedListing, type CountListings, noCounts } from './value-counts.ts'
 
 /**
  * Reads a company; undefined if it was not in the registry.
  *
- * @param kept the counts of long listings.
+ * @param countListings keeps the counts of long listings.
  */
 export async function readCompany(
   snapshot: Snapshot,
   asked: CompanyRequest,
-  kept: KeptCounts,
+  countListings: CountListings,
 ): Promise<CompanyState | OutsideHistory | undefined> {
   const { companyId: id, version: askedVersion } = asked
   const registry = await readRegistry(snapshot, id)
@@ -44,7 +43,7 @@ export async function readCompany(
   if (identity === undefined) return undefined
   const heads = await readCompanyHeads(snapshot, id, version)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
-  const listings = await summarise(snapshot, asked, { heads, identity, kept })
+  const listings = await summarise(snapshot, asked, { heads, identity, countListings })
   const changes = [
     await snapshot.change(identity.changedIn),
     ...said.changes,
@@ -121,14 +120,14 @@ async function readAll(snapshot: Snapshot, head: HeadRow): Promise<ListedRecord[
 interface Summarised {
   readonly heads: ReadonlyMap<string, HeadRow>
   readonly identity: Identity
-  readonly kept: KeptCounts
+  readonly countListings: CountListings
 }
 
 /** The listings that are asked for, and the imports that last changed them. */
 async function summarise(
   snapshot: Snapshot,
   { resources }: CompanyRequest,
-  { heads, identity, kept }: Summarised,
+  { heads, identity, countListings }: Summarised,
 ): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
   const listed: CountedListing[] = []
   const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
@@ -139,7 +138,7 @@ async function summarise(
     found.push({ summary: { resource, total, version }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
-  const counts = await countListings(snapshot, listed, kept)
+  const counts = await countListings(snapshot, listed)
   return found.map(({ summary, change }) => {
     const { resource } = summary
     return {

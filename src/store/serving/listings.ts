@@ -141,34 +141,21 @@ async function makeKnown(
   state: Lacking['lacking'],
 ): Promise<MadeView | undefined> {
   const key = keyOf(selection, state)
+  const make = async () => {
+    const view = await makeView(reads, selection, state.row)
+    // After a restore, the same numbers may be those of other segments.
+    const { lineage } = await reads.now(() => reads.change(state.version))
+    if (!state.lineage.startsWith(lineage)) throw new Error('the store has another history now')
+    return view
+  }
   try {
-    const unchanged = readUnchanged(reads, state)
     // Others need not wait for the scan of a short listing.
     const isLong = state.row.total > shortListingMax
-    const make = () => makeView(unchanged, selection, state.row)
-    const view = await views.make(key, make, isLong ? turns : undefined)
-    return { key, view }
+    return { key, view: await views.make(key, make, isLong ? turns : undefined) }
   } catch (error) {
     const now = await reads.now(() => readState(reads, selection))
     if (isListed(now) && now.lineage === state.lineage) throw error
     return undefined
-  }
-}
-
-/** Reads that fail where the history is not any more that of a state: numbers are used again. */
-function readUnchanged(reads: ServingReads, { version, lineage }: ListingState): ServingReads {
-  const checked = <T>(read: () => Awaitable<T>) =>
-    reads.now(() =>
-      after(reads.change(version), (change) => {
-        if (!lineage.startsWith(change.lineage))
-          throw new Error('the store has another history now')
-        return read()
-      }),
-    )
-  return {
-    ...reads,
-    entries: (companyId, segments) => checked(() => reads.entries(companyId, segments)),
-    texts: (companyId, segments) => checked(() => reads.texts(companyId, segments)),
   }
 }
 

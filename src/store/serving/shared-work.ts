@@ -1,21 +1,6 @@
 // Work that several clients may wait for: done once for all of them, not too much at a time, and
 // dropped when the last of them has gone.
 
-export interface SharedWork<T> {
-  /**
-   * Does the work of a key; those who ask for it meanwhile get the same result.
-   *
-   * @param work its signal is aborted when nobody waits for it any more.
-   * @param left is aborted when this client has gone; the promise rejects with its reason.
-   * @throws Busy if too much work is under way.
-   */
-  run(key: string, work: (dropped: AbortSignal) => Promise<T>, left?: AbortSignal): Promise<T>
-  /** Whether the work of a key is under way. */
-  has(key: string): boolean
-  /** How much is under way. */
-  count(): number
-}
-
 /** How much may be under way: with each of them a client waits. */
 const underWayMax = 64
 
@@ -28,7 +13,7 @@ interface Shared<T> {
 }
 
 /** @param tooMany the message where there is too much. */
-export function createSharedWork<T>(tooMany: string): SharedWork<T> {
+export function createSharedWork<T>(tooMany: string) {
   const underWay = new Map<string, Shared<T>>()
 
   function begin(key: string, work: (dropped: AbortSignal) => Promise<T>): Shared<T> {
@@ -59,7 +44,14 @@ export function createSharedWork<T>(tooMany: string): SharedWork<T> {
   }
 
   return {
-    run(key, work, left) {
+    /**
+     * Does the work of a key; those who ask for it meanwhile get the same result.
+     *
+     * @param work its signal is aborted when nobody waits for it any more.
+     * @param left is aborted when this client has gone; the promise rejects with its reason.
+     * @throws Busy if too much work is under way.
+     */
+    run(key: string, work: (dropped: AbortSignal) => Promise<T>, left?: AbortSignal): Promise<T> {
       const already = underWay.get(key)
       if (already === undefined && underWay.size >= underWayMax) {
         return Promise.reject(new Busy(tooMany))
@@ -68,7 +60,9 @@ export function createSharedWork<T>(tooMany: string): SharedWork<T> {
       shared.waiting += 1
       return left === undefined ? shared.result : wait(key, shared, left)
     },
-    has: (key) => underWay.has(key),
+    /** Whether the work of a key is under way. */
+    has: (key: string) => underWay.has(key),
+    /** How much is under way. */
     count: () => underWay.size,
   }
 }

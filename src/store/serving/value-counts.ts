@@ -1,7 +1,16 @@
-// How many records of a listing have which value of a filter (contract 8.4), for filters of few
-// values. Counts are made once for each state of a listing, and kept within a number of bytes.
+// Counts how many records of a company's listings have which value of a filter (contract 8.4), from
+// the indexes, for filters of few values. Those of a long listing are counted once for each state of
+// it, and kept within a number of bytes.
 
 import { LRUCache } from 'lru-cache'
+import type { Resource } from '../../resources/resource.ts'
+import { markOf } from '../listing/directory.ts'
+import { leavesOf } from '../listing/open-listings.ts'
+import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
+import { shapeOf } from '../listing/shape.ts'
+import { type HeadRow, inBatches, type ListingReads } from '../listing/tables.ts'
+import { createPace } from './pace.ts'
+import type { Change } from './reads.ts'
 import { createSharedWork } from './shared-work.ts'
 
 /** Up to this many values of a filter are counted; with more, it is left out. */
@@ -15,61 +24,57 @@ export type ValueCount = readonly [value: string | null, count: number]
 /** The counts of each filter that has few values, by field: most first, then by code point. */
 export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 
-/** Counts values one after another, until they are too many. */
-export function createCounter() {
-  const counts = new Map<string | null, number>()
-  let isOver = false
-  return {
-    add(value: string | null, count = 1): void {
-      const known = counts.get(value)
-      if (known !== undefined) counts.set(value, known + count)
-      else if (counts.size === countedValuesMax || isTooLong(value)) isOver = true
-      else counts.set(value, count)
-    },
-    isOver: () => isOver,
-    /** Most first, then by code point, null last; undefined if the values are too many. */
-    counts: (): readonly ValueCount[] | undefined =>
-      isOver ? undefined : [...counts].sort(byCount),
-  }
+/** A listing that has records. */
+export interface CountedListing {
+  readonly resource: Resource
+  readonly head: HeadRow
+  /** The import that made this state of it. */
+  readonly change: Change
 }
 
-function isTooLong(value: string | null): boolean {
-  if (value === null || value.length <= countedLengthMax) return false
-  return Array.from(value).length > countedLengthMax
-}
+/** Up to this many records are counted at once: some 0.2 us for each. */
+const shortListingMax = 1_000
+/** Segments of a long listing that are read at a time. */
+const batchLength = 64
+/** The bytes of counts that are kept. */
+const countBytesMax = 4 * 1_048_576
 
-function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
-  if (countOfA !== countOfB) return countOfB - countOfA
-  if (a === null || b === null) return Number(a === null) - Number(b === null)
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
+type EntryReads = Pick<ListingReads, 'entries'>
 
-/** The bytes of counts that a reader keeps. */
-export const countBytesUsual = 4 * 1_048_576
+/** Counts listings, by the names of their resources. */
+export type CountListings = (
+  reads: EntryReads,
+  listings: readonly CountedListing[],
+) => Promise<ReadonlyMap<string, ListingCounts>>
 
-/** Counts by a key that names one state of a listing, so that they are never stale. */
-export interface KeptCounts {
-  get(key: string): ListingCounts | undefined
-  /**
-   * Counts a long listing, and keeps the counts; those who ask for it meanwhile get the same.
-   *
-   * @throws Error if too many are being counted.
-   */
-  share(key: string, count: () => Promise<ListingCounts>): Promise<ListingCounts>
-}
-
-/** @param bytesMax bounds the counts that are kept. */
-export function createKeptCounts(bytesMax = countBytesUsual): KeptCounts {
-  const kept = new LRUCache<string, ListingCounts>({ maxSize: bytesMax, sizeCalculation: sizeOf })
+/** Makes what counts listings, and keeps the counts of long ones. */
+export function createValueCounts(): CountListings {
+  const kept = new LRUCache<string, ListingCounts>({
+    maxSize: countBytesMax,
+    sizeCalculation: sizeOf,
+  })
   const counting = createSharedWork<ListingCounts>('too many long listings are being counted')
-  return {
-    get: (key) => kept.get(key),
-    share: (key, count) =>
-      counting.run(key, async () => {
-        const counts = await count()
-        kept.set(key, counts)
-        return counts
-      }),
+
+  const countKept = async (reads: EntryReads, listing: CountedListing) => {
+    const { resource, head, change } = listing
+    // Names one state of the listing, so that no counts are ever stale.
+    const key = `${resource.name} ${head.companyId} ${change.lineage}${markOf(head.directory)}`
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    return counting.run(key, async () => {
+      const counts = await countLong(reads, listing)
+      kept.set(key, counts)
+      return counts
+    })
+  }
+
+  return async (reads, listings) => {
+    const isShort = ({ head }: CountedListing) => head.total <= shortListingMax
+    const counts = await countShort(reads, listings.filter(isShort))
+    for (const listing of listings) {
+      if (!isShort(listing)) counts.set(listing.resource.name, await countKept(reads, listing))
+    }
+    return counts
   }
 }
 
@@ -80,4 +85,104 @@ function sizeOf(counts: ListingCounts): number {
     for (const [value] of values) bytes += 64 + 2 * (value?.length ?? 0)
   }
   return bytes
+}
+
+/** The counts of a listing without records. */
+export function noCounts(resource: Resource): ListingCounts {
+  return createCounter(resource).counts()
+}
+
+/** Counts listings whose segments are read at once. */
+async function countShort(
+  reads: EntryReads,
+  listings: readonly CountedListing[],
+): Promise<Map<string, ListingCounts>> {
+  const numbers: number[] = []
+  const ends: number[] = []
+  for (const { head } of listings) {
+    numbers.push(...(await segmentsOf(reads, head)))
+    ends.push(numbers.length)
+  }
+  const [company] = listings
+  const entries = company === undefined ? [] : await reads.entries(company.head.companyId, numbers)
+  const counts = new Map<string, ListingCounts>()
+  for (const [n, { resource }] of listings.entries()) {
+    const counter = createCounter(resource)
+    for (const one of entries.slice(ends[n - 1] ?? 0, ends[n])) counter.add(one)
+    counts.set(resource.name, counter.counts())
+  }
+  return counts
+}
+
+/** Counts a listing in steps; ends early if every filter has too many values. */
+async function countLong(
+  reads: EntryReads,
+  { resource, head }: CountedListing,
+): Promise<ListingCounts> {
+  const counter = createCounter(resource)
+  const pace = createPace()
+  for (const some of inBatches(await segmentsOf(reads, head), batchLength)) {
+    if (counter.isOver()) break
+    for (const one of await reads.entries(head.companyId, some)) {
+      counter.add(one)
+      await pace()
+    }
+  }
+  return counter.counts()
+}
+
+async function segmentsOf(reads: EntryReads, head: HeadRow): Promise<readonly number[]> {
+  return (await leavesOf(reads, head)).map(({ segment }) => segment)
+}
+
+/** Counts the values of the fields that are filtered by single values, until they are too many. */
+function createCounter(resource: Resource) {
+  const shape = shapeOf(resource)
+  let fields = shape.columns.flatMap(({ field }, column) =>
+    resource.fields[field]?.filter === 'value'
+      ? [{ field, column, counts: new Map<string | null, number>() }]
+      : [],
+  )
+  return {
+    add(entries: Uint8Array): void {
+      if (fields.length === 0) return
+      const columns = fields.map(({ column }) => column)
+      const index = decodeEntries(shape, entries, columns, noLists)
+      fields = fields.filter(({ column, counts }) => addColumn(index, column, counts))
+    },
+    isOver: () => fields.length === 0,
+    counts: (): ListingCounts =>
+      Object.fromEntries(fields.map(({ field, counts }) => [field, [...counts].sort(byCount)])),
+  }
+}
+
+/** Adds the values of a segment; returns false if they are too many, or one is too long. */
+function addColumn(
+  { columns }: SegmentIndex,
+  at: number,
+  counts: Map<string | null, number>,
+): boolean {
+  const column = columns[at]
+  if (column?.type !== 'text') throw new Error('only texts are filtered by single values')
+  const byCode = new Uint32Array(column.values.length + 1)
+  for (const code of column.codes) byCode[code] = (byCode[code] ?? 0) + 1
+  for (const [code, count] of byCode.entries()) {
+    if (count === 0) continue
+    const value = code === 0 ? null : (column.values[code - 1] ?? null)
+    if (isTooLong(value)) return false
+    counts.set(value, (counts.get(value) ?? 0) + count)
+  }
+  return counts.size <= countedValuesMax
+}
+
+function isTooLong(value: string | null): boolean {
+  if (value === null || value.length <= countedLengthMax) return false
+  return Array.from(value).length > countedLengthMax
+}
+
+/** Most first, then by code point, null last. */
+function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
+  if (countOfA !== countOfB) return countOfB - countOfA
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

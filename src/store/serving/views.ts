@@ -11,28 +11,12 @@ import type { ScanTurns } from '../reading.ts'
 import { bytesOf, type View } from '../listing/view.ts'
 import { createSharedWork } from './shared-work.ts'
 
+export type Views = ReturnType<typeof createViews>
+
 /** What is kept and under way, for the metrics. */
 export interface ViewCounts {
-  readonly kept: number
   readonly bytes: number
-  /** The age of the oldest view kept, in milliseconds; 0 if there is none. */
-  readonly oldestMs: number
   readonly underWay: number
-  /** Since the start. */
-  readonly made: number
-}
-
-export interface Views {
-  /** The view under a key. */
-  get(key: string): View | undefined
-  /**
-   * Makes a view and keeps it; those who ask for it meanwhile get the same one.
-   *
-   * @param turns whose turn has to come first, of those who ask for large views.
-   * @throws Busy if too many are being made; else as `turns`.
-   */
-  make(key: string, make: () => Promise<View>, turns?: ScanTurns): Promise<View>
-  counts(): ViewCounts
 }
 
 /** The bytes of views that a reader keeps, if nothing else is said: those of 8 million records. */
@@ -46,20 +30,17 @@ const overheadBytes = 1_024
  * @param bytesMax bounds the views that are kept, besides one that is larger; 0 keeps none.
  * @param clock returns milliseconds.
  */
-export function createViews(bytesMax = viewBytesUsual, clock = () => performance.now()): Views {
+export function createViews(bytesMax = viewBytesUsual, clock = () => performance.now()) {
   const time = { ttl: ageMaxMs, perf: { now: clock }, ttlResolution: 0 }
   const sized = { sizeCalculation: sizeOf, ...time }
   const small = new LRUCache<string, View>({ maxSize: Math.max(1, bytesMax), ...sized })
   const most = { max: 1, maxSize: Number.MAX_SAFE_INTEGER }
   const large = new LRUCache<string, View>({ ...most, ...sized })
-  const caches = [small, large]
   const making = createSharedWork<View>('too many filtered listings are being prepared')
   const waiting = createSharedWork<View>('too many filtered listings are waited for')
-  let made = 0
 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
     const view = await make()
-    made += 1
     const isLarge = bytesMax > 0 && sizeOf(view) > bytesMax
     const cache = isLarge ? large : small
     cache.set(fixedKey(key), view)
@@ -69,8 +50,15 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
   const get = (key: string) => small.get(fixedKey(key)) ?? large.get(fixedKey(key))
 
   return {
+    /** The view under a key. */
     get,
-    make(key, make, turns) {
+    /**
+     * Makes a view and keeps it; those who ask for it meanwhile get the same one.
+     *
+     * @param turns whose turn has to come first, of those who ask for large views.
+     * @throws Busy if too many are being made; else as `turns`.
+     */
+    make(key: string, make: () => Promise<View>, turns?: ScanTurns): Promise<View> {
       const makeNow = () => making.run(key, () => start(key, make))
       if (turns === undefined) return makeNow()
       if (making.has(key)) return making.run(key, () => start(key, make), turns.left)
@@ -85,24 +73,10 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
       }
       return waiting.run(`${turns.asker} ${key}`, inTurn, turns.left)
     },
-    counts() {
-      for (const cache of caches) cache.purgeStale()
-      return {
-        kept: small.size + large.size,
-        bytes: small.calculatedSize + large.calculatedSize,
-        oldestMs: oldest(),
-        underWay: making.count(),
-        made,
-      }
+    counts(): ViewCounts {
+      for (const cache of [small, large]) cache.purgeStale()
+      return { bytes: small.calculatedSize + large.calculatedSize, underWay: making.count() }
     },
-  }
-
-  function oldest(): number {
-    let left = ageMaxMs
-    for (const cache of caches) {
-      for (const key of cache.keys()) left = Math.min(left, cache.getRemainingTTL(key))
-    }
-    return ageMaxMs - left
   }
 }
 

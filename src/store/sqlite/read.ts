@@ -25,7 +25,7 @@ import { createReads, createSnapshots } from './reads.ts'
 import { readChanges } from '../changes/read-changes.ts'
 import { readCopy } from '../exports/read-copy.ts'
 import { readCompany } from '../serving/company.ts'
-import { createKeptCounts } from '../serving/value-counts.ts'
+import { createValueCounts } from '../serving/value-counts.ts'
 import { findCompanies } from '../sql/find-companies.ts'
 import type { InSnapshot } from '../sql/database.ts'
 import { prepareRow } from './statements.ts'
@@ -185,7 +185,7 @@ export function createCompanyReader(
 ): FileCompanies {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
   const ids = new LRUCache<string, number>({ max: cachedMax })
-  const kept = createKeptCounts()
+  const countListings = createValueCounts()
   const reader: CompanyReader = {
     findCompany([jurisdiction, identifier]) {
       // A jurisdiction has no colon, so no two names have the same key.
@@ -199,7 +199,7 @@ export function createCompanyReader(
     },
     findNames: (names, limit) => findNames(databaseOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
-    readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, kept)),
+    readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, countListings)),
     findRegistryVersion: (moment) => findVersion(databaseOf(db), undefined, moment),
     readRegistry() {
       refresh()
