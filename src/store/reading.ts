@@ -147,8 +147,6 @@ export interface CompanyReader {
   findCompanies(query: CompanyQuery): Promise<FoundCompanies>
   /** A company as a whole; undefined if it is or was not in the registry. */
   readCompany(asked: CompanyRequest): Promise<CompanyState | OutsideHistory | undefined>
-  /** The version that a moment finds by the imports of all kinds. */
-  findRegistryVersion(moment: Moment): Promise<FoundVersion>
   readRegistry(): Awaitable<RegistryState>
   readVersions(range: VersionRange): Promise<VersionList>
   /** A page of what has changed between two versions. */
@@ -189,8 +187,8 @@ export interface StoreReader extends CompanyReader, Closable {
     limit: number,
     turns?: ScanTurns,
   ): Awaitable<Page | OutsideHistory | undefined>
-  /** The version that a moment finds by the imports that count for a resource. */
-  findVersion(resource: Resource, moment: Moment): Promise<FoundVersion>
+  /** The version that a moment finds by the imports that count for a resource, or by all. */
+  findVersion(resource: Resource | undefined, moment: Moment): Promise<FoundVersion>
   /** The last version that has withheld something; 0 if there is none. */
   lastWithheld(): Promise<number>
   /** What is kept for selections, for the metrics. */

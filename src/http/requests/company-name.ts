@@ -79,11 +79,7 @@ async function findVersion(
   resource: Resource | undefined,
   moment: Moment,
 ): Promise<number> {
-  const found = await fromStore(() =>
-    resource === undefined
-      ? store.findRegistryVersion(moment)
-      : store.findVersion(resource, moment),
-  )
+  const found = await fromStore(() => store.findVersion(resource, moment))
   if ('version' in found) return found.version
   throw unknownThen(resource?.name, moment, found.first)
 }

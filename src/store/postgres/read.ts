@@ -88,7 +88,6 @@ export function createCompanyReader(
       gate(companyPlace(asked.companyId), async () =>
         reads.now(() => readCompany(ofVersions, asked, countListings)),
       ),
-    findRegistryVersion: (moment) => findVersion(queries, undefined, moment),
     readRegistry: () => readRegistry(ofVersions),
     readChanges: (asked) => {
       const { companyId } = asked

@@ -2,33 +2,30 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import type { Resource } from '../../resources/resource.ts'
+import { readChanges } from '../changes/read-changes.ts'
+import { closing } from '../closing.ts'
+import { readCopy } from '../exports/read-copy.ts'
 import type {
+  CompanyReader,
   Head,
   LastImport,
   OutsideHistory,
   RegistryState,
   StoreReader,
-  CompanyReader,
 } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import { createListingReader, type ListingReader } from '../serving/listings.ts'
-import type { ServingReads } from '../serving/reads.ts'
-import { createViews } from '../serving/views.ts'
-import { closing } from '../closing.ts'
-import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
-import { lastImportsSql, findNames } from '../sql/inspect.ts'
-import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
-import { databaseOf } from './database.ts'
-import { watchFile } from './transaction.ts'
-import { createReads, createSnapshots } from './reads.ts'
-import { readChanges } from '../changes/read-changes.ts'
-import { readCopy } from '../exports/read-copy.ts'
 import { readCompany } from '../serving/company.ts'
+import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
+import { createViews } from '../serving/views.ts'
 import { findCompanies } from '../sql/find-companies.ts'
-import type { InSnapshot } from '../sql/database.ts'
+import { findNames, lastImportsSql } from '../sql/inspect.ts'
+import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
+import { databaseOf } from './database.ts'
+import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
+import { watchFile } from './transaction.ts'
 
 /**
  * Always returns a row, of nulls if there is no such key: reading it takes about as long as reading
@@ -36,42 +33,35 @@ import { prepareRow } from './statements.ts'
  */
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
-/** How many heads are kept of each resource. */
-const keptHeadsMax = 20_000
+/** How many heads are kept of each resource, and how many names of companies. */
+const keptMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
+  const ids = new LRUCache<string, number>({ max: keptMax })
+  const heads = new Map<string, LRUCache<number, Head>>()
   const reads = createReads(db)
-  const { now, refresh, renew, inSnapshot } = createSnapshots(db, reads, forget)
-  const serving: ServingReads = { ...reads, now }
-  const listings = createListingReader(serving, createViews())
-  const heads = createHeads(listings, { refresh, registry: reads.registry })
-  const companies = createCompanyReader(db, {
-    refresh,
-    registry: reads.registry,
-    inSnapshot,
+  const snapshots = createSnapshots(db, reads, () => {
+    reads.forget()
+    ids.clear()
+    for (const kept of heads.values()) kept.clear()
   })
+  const { now, renew } = snapshots
+  const listings = createListingReader({ ...reads, now }, createViews())
+  const companies = createCompanyReader(db, reads, snapshots, ids)
   const faults = rememberFault()
   const checkFile = watchFile(db, 'while being served; restart the server')
   const ping = db.prepare('select 1 from store')
-  const storeId = String(db.prepare('select id from store').get()?.['id'])
-
-  /** What was kept is of a state that another process has replaced. */
-  function forget(): void {
-    reads.forget()
-    heads.forget()
-    companies.forget()
-  }
 
   return {
-    storeId,
+    storeId: String(db.prepare('select id from store').get()?.['id']),
     ...listings,
-    readHead: faults.watch((selection) => heads.readHead(selection)),
+    readHead: faults.watch(keepHeads(listings, reads, snapshots, heads)),
     readPage: faults.watch((...asked) => listings.readPage(...asked)),
-    ...companies.reader,
-    findCompany: faults.watch((name) => companies.reader.findCompany(name)),
+    ...companies,
+    findCompany: faults.watch((name) => companies.findCompany(name)),
     findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
     lastWithheld: () => lastWithheld(databaseOf(db)),
     findKey: faults.watch((hash) => {
@@ -92,42 +82,32 @@ export function createReader(db: DatabaseSync): StoreReader {
   }
 }
 
-/** What the reader of heads uses. */
-interface HeadReading {
-  /** Forgets what is kept if another process has committed. */
-  readonly refresh: () => void
-  readonly registry: () => RegistryState
-}
-
-/** Reads heads, and keeps those of the present. */
-function createHeads(listings: ListingReader, { refresh, registry }: HeadReading) {
-  const kept = new Map<string, LRUCache<number, Head>>()
-
-  function keptOf({ name }: Resource): LRUCache<number, Head> {
-    let heads = kept.get(name)
-    if (heads === undefined) kept.set(name, (heads = new LRUCache({ max: keptHeadsMax })))
-    return heads
-  }
-
-  return {
-    readHead(selection: Selection) {
-      const { resource, companyId, version } = selection
-      refresh()
-      const heads = keptOf(resource)
-      const present = heads.get(companyId)
-      if (present !== undefined) {
-        if (version === undefined) return present
-        if (isUnchanged(present, version, registry())) return { ...present, dataVersion: version }
-      }
-      const read = listings.readHead(selection) as Head | OutsideHistory | undefined
-      if (version === undefined && read !== undefined && !('outside' in read)) {
-        heads.set(companyId, read)
-      }
-      return read
-    },
-    forget() {
-      for (const heads of kept.values()) heads.clear()
-    },
+/**
+ * Reads heads, and keeps those of the present.
+ *
+ * @param kept by resource and company.
+ */
+function keepHeads(
+  listings: ListingReader,
+  { registry }: FileReads,
+  { refresh }: Snapshots,
+  kept: Map<string, LRUCache<number, Head>>,
+) {
+  return (selection: Selection) => {
+    const { resource, companyId, version } = selection
+    refresh()
+    let heads = kept.get(resource.name)
+    if (heads === undefined) kept.set(resource.name, (heads = new LRUCache({ max: keptMax })))
+    const present = heads.get(companyId)
+    if (present !== undefined) {
+      if (version === undefined) return present
+      if (isUnchanged(present, version, registry())) return { ...present, dataVersion: version }
+    }
+    const read = listings.readHead(selection) as Head | OutsideHistory | undefined
+    if (version === undefined && read !== undefined && !('outside' in read)) {
+      heads.set(companyId, read)
+    }
+    return read
   }
 }
 
@@ -163,36 +143,22 @@ function rememberFault() {
   }
 }
 
-/** How many companies' names are cached. */
-const cachedMax = 20_000
-
-/** What the reader of companies uses. */
-interface CompanyReading {
-  /** Forgets what is kept if another process has committed. */
-  readonly refresh: () => void
-  readonly registry: () => RegistryState
-  readonly inSnapshot: InSnapshot
-}
-
-export interface FileCompanies {
-  readonly reader: CompanyReader
-  readonly forget: () => void
-}
-
-export function createCompanyReader(
+/** @param ids those of companies, by their names, kept until another process commits. */
+function createCompanyReader(
   db: DatabaseSync,
-  { refresh, registry, inSnapshot }: CompanyReading,
-): FileCompanies {
+  { registry }: FileReads,
+  { refresh, inSnapshot }: Snapshots,
+  ids: LRUCache<string, number>,
+): CompanyReader {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
-  const ids = new LRUCache<string, number>({ max: cachedMax })
   const countListings = createValueCounts()
-  const reader: CompanyReader = {
+  return {
     findCompany([jurisdiction, identifier]) {
       // A jurisdiction has no colon, so no two names have the same key.
       const key = `${jurisdiction}:${identifier}`
       refresh()
-      const cached = ids.get(key)
-      if (cached !== undefined) return cached
+      const known = ids.get(key)
+      if (known !== undefined) return known
       const row = find.get(jurisdiction, identifier) as unknown as [id: number] | undefined
       if (row !== undefined) ids.set(key, row[0])
       return row?.[0]
@@ -200,7 +166,6 @@ export function createCompanyReader(
     findNames: (names, limit) => findNames(databaseOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, countListings)),
-    findRegistryVersion: (moment) => findVersion(databaseOf(db), undefined, moment),
     readRegistry() {
       refresh()
       return registry()
@@ -209,5 +174,4 @@ export function createCompanyReader(
     readCopy: (asked) => inSnapshot((snapshot) => readCopy(snapshot, asked)),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
-  return { reader, forget: () => ids.clear() }
 }

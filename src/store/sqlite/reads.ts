@@ -10,28 +10,14 @@ import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies
 import { type HeadColumns, headColumns, headOf, lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements, numbered } from './statements.ts'
 import type { Parameter, RowReader } from '../sql/dialect.ts'
-import type { InSnapshot, Snapshot } from '../sql/database.ts'
+import type { Snapshot } from '../sql/database.ts'
 import { dialect, bound } from './tables.ts'
 
 /** How many imports are kept. */
 const changesMax = 10_000
 
-/** Reads of listings, at once. */
-interface FileListingReads extends ListingReads {
-  readonly head: (listing: string, company: number, version: number) => HeadRow | undefined
-  readonly texts: ReadColumn
-  readonly entries: ReadColumn
-}
-
-/** The reads besides `now`. */
-export interface FileReads extends FileListingReads, Pick<ServingReads, 'headIn' | 'knownSince'> {
-  readonly change: (version: number) => Change
-  readonly registry: () => RegistryState
-  /** Forgets what is kept. */
-  readonly forget: () => void
-}
-
-type ReadColumn = (companyId: number, segments: readonly number[]) => Uint8Array[]
+/** The reads of listings besides `now`. */
+export type FileReads = ReturnType<typeof createReads>
 
 const whereAtVersion =
   'where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1'
@@ -49,19 +35,19 @@ const knownSinceSql = `
   )`
 
 /** Reads listings over a connection. */
-export function listingReadsOf(db: DatabaseSync): FileListingReads {
+export function listingReadsOf(db: DatabaseSync) {
   const headRow = prepareRow(db, `select ${headColumns} from heads h ${whereAtVersion}`)
   return {
-    head(listing, company, version) {
+    head(listing: string, company: number, version: number): HeadRow | undefined {
       const row = headRow.get(company, listing, version) as unknown as HeadColumns | undefined
       return row && headOf(row)
     },
     texts: readColumn(db, 'texts'),
     entries: readColumn(db, 'entries'),
-  }
+  } satisfies ListingReads
 }
 
-export function createReads(db: DatabaseSync): FileReads {
+export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
   const headWithTextsRow = prepareRow(db, headWithTextsSql)
   const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
@@ -71,9 +57,7 @@ export function createReads(db: DatabaseSync): FileReads {
 
   const registry = () =>
     (kept ??= registryOf(registryRow.get() as unknown as RegistryRow | undefined))
-
   const reads = listingReadsOf(db)
-
   return {
     ...reads,
     registry,
@@ -86,7 +70,7 @@ export function createReads(db: DatabaseSync): FileReads {
       const row = headWithTextsRow.get(company, listing, most) as unknown as HeadColumns | undefined
       return { registry: state, head: row && headOf(row), texts: row?.[6] ?? undefined }
     },
-    change(version) {
+    change(version: number): Change {
       const known = changes.get(version)
       if (known !== undefined) return known
       const row = changeRow.get(version) as readonly [string, number] | undefined
@@ -99,17 +83,18 @@ export function createReads(db: DatabaseSync): FileReads {
       const [since] = sinceRow.get(company, version) as unknown as [number | null]
       return since ?? undefined
     },
+    /** Forgets what is kept. */
     forget() {
       kept = undefined
       changes.clear()
     },
-  }
+  } satisfies Omit<ServingReads, 'now'> & { registry(): RegistryState; forget(): void }
 }
 
 type SegmentColumn = readonly [bytes: Uint8Array | null]
 
 /** Reads a column of a company's segments; those with consecutive numbers by one statement. */
-function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
+function readColumn(db: DatabaseSync, column: 'texts' | 'entries') {
   const select = `select ${column} from segments where company_id = ?1 and segment`
   const single = prepareRow(db, `${select} = ?2`)
   const range = prepareRow(db, `${select} between ?2 and ?3`)
@@ -120,7 +105,7 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
     return row === undefined ? [] : [row]
   }
 
-  return (company, segments) => {
+  return (company: number, segments: readonly number[]): Uint8Array[] => {
     const found: Uint8Array[] = []
     for (let at = 0; at < segments.length;) {
       const start = at
@@ -139,23 +124,14 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
 const attemptsMax = 5
 
 /** Reads of a connection that see one state. */
-export interface Snapshots {
-  /** Does several reads at once. */
-  readonly now: <T>(read: () => T) => T
-  /** Forgets what is kept if another process has committed before this turn of the event loop. */
-  readonly refresh: () => void
-  /** Lets the next read see what is there now. */
-  readonly renew: () => void
-  /** Does work that may wait between its reads. */
-  readonly inSnapshot: InSnapshot
-}
+export type Snapshots = ReturnType<typeof createSnapshots>
 
 /** @param forget is called when another process has committed. */
 export function createSnapshots(
   db: DatabaseSync,
   reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change'>,
   forget: () => void,
-): Snapshots {
+) {
   const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
@@ -197,10 +173,14 @@ export function createSnapshots(
   }
 
   return {
+    /** Does several reads at once. */
     now,
+    /** Forgets what is kept if another process has committed before this turn of the event loop. */
     refresh: enter,
+    /** Lets the next read see what is there now. */
     renew: leave,
-    async inSnapshot(work) {
+    /** Does work that may wait between its reads. */
+    async inSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
       for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
         const begun = enter()
         try {
