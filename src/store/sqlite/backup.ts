@@ -7,6 +7,7 @@ import { makeFile, rightsOf } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
+import { pragma } from './statements.ts'
 
 /** A few MiB: after each step, progress is reported, and the copy may be aborted. */
 const pagesPerStep = 128
@@ -40,20 +41,31 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
   }
 }
 
-async function copyPages(db: DatabaseSync, part: string, watch: CopyWatch): Promise<void> {
-  const { page_size: pageSize, page_count: pages } = db
-    .prepare('select page_size, page_count from pragma_page_size, pragma_page_count')
-    .get() as { page_size: number; page_count: number }
-  watch.onProgress(0, pages * pageSize)
+/**
+ * Copies the pages of a store as it is at one moment.
+ *
+ * @param check is called at each step; what it throws ends the copy.
+ */
+export async function copyPages(
+  db: DatabaseSync,
+  path: string,
+  { onProgress, signal }: CopyWatch,
+  check: () => void = () => undefined,
+): Promise<void> {
   // Without a snapshot, SQLite would start again whenever another process commits between steps.
   db.exec('begin')
   try {
     db.prepare('select count(*) from sqlite_schema').get()
-    await backup(db, part, {
-      rate: pagesPerStep,
+    const pageBytes = Number(pragma(db, 'page_size'))
+    const pages = Number(pragma(db, 'page_count'))
+    onProgress(0, pages * pageBytes)
+    await backup(db, resolve(path), {
+      // In two steps at least: after the first one, the copy holds the write lock of its file.
+      rate: Math.min(pagesPerStep, Math.ceil(pages / 2)),
       progress({ totalPages, remainingPages }) {
-        watch.signal.throwIfAborted()
-        watch.onProgress((totalPages - remainingPages) * pageSize, totalPages * pageSize)
+        signal.throwIfAborted()
+        check()
+        onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
       },
     })
   } finally {

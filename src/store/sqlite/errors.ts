@@ -22,18 +22,22 @@ export function makeDatabaseFile(path: string, mode?: number): void {
 }
 
 /** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
-export function isBusy(error: unknown): boolean {
-  return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
-}
+export const isBusy = (error: unknown) => hasCode(error, [5, 6])
+
+/** Whether a file is none of SQLite (SQLITE_NOTADB). */
+export const isNoDatabase = (error: unknown) => hasCode(error, [26])
 
 /** Whether a file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB). */
-export function isDamaged(error: unknown): boolean {
-  return isSqliteError(error) && [11, 26].includes(error.errcode & 0xff)
-}
+export const isDamaged = (error: unknown) => hasCode(error, [11, 26])
+
+/** Whether a file is damaged, or cannot be read (SQLITE_IOERR). */
+export const isUnreadable = (error: unknown) => hasCode(error, [10, 11, 26])
 
 /** Whether SQLite could not make its files beside a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
-export function isUnwritable(error: unknown): boolean {
-  return isSqliteError(error) && [8, 14].includes(error.errcode & 0xff)
+export const isUnwritable = (error: unknown) => hasCode(error, [8, 14])
+
+function hasCode(error: unknown, codes: readonly number[]): error is SqliteError {
+  return isSqliteError(error) && codes.includes(error.errcode & 0xff)
 }
 
 // https://www.sqlite.org/rescode.html

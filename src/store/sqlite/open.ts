@@ -17,6 +17,7 @@ import {
   formerApplicationId,
   schemaVersion,
 } from './schema.ts'
+import { pragma, writeAtOnce } from './statements.ts'
 import { watchFile } from './transaction.ts'
 import { enterWal } from './wal.ts'
 
@@ -181,12 +182,12 @@ function emptyStore(path: string): string {
 export function isBlank(db: DatabaseSync): boolean {
   // Tables and application id are committed together, perhaps between these two reads.
   const hasTables = db.prepare('select 1 from sqlite_schema').get() !== undefined
-  return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0
+  return !hasTables && pragma(db, 'application_id') === 0
 }
 
 function checkVersion(db: DatabaseSync, path: string): void {
-  const id = db.prepare('pragma application_id').get()?.['application_id']
-  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
+  const id = pragma(db, 'application_id')
+  const version = Number(pragma(db, 'user_version'))
   if (id === formerApplicationId || (id === applicationId && version < schemaVersion)) {
     throw new OperatorError(
       `${path} was written by an earlier Dossier, which this one does not read; ` +
@@ -206,7 +207,7 @@ function checkVersion(db: DatabaseSync, path: string): void {
 
 /** Creates the tables in one transaction, so that a kill leaves no store. */
 function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
-  inTransaction(db, () => {
+  writeAtOnce(db, () => {
     // Another process may have created the store while this one waited for the lock.
     if (!isBlank(db)) return
     db.exec(createTables(randomBytes(6).toString('hex')))
@@ -222,7 +223,7 @@ function keepViews(db: DatabaseSync, resources: readonly Resource[]): void {
     createViews(resource).some((view) => !present.has(comparable(view))),
   )
   if (changed.length === 0) return
-  inTransaction(db, () => {
+  writeAtOnce(db, () => {
     for (const resource of changed) {
       const { name } = resource
       db.exec(`drop view if exists ${name}_view; drop view if exists ${name}_records`)
@@ -233,16 +234,4 @@ function keepViews(db: DatabaseSync, resources: readonly Resource[]): void {
 
 function comparable(sql: string): string {
   return sql.replace(/\s+/g, ' ').trim().toLowerCase()
-}
-
-function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('begin immediate')
-  try {
-    const result = work()
-    db.exec('commit')
-    return result
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback')
-    throw error
-  }
 }

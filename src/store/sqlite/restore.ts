@@ -15,19 +15,18 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { readStart } from '../../files/file-start.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
-import { backUp, flush } from './backup.ts'
+import { backUp, copyPages, flush } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { startsLikeSqlite } from './open.ts'
+import { pragma } from './statements.ts'
 import { watchFile, beginWriting } from './transaction.ts'
 import { applicationId } from './schema.ts'
 import { emptyWal, sizeWithLog } from './wal.ts'
-
-const pagesPerStep = 128
 
 /**
  * Puts a copy in a store's place, and keeps the replaced one beside it.
@@ -113,11 +112,11 @@ async function overwrite(
   try {
     for (;;) {
       await beginWriting(target, watch)
-      const keptState = dataVersion(reader)
+      const keptState = pragma(reader, 'data_version')
       await backUp(reader, kept, watch.copying(keeping))
       target.exec('rollback')
       try {
-        await copyOver(copy, path, watch, () => dataVersion(reader) === keptState)
+        await copyOver(copy, path, watch, () => pragma(reader, 'data_version') === keptState)
         break
       } catch (error) {
         // The lock was free for a moment, and another command has used that.
@@ -163,25 +162,11 @@ async function copyOver(
   watch: RestoreWatch,
   isKeptState: () => boolean,
 ): Promise<void> {
-  const pageBytes = Number(pragma(copy, 'page_size'))
-  const copying = watch.copying(restoring)
   let isLocked = false
-  copy.exec('begin')
-  try {
-    const pages = Number(pragma(copy, 'page_count'))
-    await backup(copy, resolve(path), {
-      // In two steps at least: after the first one, the backup holds the write lock.
-      rate: Math.min(pagesPerStep, Math.ceil(pages / 2)),
-      progress({ totalPages, remainingPages }) {
-        copying.signal.throwIfAborted()
-        if (!isLocked && !isKeptState()) throw overtaken
-        isLocked = true
-        copying.onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
-      },
-    })
-  } finally {
-    copy.exec('rollback')
-  }
+  await copyPages(copy, path, watch.copying(restoring), () => {
+    if (!isLocked && !isKeptState()) throw overtaken
+    isLocked = true
+  })
 }
 
 /** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
@@ -205,14 +190,6 @@ async function replaceFile(
 /** Whether a file that cannot be opened begins like a Dossier store. */
 function isStoreByHeader(path: string): boolean {
   return startsLikeSqlite(path) && readStart(path, 100).readUInt32BE(68) === applicationId
-}
-
-function dataVersion(db: DatabaseSync): unknown {
-  return pragma(db, 'data_version')
-}
-
-function pragma(db: DatabaseSync, name: string): unknown {
-  return db.prepare(`pragma ${name}`).get()?.[name]
 }
 
 /** A new name under which a replaced store is kept. */

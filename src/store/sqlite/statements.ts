@@ -28,3 +28,21 @@ export function keepStatements(
     return statement
   }
 }
+
+/** The value of a setting, or of what SQLite knows of a file. */
+export function pragma(db: DatabaseSync, name: string): unknown {
+  const [value] = Object.values(db.prepare(`pragma ${name}`).get() ?? {})
+  return value
+}
+
+/** Writes in one transaction, without a pause in between; rolls back if that throws. */
+export function writeAtOnce(db: DatabaseSync, work: () => void): void {
+  db.exec('begin immediate')
+  try {
+    work()
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw error
+  }
+}

@@ -22,7 +22,7 @@ import type { StoreWriter } from '../writing.ts'
 import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
 import { databaseOf, registryOf } from './database.ts'
-import { isDamaged, storeError } from './errors.ts'
+import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
 import { discardReplaced, restore } from './restore.ts'
 import { beginWriting, commit } from './transaction.ts'
@@ -219,13 +219,7 @@ function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
         if (said !== 'ok') yield String(said)
       }
     },
-    damageIn: (error) => (isDamage(error) ? error.message : undefined),
+    damageIn: (error) => (isUnreadable(error) ? error.message : undefined),
     rules: {},
   }
-}
-
-function isDamage(error: unknown): error is Error {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  // SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR
-  return [10, 11, 26].includes(code)
 }

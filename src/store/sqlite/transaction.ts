@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LockWait } from '../work-watch.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
+import { pragma } from './statements.ts'
 import { statSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 
@@ -55,8 +56,7 @@ export function commit(db: DatabaseSync): void {
 function invalidateInLog(db: DatabaseSync): void {
   try {
     db.exec('pragma synchronous = off; begin immediate')
-    const version = db.prepare('pragma user_version').get()?.['user_version']
-    db.exec(`pragma user_version = ${Number(version)}; commit`)
+    db.exec(`pragma user_version = ${Number(pragma(db, 'user_version'))}; commit`)
   } catch {
     // The error of the failed commit says more than this one.
     if (db.isTransaction) db.exec('rollback')

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './errors.ts'
+import { pragma } from './statements.ts'
 
 const retryMs = 10
 /** How long to wait for readers of an earlier state, in milliseconds. */
@@ -39,10 +40,10 @@ export function enterWal(db: DatabaseSync, waitMs: number): void {
  * @returns whether the log is empty now.
  */
 export function emptyWal(db: DatabaseSync): boolean {
-  const before = Number(db.prepare('pragma busy_timeout').get()?.['timeout'])
+  const before = Number(pragma(db, 'busy_timeout'))
   db.exec(`pragma busy_timeout = ${readersMs}`)
   try {
-    return db.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0
+    return pragma(db, 'wal_checkpoint(truncate)') === 0
   } catch {
     // Commits are not affected, and a failing disk is reported by its next use.
     return false
