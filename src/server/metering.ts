@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { createUses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
-import { hourOf, type KeyUses, midnightOf, type UsageWriter } from '../store/keys.ts'
+import { hourOf, type KeyUses, midnightOf } from '../store/keys.ts'
 
 /** Counts the uses of keys, and writes the counts. */
 export interface Metering {
@@ -46,7 +46,7 @@ export function startMetering(
   const path = usagePath(settings)
   if (path === undefined) return undefined
   const uses = createUses(now)
-  let writer: UsageWriter | undefined
+  let writer: ReturnType<typeof openUsageWriter> | undefined
   let isAway = false
   let written = Promise.resolve()
 
@@ -62,7 +62,7 @@ export function startMetering(
     try {
       for (; done < taken.length; done += rowsAtOnce) {
         writer ??= openUsageWriter(file, storeId, settings.db)
-        await writer.add(taken.slice(done, done + rowsAtOnce), now(), maxWaitMs)
+        writer.add(taken.slice(done, done + rowsAtOnce), now(), maxWaitMs)
         if (isAway) logger.info('key usage is written again')
         isAway = false
         // Lets requests run in between.
@@ -70,7 +70,7 @@ export function startMetering(
       }
     } catch (error) {
       uses.add(taken.slice(done))
-      await writer?.close()
+      writer?.close()
       writer = undefined
       const reason = error instanceof Error ? error.message : String(error)
       if (!isAway) logger.warn({ reason }, 'key usage cannot be written; the server keeps serving')
@@ -86,7 +86,7 @@ export function startMetering(
     async close() {
       clearInterval(timer)
       await write(lastWaitMsMax)
-      await writer?.close()
+      writer?.close()
       reading.close()
     },
   }

@@ -75,28 +75,6 @@ export interface KeyUses {
   readonly last30Days: number
 }
 
-/** Reads the recorded uses of keys. */
-export interface UsageReader {
-  /**
-   * @param now in milliseconds since 1970.
-   * @throws OperatorError if the file cannot be read.
-   */
-  readUses(keyId: number, now: number): KeyUses
-  close(): void
-}
-
-/** What the serving process may do with these counts: add to them. */
-export interface UsageWriter {
-  /**
-   * Adds uses, all or none, and deletes those older than 31 days.
-   *
-   * @param waitMs how long to wait for another process that writes.
-   * @throws if they cannot be written: an OperatorError if there is advice, else the error.
-   */
-  add(uses: readonly KeyUse[], now: number, waitMs: number): Awaitable<void>
-  close(): Awaitable<void>
-}
-
 /** The scope for finding companies, and for a company as a whole. */
 export const companiesScope = 'companies'
 

@@ -12,18 +12,16 @@ import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openForInspecting, openForReading } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
 import type { CopyRelation } from './sqlite/store.ts'
-import { openUsage, openUsageReader } from './sqlite/usage.ts'
+import { openUsage } from './sqlite/usage.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
-import type { WithholdingPlace } from './withholding/withhold.ts'
 import type { LockWait } from './work-watch.ts'
 import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
-import type { UsageReader, UsageWriter } from './keys.ts'
 import type { StoreWriter } from './writing.ts'
 
-export { readUsage as readKeyUsage } from './sqlite/usage.ts'
+export { openUsageReader as openUsesOfKeys, readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'
 
@@ -63,10 +61,8 @@ export function describeStore(db: string): string {
  */
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
   const { db } = placeOf(at)
-  const list = await listOf(at)
-  if (isServerStore(db)) return (await postgres()).openForReading(db, list, bounds)
-  const connection = openForReading(db)
-  return createReader(await agreeing(connection, db, list))
+  if (isServerStore(db)) return (await postgres()).openForReading(db, await listOf(at), bounds)
+  return createReader(await openAgreeing(at, openForReading))
 }
 
 /** Where the list of what a store withholds is. */
@@ -81,16 +77,18 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
   return { ...listFile(path, mode), options: `${options} --withheld ${path}` }
 }
 
-/** Closes a file that does not agree with its list. */
-async function agreeing(
-  connection: DatabaseSync,
-  db: string,
-  list: ListPlace,
+/** Opens a file that agrees with its list. */
+async function openAgreeing(
+  at: StoreAt,
+  open: (path: string) => DatabaseSync,
   isLostAllowed = false,
 ): Promise<DatabaseSync> {
+  const { db } = placeOf(at)
+  const list = await listOf(at)
+  const connection = open(db)
   try {
-    const registry = registryOf(connection)
-    refuseBehind(await compareWithList(registry, list, isLostAllowed), db, list)
+    const agreement = await compareWithList(registryOf(connection), list, isLostAllowed)
+    refuseBehind(agreement, db, list)
     return connection
   } catch (error) {
     connection.close()
@@ -105,10 +103,8 @@ async function agreeing(
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
-  const { db } = placeOf(at)
-  if (isServerStore(db)) return openStoreReader(at)
-  const connection = openForInspecting(db)
-  return createReader(await agreeing(connection, db, await listOf(at), true))
+  if (isServerStore(placeOf(at).db)) return openStoreReader(at)
+  return createReader(await openAgreeing(at, openForInspecting, true))
 }
 
 /**
@@ -121,43 +117,29 @@ export async function openStoreInspector(
   resources: readonly Resource[],
 ): Promise<StoreInspector> {
   const { db } = placeOf(at)
-  const list = await listOf(at)
-  if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
-  const opened = openForInspecting(db)
-  const connection = await agreeing(opened, db, list, true)
+  if (isServerStore(db)) {
+    return (await postgres()).openForInspecting(db, await listOf(at), resources)
+  }
+  const connection = await openAgreeing(at, openForInspecting, true)
   return (await files()).inspectorOf(connection, resources)
 }
 
 /**
  * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
- * @throws OperatorError with one line that says what to do if the store cannot be written.
+ * @param isToAdopt whether it is to adopt the list of another registry.
+ * @throws OperatorError with one line that says what to do if the store cannot be written, or if
+ *   there is nothing to adopt.
  */
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
+  isToAdopt = false,
 ): Promise<StoreWriter> {
-  return openWriterWith(placeOf(at).db, { list: await listOf(at), resources })
-}
-
-async function openWriterWith(db: string, place: WithholdingPlace) {
-  const { list, resources } = place
+  const { db } = placeOf(at)
+  const list = { ...(await listOf(at)), isToAdopt }
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return (await files()).openWriter(db, place)
-}
-
-/**
- * Opens the store at `db`, which is created if it does not exist, so that it can adopt the list of
- * another registry.
- *
- * @throws OperatorError as `openStoreWriter`, and if there is nothing to adopt.
- */
-export async function openStoreToAdopt(
-  at: StoreAt,
-  resources: readonly Resource[],
-): Promise<StoreWriter> {
-  const list = { ...(await listOf(at)), isToAdopt: true }
-  return openWriterWith(placeOf(at).db, { list, resources })
+  return (await files()).openWriter(db, { list, resources })
 }
 
 /**
@@ -285,18 +267,13 @@ export function usageFile(db: string): string | undefined {
   return isServerStore(db) ? undefined : usageBeside(db)
 }
 
-/** Reads the file that counts the use of a store's keys, once it exists. */
-export function openUsesOfKeys(path: string, storeId: string): UsageReader {
-  return openUsageReader(path, storeId)
-}
-
 /**
  * Opens the file that counts the use of a store's keys, and creates it if it does not exist.
  *
  * @param db the store, whose permissions a new file gets; for PostgreSQL, only the owner gets
  *   access.
- * @throws as `UsageWriter.add`.
+ * @throws if it cannot be written: an OperatorError if there is advice, else the error.
  */
-export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {
+export function openUsageWriter(path: string, storeId: string, db: string) {
   return openUsage(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
 }

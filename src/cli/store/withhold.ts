@@ -9,7 +9,7 @@ import {
   describeStore,
   hasStore,
   openExistingStore,
-  openStoreToAdopt,
+  openStoreWriter,
 } from '../../store/open-store.ts'
 import type { Entry, Order, OrderKind, Reason } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
@@ -132,7 +132,7 @@ async function adopt(
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
   using watch = watchWork(context)
-  await using store = await openStoreToAdopt(input.settings, resources)
+  await using store = await openStoreWriter(input.settings, resources, true)
   const request = { ...reason, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),

@@ -13,40 +13,23 @@ export interface Identity {
   readonly changedIn: number
 }
 
-type IdentityRow = readonly [
-  jurisdiction: string | null,
-  identifier: string | null,
-  since: number,
-  until: number | null,
-]
-
-// It may have been told its register only later.
-const identitySql = `
-  select k.jurisdiction, k.identifier, k.since, (
-    select max(p.until) from companies_past p where p.company_id = $1 and p.until <= $2
-  )
-  from (
-    select
-      case when p.until is null then c.jurisdiction else p.jurisdiction end as jurisdiction,
-      case when p.until is null then c.identifier else p.identifier end as identifier,
-      case when p.until is null then c.version else p.version end as since
-    from (select 1 as one) o
-    left join companies c on c.id = $1 and c.version <= $2
-    left join companies_past p on p.company_id = $1 and p.version <= $2 and p.until > $2
-    order by p.until limit 1
-  ) k
-  where k.since is not null`
-
 /** A company at a version; undefined if it was not known. */
 export async function readIdentity(
-  snapshot: Snapshot,
+  { tables }: Snapshot,
   companyId: number,
   version: number,
 ): Promise<Identity | undefined> {
-  const [row] = await snapshot.rows<IdentityRow>(identitySql, companyId, version)
-  if (row === undefined) return undefined
-  const [jurisdiction, identifier, since, until] = row
-  return { jurisdiction, identifier, since, changedIn: Math.max(since, until ?? 0) }
+  // In this order, since what is replaced meanwhile is among the former states then.
+  const [now] = await tables.companiesById([companyId])
+  const past = await tables.pastCompanies([companyId])
+  const then = [...past, ...(now === undefined ? [] : [{ ...now, until: Infinity }])].find(
+    (state) => state.version <= version && state.until > version,
+  )
+  if (then === undefined) return undefined
+  const { jurisdiction, identifier, version: since } = then
+  // It may have been told its register only later.
+  const changes = past.map(({ until }) => until).filter((until) => until <= version)
+  return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
 }
 
 type CompanyHeadRow = readonly [

@@ -5,8 +5,7 @@ import { resolve } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import type { KeyUsage, KeyUses, UsageReader, UsageWriter } from '../keys.ts'
-import { hourOf, midnightOf } from '../keys.ts'
+import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '../keys.ts'
 import { isNoDatabase, makeDatabaseFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
@@ -62,14 +61,20 @@ const readSql = `
  * Opens the file, and creates it if it does not exist.
  *
  * @param mode the permissions of a new file.
- * @throws as `UsageWriter.add`.
+ * @throws if it cannot be written: an OperatorError if there is advice, else the error.
  */
-export function openUsage(path: string, storeId: string, mode = privateMode): UsageWriter {
+export function openUsage(path: string, storeId: string, mode = privateMode) {
   const db = openFile(path, false, mode)
   const add = db.prepare(addSql)
   const forget = db.prepare(forgetSql)
   return {
-    add(uses, now, waitMs) {
+    /**
+     * Adds uses, all or none, and deletes those of their keys that are older than 31 days.
+     *
+     * @param waitMs how long to wait for another process that writes.
+     * @throws as `openUsage`.
+     */
+    add(uses: readonly KeyUse[], now: number, waitMs: number): void {
       inOneCommit(path, db, waitMs, () => {
         for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
           add.run({ store: storeId, key, hour, requests, at })
@@ -105,11 +110,15 @@ const usesOfKeySql = `
   from uses where store_id = $store and key_id = $key and hour > $hour - ${monthHours}`
 
 /** Reads the uses of single keys; a file that does not exist yet has none. */
-export function openUsageReader(path: string, storeId: string): UsageReader {
+export function openUsageReader(path: string, storeId: string) {
   let db: DatabaseSync | undefined
   let read: StatementSync | undefined
   return {
-    readUses(keyId, now) {
+    /**
+     * @param now in milliseconds since 1970.
+     * @throws OperatorError if the file cannot be read.
+     */
+    readUses(keyId: number, now: number): KeyUses {
       if (!existsSync(path)) return { today: 0, last30Days: 0 }
       db ??= openFile(path, true)
       read ??= db.prepare(usesOfKeySql)
