@@ -52,13 +52,13 @@ export async function copyPages(
   { onProgress, signal }: CopyWatch,
   check: () => void = () => undefined,
 ): Promise<void> {
+  const pageBytes = Number(pragma(db, 'page_size'))
+  const pages = Number(pragma(db, 'page_count'))
+  onProgress(0, pages * pageBytes)
   // Without a snapshot, SQLite would start again whenever another process commits between steps.
   db.exec('begin')
   try {
     db.prepare('select count(*) from sqlite_schema').get()
-    const pageBytes = Number(pragma(db, 'page_size'))
-    const pages = Number(pragma(db, 'page_count'))
-    onProgress(0, pages * pageBytes)
     await backup(db, resolve(path), {
       // In two steps at least: after the first one, the copy holds the write lock of its file.
       rate: Math.min(pagesPerStep, Math.ceil(pages / 2)),

@@ -3,7 +3,12 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import { type HeadRow, type ListingReads, MissingSegmentError } from '../listing/tables.ts'
+import {
+  type HeadRow,
+  type ListingLookups,
+  type ListingReads,
+  MissingSegmentError,
+} from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
@@ -161,13 +166,14 @@ export function createSnapshots(
     ) as RowReader['rows']
     const head = checked(reads.head)
     const listing = { texts: checked(reads.texts), entries: checked(reads.entries) }
+    let tables: ListingLookups | undefined
     return {
       dialect,
       rows,
       ...listing,
       change: checked(reads.change),
       get tables() {
-        return lookupsOver({ dialect, rows }, { head, ...listing })
+        return (tables ??= lookupsOver({ dialect, rows }, { head, ...listing }))
       },
     }
   }
