@@ -218,10 +218,10 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
   const now = Date.parse('2026-06-30T10:30:00Z')
   const hour = now / hourMs - 0.5
   const writer = openUsageWriter(file, 'one', 'none.db')
-  t.after(() => void writer.close())
+  t.after(() => writer.close())
   const add = (keyId: number, ago: number, at: number) => {
     const use = { keyId, hour: hour - ago, requests: 1, lastUsedAt: at - ago * hourMs }
-    void writer.add([use], at, 1_000)
+    writer.add([use], at, 1_000)
   }
   for (const ago of [0, 0, 23, 24, 719, 720]) add(1, ago, now)
   add(2, 5_000, now)

@@ -49,12 +49,12 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
 export async function copyPages(
   db: DatabaseSync,
   path: string,
-  { onProgress, signal }: CopyWatch,
+  watch: CopyWatch,
   check: () => void = () => undefined,
 ): Promise<void> {
   const pageBytes = Number(pragma(db, 'page_size'))
   const pages = Number(pragma(db, 'page_count'))
-  onProgress(0, pages * pageBytes)
+  watch.onProgress(0, pages * pageBytes)
   // Without a snapshot, SQLite would start again whenever another process commits between steps.
   db.exec('begin')
   try {
@@ -63,9 +63,9 @@ export async function copyPages(
       // In two steps at least: after the first one, the copy holds the write lock of its file.
       rate: Math.min(pagesPerStep, Math.ceil(pages / 2)),
       progress({ totalPages, remainingPages }) {
-        signal.throwIfAborted()
+        watch.signal.throwIfAborted()
         check()
-        onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
+        watch.onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
       },
     })
   } finally {

@@ -186,7 +186,7 @@ export function createSnapshots(
     /** Lets the next read see what is there now. */
     renew: leave,
     /** Does work that may wait between its reads. */
-    async inSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    inSnapshot: async <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => {
       for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
         const begun = enter()
         try {
