@@ -1,6 +1,5 @@
-// Counts how many records of a company's listings have which value of a filter (contract 8.4), from
-// the indexes, for filters of few values. Those of a long listing are counted once for each state of
-// it, and kept within a number of bytes.
+// Counts how many records of a company's listings have which value of a filter (contract 8.4), for
+// filters of few values. Counts of a long listing are kept, within a number of bytes.
 
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
