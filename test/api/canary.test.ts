@@ -186,6 +186,7 @@ test('a key appears in no log, error, message or process list (C13)', async (t) 
   assert.equal(code, 0)
   assert.ok(lines.length > requestsWith(key).length, 'each has a line')
   assert.ok(lines.some((line) => 'err' in line))
+  assert.ok(lines.some(({ msg }) => msg === 'broken request'))
   assertWithout(key, server.printed(), 'the log')
 })
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +23,8 @@ import {
 import { makeRightsStore } from '../support/rights-store.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { aboveStores, storeKind } from '../support/store-at.ts'
+import { residentMib } from '../support/run-dossier.ts'
+import { until } from '../support/until.ts'
 
 const above = { skip: aboveStores }
 const all = makeRecords(rights, 12)
@@ -61,16 +63,6 @@ function openCount(server: {
   return new Promise<number>((done) => {
     server.getConnections((_error, count) => done(count))
   })
-}
-
-/** Waits until a condition holds; returns how long that took, in milliseconds. */
-async function until(claim: () => Promise<boolean> | boolean): Promise<number> {
-  const start = performance.now()
-  while (!(await claim())) {
-    assert.ok(performance.now() - start < 20_000, 'it holds at last')
-    await sleep(10)
-  }
-  return performance.now() - start
 }
 
 test('a connection may have eight requests waiting for answers (D23)', above, async (t) => {
@@ -122,12 +114,6 @@ test(
     assert.equal(answersIn(await wire.closed()).length, 80)
   },
 )
-
-/** The resident memory of a process, in MiB. */
-function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
-}
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
 

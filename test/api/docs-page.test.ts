@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createContext, runInContext } from 'node:vm'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { resources } from '../../src/resources/index.ts'
 import { checkFailure, makeApp } from '../support/make-app.ts'
 
@@ -65,19 +64,6 @@ for (const asset of assets) {
   })
 }
 
-test('the assets are compressed for clients that accept it', async () => {
-  const plain = await ask('/docs/swagger-ui.css')
-  const asked = (coding: string) =>
-    ask('/docs/swagger-ui.css', { headers: { 'accept-encoding': coding } })
-  const [gzip, br] = [await asked('gzip'), await asked('br')]
-  assert.equal(gzip.headers['content-encoding'], 'gzip')
-  assert.equal(br.headers['content-encoding'], 'br')
-  assert.deepEqual(gunzipSync(gzip.bytes), plain.bytes)
-  assert.deepEqual(brotliDecompressSync(br.bytes), plain.bytes)
-  assert.equal(plain.headers['vary'], 'Accept-Encoding')
-  assert.equal(plain.headers['content-encoding'], undefined)
-})
-
 for (const [base, document] of [
   ['http://host/docs', 'http://host/openapi.json'],
   ['https://host/registry/docs', 'https://host/registry/openapi.json'],
@@ -100,15 +86,11 @@ for (const [base, document] of [
   })
 }
 
-for (const asset of ['package.json', 'index.html', '..%2f..%2fpackage.json', 'start.js.map', 'x']) {
+const inherited = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
+const unknown = ['package.json', 'index.html', '..%2f..%2fpackage.json', 'start.js.map', 'x']
+for (const asset of [...unknown, ...inherited]) {
   test(`/docs/${asset} is a 404`, async () => {
     checkFailure(await ask(`/docs/${asset}`), 404, 'Not Found')
-  })
-}
-
-for (const inherited of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-  test(`/docs/${inherited}, a property of every object, is a 404`, async () => {
-    checkFailure(await ask(`/docs/${inherited}`), 404, 'Not Found')
   })
 }
 

@@ -205,14 +205,3 @@ test('every set of scopes grants access to its own listings only (2.2, C14)', as
     }
   }
 })
-
-test('the log names the key by its name, and never shows it', async (t) => {
-  const { ask, logged, key } = await makeApp(t, { records })
-  await ask(path)
-  await ask(`${path}?api_key=${key}`)
-  assert.deepEqual(
-    logged().map((line) => line['key']),
-    ['test', 'test'],
-  )
-  assert.ok(!JSON.stringify(logged()).includes(key))
-})

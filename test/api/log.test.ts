@@ -6,7 +6,6 @@ import { closeSync, constants, existsSync, openSync, readFileSync, readSync } fr
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { lineBytesMax, shortLine } from '../../src/server/log.ts'
 import { keylessLinesMax } from '../../src/http/request-log.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -18,6 +17,7 @@ import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
 import { type LogLine, openWire, runServer } from '../support/run-server.ts'
 import { storeAt } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { until } from '../support/until.ts'
 
 const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
@@ -34,13 +34,6 @@ async function startWith(t: TestContext, redirection: string, options: readonly 
   const db = ['serve', '--db', storeAt(store.db), '--port', String(port)]
   const args = [...db, '--log-format', 'json', '--usage-db', 'none', ...options]
   return { port, ...startDossier(t, store.folder, args, { via }) }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let waited = 0; !(await isTrue()); waited += 20) {
-    assert.ok(waited < 20_000, `waited in vain until ${what}`)
-    await sleep(20)
-  }
 }
 
 /** Sends a request over keep-alive connections; returns the status or the error. */

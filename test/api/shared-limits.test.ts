@@ -10,6 +10,7 @@ import { makeRecords } from '../support/make-record.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
 import { answerIn, exchange, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { until } from '../support/until.ts'
 
 const path = pathOf(rights, 1)
 const away = 'Redis is unreachable; this server counts rates on its own'
@@ -33,15 +34,6 @@ async function serve(t: TestContext, redisUrl: string, count: number) {
 /** The number of times a server has logged a message. */
 function timesLogged(server: Server, message: string): number {
   return server.printed().split(message).length - 1
-}
-
-/** Waits until a condition holds. */
-async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
-  const start = performance.now()
-  while (!(await claim())) {
-    assert.ok(performance.now() - start < 20_000, 'it holds at last')
-    await sleep(50)
-  }
 }
 
 /**

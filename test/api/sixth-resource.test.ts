@@ -1,4 +1,5 @@
-// A resource is declared once, as data: everything else derives from the declaration.
+// A resource is declared once, as data: everything else derives from the declaration. Its pages are
+// in paging.properties.test.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,13 +7,13 @@ import { id, integer, text, textList, timestamp, timestampMs } from '../../src/r
 import { resources } from '../../src/resources/index.ts'
 import { defineResource } from '../../src/resources/resource.ts'
 import { validatorFor } from '../support/json-schema.ts'
-import { checkFailure, checkPage, makeApp, memberOf, pathOf } from '../support/make-app.ts'
-import { makeRecord, makeRecords } from '../support/make-record.ts'
+import { makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 
 const above = { skip: aboveStores }
 
-const plain = defineResource({
+const sixth = defineResource({
   name: 'filings',
   title: 'Filing',
   description: 'A document that the company has filed.',
@@ -26,114 +27,44 @@ const plain = defineResource({
   order: { by: 'id', direction: 'ascending' },
 })
 
-const backwards = defineResource({
-  name: 'filings',
-  title: 'Filing',
-  description: 'A document that the company has filed, the highest number first.',
-  fields: { id: id('Record identifier', 12), form: text('Name of the form', 'AA01') },
-  order: { by: 'id', direction: 'descending' },
+const path = pathOf(sixth, 1)
+
+test('a resource more has a scope of its own', above, async (t) => {
+  const { ask, store } = await makeApp(t, { resources: [...resources, sixth], companies: [1] })
+  const own = await store.issueKey({ name: 'own', scopes: [sixth.name] })
+  const other = await store.issueKey({ name: 'other', scopes: ['rights'] })
+  assert.equal((await ask(path, { authorization: `Bearer ${own}` })).status, 200)
+  assert.equal((await ask(path, { authorization: `Bearer ${other}` })).status, 403)
+  assert.equal((await ask(path, { authorization: null })).status, 403)
 })
 
-const summed = defineResource({
-  name: 'inspections_2',
-  title: 'Inspection',
-  description: 'A visit of an inspector, the newest first, summed up by its outcome.',
-  fields: {
-    id: id('Record identifier', 12),
-    visited: timestamp('When it took place', '2024-02-05T08:30:00Z', { required: true }),
-    outcome: text('What came of it', 'passed', { required: true }),
-    remark: text('What else was said', 'A second visit is due.'),
-  },
-  order: { by: 'visited', direction: 'descending' },
-  metaOf: 'outcome',
+test('a resource more is in the OpenAPI document and answers accordingly', above, async (t) => {
+  const { ask } = await makeApp(t, {
+    resources: [...resources, sixth],
+    records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
+  })
+  const document = JSON.parse((await ask('/openapi.json')).text) as {
+    paths: Record<string, { get: { operationId: string; responses: Record<string, unknown> } }>
+  }
+  const operation = document.paths[pathOf(sixth, '{company_id}')]?.get
+  assert.equal(operation?.operationId, `list_${sixth.name}`)
+  const { content } = operation.responses['200'] as {
+    content: Record<string, { schema: unknown; examples: Record<string, { value: unknown }> }>
+  }
+  const media = content['application/json']
+  const validate = validatorFor(document)
+  validate(media?.schema, JSON.parse((await ask(path)).text))
+  for (const { value } of Object.values(media?.examples ?? {})) validate(media?.schema, value)
+  for (const field of Object.keys(sixth.fields)) {
+    assert.ok(JSON.stringify(document).includes(`"${field}"`))
+  }
 })
-
-const oldestFirst = defineResource({
-  // Longer than the space reserved for it before the records of a page.
-  name: 'licences_to_bring_in_or_send_out',
-  title: 'Licence',
-  description: 'A licence, the oldest first, summed up by its kind.',
-  fields: {
-    id: id('Record identifier', 12),
-    granted: timestamp('When it was granted', '2024-02-05T08:30:00Z', { required: true }),
-    kind: text('Kind of licence', 'export', { required: true }),
-  },
-  order: { by: 'granted', direction: 'ascending' },
-  metaOf: 'kind',
-})
-
-for (const sixth of [plain, backwards, summed, oldestFirst]) {
-  const { by, direction } = sixth.order
-  const title = `${sixth.name} by ${by} ${direction}${sixth.metaOf ? ' with meta' : ''}`
-  const path = pathOf(sixth, 1)
-
-  test(`${title}: is imported, served page by page and updated`, async (t) => {
-    const dates = ['2024-02-05T08:30:00Z', '2021-01-01T00:00:00Z', '2025-01-01T00:00:00Z']
-    const all = makeRecords(sixth, 25).map((record, index) =>
-      makeRecord(sixth, {
-        id: record.id,
-        ...(by === 'id' ? {} : { [by]: dates[index % 3] }),
-        ...(sixth.metaOf === undefined ? {} : { [sixth.metaOf]: `kind ${index % 4}` }),
-      }),
-    )
-    const { ask, store } = await makeApp(t, {
-      resources: [...resources, sixth],
-      companies: [2],
-      records: [{ resource: sixth, company: 1, records: all }],
-    })
-    for (const page of [1, 2, 3, 4]) {
-      const answer = await ask(`${path}?page=${page}&limit=10`)
-      checkPage(answer, { resource: sixth, all, page, limit: 10 })
-    }
-    const first = makeRecord(sixth, { id: 1_000 })
-    await store.load([{ resource: sixth, company: 1, records: [first] }])
-    checkPage(await ask(path), { resource: sixth, all: [...all, first] })
-    checkPage(await ask(pathOf(sixth, 2)), { resource: sixth, all: [] })
-    checkFailure(await ask(pathOf(sixth, 3)), 404, 'Company 3 is not in the registry')
-    checkFailure(await ask(path, { method: 'POST' }), 405, 'Method Not Allowed')
-    assert.equal(memberOf(await ask(path), 'meta') !== undefined, sixth.metaOf !== undefined)
-    for (const resource of resources) {
-      checkPage(await ask(pathOf(resource, 1)), { resource, all: [] })
-    }
-  })
-
-  test(`${title}: has a scope of its own`, above, async (t) => {
-    const { ask, store } = await makeApp(t, { resources: [...resources, sixth], companies: [1] })
-    const own = await store.issueKey({ name: 'own', scopes: [sixth.name] })
-    const other = await store.issueKey({ name: 'other', scopes: ['rights'] })
-    assert.equal((await ask(path, { authorization: `Bearer ${own}` })).status, 200)
-    assert.equal((await ask(path, { authorization: `Bearer ${other}` })).status, 403)
-    assert.equal((await ask(path, { authorization: null })).status, 403)
-  })
-
-  test(`${title}: is in the OpenAPI document and answers accordingly`, above, async (t) => {
-    const { ask } = await makeApp(t, {
-      resources: [...resources, sixth],
-      records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
-    })
-    const document = JSON.parse((await ask('/openapi.json')).text) as {
-      paths: Record<string, { get: { operationId: string; responses: Record<string, unknown> } }>
-    }
-    const operation = document.paths[pathOf(sixth, '{company_id}')]?.get
-    assert.equal(operation?.operationId, `list_${sixth.name}`)
-    const { content } = operation.responses['200'] as {
-      content: Record<string, { schema: unknown; examples: Record<string, { value: unknown }> }>
-    }
-    const media = content['application/json']
-    const validate = validatorFor(document)
-    validate(media?.schema, JSON.parse((await ask(path)).text))
-    for (const { value } of Object.values(media?.examples ?? {})) validate(media?.schema, value)
-    for (const field of Object.keys(sixth.fields)) {
-      assert.ok(JSON.stringify(document).includes(`"${field}"`))
-    }
-  })
-}
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
   const { openStoreReader } = await import('../../src/store/open-store.ts')
   const reader = await openStoreReader(storeAt(store.db))
-  const asked = { resource: plain, companyId: 1, version: undefined, filters: [], sort: undefined }
+  const asked = { resource: sixth, companyId: 1, version: undefined, filters: [], sort: undefined }
   const page = await reader.readPage(asked, 0, 100)
   await reader.close()
   assert.deepEqual(page !== undefined && 'total' in page && [page.total, page.records], [0, []])

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +14,8 @@ import { type Answer, checkFailure, expectedBody, makeApp, pathOf } from '../sup
 import { makeRecords } from '../support/make-record.ts'
 import { answerIn, answersIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { residentMib } from '../support/run-dossier.ts'
+import { until } from '../support/until.ts'
 
 const bundle = '/docs/swagger-ui-bundle.js'
 const all = makeRecords(rights, 12)
@@ -131,13 +133,6 @@ async function stall(t: TestContext, port: number, count: number): Promise<Socke
   return sockets
 }
 
-async function until(claim: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await claim()); waited += 10) {
-    assert.ok(waited < 20_000, 'it holds at last')
-    await sleep(10)
-  }
-}
-
 test('concurrent file answers are limited; one more is a 503', async (t) => {
   assert.deepEqual(assetLimits, { assetsMax: 64, assetMs: 60_000 })
   const { port, key, logged } = await listen(t, { assetsMax: 2, requestsMax: 1 })
@@ -174,12 +169,6 @@ test('a client that reads a file too slowly is disconnected, though never idle',
   assert.ok(bytes > 0 && bytes < 8 * file.length, `${bytes} bytes of 8 times ${file.length}`)
   await until(async () => answerIn(await exchange(port, lastOf(bundle))).status === 200)
 })
-
-/** The resident memory of a process, in MiB. */
-function residentMib(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
-}
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
 

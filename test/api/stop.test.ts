@@ -5,16 +5,10 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rights } from '../../src/resources/rights.ts'
 import { startLoad } from '../support/load-client.ts'
-import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
+import { expectedBody, failureText } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import {
-  answerIn,
-  answersIn,
-  exchange,
-  openWire,
-  runBriefly,
-  runServer,
-} from '../support/run-server.ts'
+import { answerIn, answersIn, exchange, openWire, runServer } from '../support/run-server.ts'
+import { startDossier } from '../support/run-dossier.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 
@@ -121,11 +115,16 @@ test(
 
 test('SIGTERM before readiness or during an import ends the process and damages nothing (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
-    const { code, signal, printed } = await runBriefly(t, store.db, afterMs)
+    const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']
+    const { child, ended } = startDossier(t, store.folder, args)
+    await sleep(afterMs)
+    child.kill()
+    const { code, out, err } = await ended
     // Before our code runs, the signal itself ends the process.
-    assert.ok(code === 0 || signal === 'SIGTERM', `${afterMs} ms: ${String(code)} ${printed}`)
-    if (signal === null) assert.match(printed, /"msg":"stopped"\}\n$/)
-    assert.doesNotMatch(printed, /Error/)
+    const told = `${afterMs} ms: ${String(code)} ${out}${err}`
+    assert.ok(code === 0 || child.signalCode === 'SIGTERM', told)
+    if (child.signalCode === null) assert.match(out, /"msg":"stopped"\}\n$/)
+    assert.doesNotMatch(out + err, /Error/)
   }
   const server = await runServer(t, store.db)
   const load = startLoad({
@@ -206,77 +205,6 @@ test('a second signal ends it at once', above, async (t) => {
   const { code, ms } = await server.ended()
   assert.equal(code, 143)
   assert.ok(ms < promptMs, `${ms} ms`)
-})
-
-test('the log has one line of JSON for each request, with its id and no key', above, async (t) => {
-  const server = await runServer(t, store.db)
-  const close = 'Connection: close\r\n\r\n'
-  const secret = await store.issueKey({ name: 'canary' })
-  const asked: readonly (readonly [status: number, target: string, extra: string])[] = [
-    [200, path, `Authorization: Bearer ${secret}\r\n`],
-    [403, path, ''],
-    [403, path, `Authorization: Basic ${secret}\r\n`],
-    [403, path, `Authorization: Bearer ${secret}x\r\n`],
-    [403, `${path}?key=${secret}`, ''],
-    [403, `/api/${secret}`, ''],
-    [404, `/${secret}`, ''],
-    [400, `${path}?${secret}=1`, `Authorization: Bearer ${secret}\r\n`],
-    [400, `${path}?page=${secret}`, `Authorization: Bearer ${secret}\r\n`],
-    [400, pathOf(rights, secret), `Authorization: Bearer ${secret}\r\n`],
-    [400, pathOf(rights, `%zz${secret}`), `Authorization: Bearer ${secret}\r\n`],
-    [200, '/healthz', `User-Agent: ${secret}\r\nReferer: ${secret}\r\nCookie: ${secret}\r\n`],
-    [404, '/%1b[31m%0d%0a%e2%80%a8"\\', ''],
-  ]
-  for (const [index, [status, target, extra]] of asked.entries()) {
-    const head = `GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${index}\r\n`
-    const answer = answerIn(await exchange(server.port, head + extra + close))
-    assert.equal(answer.status, status, target)
-    assert.equal(answer.headers['x-request-id'], `r${index}`)
-  }
-  const asId = `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${secret}\r\n${close}`
-  await exchange(server.port, asId)
-  await exchange(server.port, `${secret}\r\n\r\n`)
-  await exchange(
-    server.port,
-    `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${secret.repeat(400)}\r\n\r\n`,
-  )
-  server.stop()
-  const { code, lines } = await server.ended()
-  assert.equal(code, 0)
-
-  assert.ok(!server.printed().includes(secret.slice(8, 40)), 'no key, nor most of one')
-  for (const [index, [status]] of asked.entries()) {
-    const ofRequest = lines.filter((line) => line['request_id'] === `r${index}`)
-    assert.equal(ofRequest.length, 1, `request ${index}`)
-    assert.equal(ofRequest[0]?.['status'], status)
-    assert.equal(ofRequest[0]['method'], 'GET')
-    assert.equal(typeof ofRequest[0]['ms'], 'number')
-  }
-  const broken = lines.filter(({ msg }) => msg === 'broken request')
-  assert.deepEqual(
-    broken.map((line) => line['status']),
-    [400, 431],
-  )
-  const requests = lines.filter((line) => 'request_id' in line)
-  assert.equal(requests.length, asked.length + 3)
-})
-
-test('a key revoked by another process is refused within a second (2.2)', async (t) => {
-  const server = await runServer(t, store.db)
-  const leaving = await store.issueKey({ name: 'leaving' })
-  const request =
-    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${leaving}\r\n` +
-    'Connection: close\r\n\r\n'
-  assert.equal(answerIn(await exchange(server.port, request)).status, 200)
-  await store.revokeKey('leaving')
-  const start = performance.now()
-  for (let isLetIn = true; isLetIn;) {
-    const sentMs = performance.now() - start
-    isLetIn = answerIn(await exchange(server.port, request)).status === 200
-    assert.ok(!isLetIn || sentMs < 1_000, 'it is refused within a second')
-  }
-  server.stop()
-  assert.equal((await server.ended()).code, 0)
 })
 
 test('SIGUSR1 neither opens a debugger nor ends a server or its workers', above, async (t) => {

@@ -4,8 +4,6 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { resolveSettings, settingsOf } from '../../src/config/resolve-settings.ts'
 import { makeKey } from '../../src/auth/key.ts'
 import {
@@ -16,6 +14,7 @@ import {
 } from '../../src/auth/throttle.ts'
 import { createWindows } from '../../src/auth/windows.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { bytesInUse } from '../support/bytes-in-use.ts'
 import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { answerIn, exchange, runServer } from '../support/run-server.ts'
@@ -200,17 +199,10 @@ test('X-Forwarded-For is ignored unless it comes from a trusted proxy (D17)', as
   )
 })
 
-/** Live heap memory, in MiB. */
-function heapMib(): number {
-  setFlagsFromString('--expose-gc')
-  ;(runInNewContext('gc') as () => void)()
-  return process.memoryUsage().heapUsed / 1_048_576
-}
-
 test('a million addresses are counted in bounded memory (E8)', (t) => {
   let time = 0
   const throttle = createThrottle({ quota: 1, seconds: 60 }, () => time)
-  const before = heapMib()
+  const before = bytesInUse()
   for (let n = 0; n < 1_000_000; n += 1) {
     const address = `${n >>> 24}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`
     // Keys and reserved look-ups have bounds of their own.
@@ -218,7 +210,7 @@ test('a million addresses are counted in bounded memory (E8)', (t) => {
     void throttle.fail(address, isKeyKept ? `a hash of 32 bytes, such as ${n}` : undefined)
     if (isKeyKept) void throttle.waitOf(address, 'new')
   }
-  const mib = heapMib() - before
+  const mib = (bytesInUse() - before) / 1_048_576
   t.diagnostic(`${mib.toFixed(1)} MiB`)
   assert.ok(mib < 50, `${mib} MiB`)
   time += 1

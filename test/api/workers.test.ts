@@ -5,13 +5,13 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Load, startLoad } from '../support/load-client.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { runServer, type Server } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
+import { until } from '../support/until.ts'
 
 const { store, key, path, whole: body } = await makeRightsStore({ after })
 
@@ -35,13 +35,6 @@ function isRunning(pid: number): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let waited = 0; !(await isTrue()); waited += 20) {
-    assert.ok(waited < 20_000, `waited in vain until ${what}`)
-    await sleep(20)
   }
 }
 

@@ -21,6 +21,7 @@ import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answerIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { until } from '../support/until.ts'
 
 /** A server of a store with one company of 40 rights, and ways to send requests. */
 async function serve(t: TestContext) {
@@ -32,14 +33,6 @@ async function serve(t: TestContext) {
   const ask = async (path: string) =>
     answerIn(await exchange(server.port, `GET ${path} HTTP/1.1\r\n${fields}\r\n`))
   return { store, server, ask, page: () => ask(pathOf(rights, 1)) }
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 200; turn += 1) {
-    if (await isSo()) return
-    await sleep(50)
-  }
-  assert.fail(`waited in vain until ${what}`)
 }
 
 function overwrite(path: string, bytes: Buffer, at: number): void {
@@ -64,14 +57,15 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
     checkRawFailure(await ask('/readyz'), 503)
     assert.equal((await ask('/healthz')).status, 200)
     overwrite(store.db, whole, 0)
-    await until('it is ready', async () => (await ask('/readyz')).status === 200)
+    await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
     assert.equal((await page()).status, 200)
   }
   overwrite(store.db, Buffer.alloc(100, 0xaa), 0)
   assert.ok([200, 503].includes((await page()).status), 'the head of the file is gone')
   assert.equal((await ask('/healthz')).status, 200)
-  await until('the log says why', () =>
-    Promise.resolve(/malformed|not a database/.test(server.printed())),
+  await until(
+    () => Promise.resolve(/malformed|not a database/.test(server.printed())),
+    'the log says why',
   )
 })
 
@@ -87,10 +81,11 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
   copyFileSync(copy, store.db)
   checkRawFailure(await ask('/readyz'), 503)
   // A key is looked up again after half a second; a key revoked in the new file must not open.
-  await until('requests are refused', async () => (await page()).status === 503)
+  await until(async () => (await page()).status === 503, 'requests are refused')
   assert.equal((await ask('/healthz')).status, 200)
-  await until('it is said', () =>
-    Promise.resolve(/was replaced while being served; restart/.test(server.printed())),
+  await until(
+    () => Promise.resolve(/was replaced while being served; restart/.test(server.printed())),
+    'it is said',
   )
   renameSync(old, store.db)
   assert.equal((await ask('/readyz')).status, 200)
@@ -143,7 +138,7 @@ test('disk read errors: 503, alive but not ready, and ready again when reads suc
   checkRawFailure(await ask('/readyz'), 503)
   assert.equal((await ask('/healthz')).status, 200)
   await detach()
-  await until('it is ready', async () => (await ask('/readyz')).status === 200)
+  await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
   assert.match((await page()).body, /"total":41/)
 })
 

@@ -105,6 +105,12 @@ export function peakMemoryMb(pid: number | undefined): number {
   }
 }
 
+/** The resident memory of a running process, in MiB. Linux only. */
+export function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+}
+
 /** Makes the default store of a command stand for a file in its folder. */
 export function storeOf(cwd: string): Record<string, string> {
   const file = join(cwd, 'dossier.db')

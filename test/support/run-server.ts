@@ -95,24 +95,6 @@ export async function runServer(
   }
 }
 
-/** Starts `dossier serve`, and sends SIGTERM after this many milliseconds in any state. */
-export async function runBriefly(
-  scope: Scope,
-  db: string,
-  afterMs: number,
-): Promise<{ code: number | null; signal: NodeJS.Signals | null; printed: string }> {
-  const args = ['serve', '--db', db, '--port', '0', '--log-format', 'json']
-  const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  scope.after(() => Promise.resolve(void child.kill('SIGKILL')))
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
-  await sleep(afterMs)
-  child.kill()
-  await once(child, 'close')
-  return { code: child.exitCode, signal: child.signalCode, printed }
-}
-
 async function portOf(child: ChildProcess, output: () => string): Promise<number> {
   for (let waited = 0; waited < 20_000; waited += 20) {
     const port = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(output())?.[1]
