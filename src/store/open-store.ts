@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { type Closable, closing } from './closing.ts'
 import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -13,6 +14,7 @@ import { openForInspecting, openForReading } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { openUsage } from './sqlite/usage.ts'
+import { watchLog } from './sqlite/wal.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
@@ -62,7 +64,7 @@ export function describeStore(db: string): string {
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
   const { db } = placeOf(at)
   if (isServerStore(db)) return (await postgres()).openForReading(db, await listOf(at), bounds)
-  return createReader(await openAgreeing(at, openForReading))
+  return createReader(await openAgreeing(db, await listOf(at), openForReading))
 }
 
 /** Where the list of what a store withholds is. */
@@ -79,16 +81,13 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
 
 /** Opens a file that agrees with its list. */
 async function openAgreeing(
-  at: StoreAt,
+  db: string,
+  list: ListPlace,
   open: (path: string) => DatabaseSync,
-  isLostAllowed = false,
 ): Promise<DatabaseSync> {
-  const { db } = placeOf(at)
-  const list = await listOf(at)
   const connection = open(db)
   try {
-    const agreement = await compareWithList(registryOf(connection), list, isLostAllowed)
-    refuseBehind(agreement, db, list)
+    refuseBehind(await compareWithList(registryOf(connection), list), db, list)
     return connection
   } catch (error) {
     connection.close()
@@ -103,25 +102,47 @@ async function openAgreeing(
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
-  if (isServerStore(placeOf(at).db)) return openStoreReader(at)
-  return createReader(await openAgreeing(at, openForInspecting, true))
+  const { db } = placeOf(at)
+  if (isServerStore(db)) return openStoreReader(at)
+  return inspecting(db, await listOf(at), createReader)
+}
+
+/** Opens a file that nothing changes, and leaves none beside it that was not there. */
+async function inspecting<T extends Closable>(
+  db: string,
+  list: ListPlace,
+  make: (connection: DatabaseSync) => T,
+): Promise<T> {
+  const removeLog = watchLog(db)
+  try {
+    const opened = make(await openAgreeing(db, list, openForInspecting))
+    const close = async () => {
+      await opened.close()
+      removeLog()
+    }
+    return { ...opened, ...closing(close) }
+  } catch (error) {
+    removeLog()
+    throw error
+  }
 }
 
 /**
  * Opens the store at `db` for inspection; nothing can be changed.
  *
+ * @param isToVerify whether it shows nothing of what is stored: a copy may have no list beside it.
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreInspector(
   at: StoreAt,
   resources: readonly Resource[],
+  isToVerify = false,
 ): Promise<StoreInspector> {
   const { db } = placeOf(at)
-  if (isServerStore(db)) {
-    return (await postgres()).openForInspecting(db, await listOf(at), resources)
-  }
-  const connection = await openAgreeing(at, openForInspecting, true)
-  return (await files()).inspectorOf(connection, resources)
+  const list = { ...(await listOf(at)), isOptional: isToVerify }
+  if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
+  const { inspectorOf } = await files()
+  return inspecting(db, list, (connection) => inspectorOf(connection, resources))
 }
 
 /**

@@ -88,9 +88,18 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   mkdirSync(list)
   for (const open of opens) await assert.rejects(open, /is a folder/)
   rmSync(list, { recursive: true })
-  // A copy elsewhere may be looked at, since it withholds what it knew of.
+  // A copy elsewhere may be verified, which shows nothing of it, and leaves nothing beside it.
   const verified = await runCommand(folder, ['verify', '--db', db])
   assert.equal(verified.code, 0, verified.err)
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name)),
+    [],
+  )
+  for (const command of ['company 7', 'imports', 'backup x.db', 'export x']) {
+    const shown = await runCommand(folder, [...command.split(' '), '--db', db])
+    assert.equal(shown.code, 1, command)
+    assert.match(shown.err, /registry-withheld\.ndjson is missing/)
+  }
   const elsewhere = join(folder, 'list.ndjson')
   writeFileSync(elsewhere, both)
   const named = await runCommand(folder, ['withhold', 'list', '--db', db, '--withheld', elsewhere])

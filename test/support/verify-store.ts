@@ -7,7 +7,7 @@ import type { Verification } from '../../src/store/inspecting.ts'
 
 /** Verifies a store, a file or the URL of a PostgreSQL. */
 export async function verifyStore(db: string): Promise<Verification> {
-  const store = await openStoreInspector(db, resources)
+  const store = await openStoreInspector(db, resources, true)
   try {
     return await store.verify(storedChecks(resources), () => undefined)
   } finally {

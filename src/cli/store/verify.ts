@@ -23,7 +23,7 @@ fault, it lists the faults and exits with code 1.
   async run({ words, flags, settings }, { stdout, stderr, signal }) {
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
-    await using store = await openStoreInspector(settings, resources)
+    await using store = await openStoreInspector(settings, resources, true)
     const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
       signal.throwIfAborted()
       stderr.showStatus(`checking ${step} …`)

@@ -26,7 +26,7 @@ import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
 import { discardReplaced, restore } from './restore.ts'
 import { beginWriting, commit } from './transaction.ts'
-import { emptyWal, removeLog } from './wal.ts'
+import { emptyWal, watchLog } from './wal.ts'
 
 export { discardReplaced }
 
@@ -87,7 +87,7 @@ export async function restoreFile(
   { list, resources }: WithholdingPlace,
   watch: RestoreWatch,
 ): Promise<Restored> {
-  const hadLog = existsSync(`${copy}-shm`)
+  const removeLog = watchLog(copy)
   const source = openCopy(copy)
   try {
     const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
@@ -106,7 +106,7 @@ export async function restoreFile(
     )
   } finally {
     source.close()
-    if (!hadLog) removeLog(copy)
+    removeLog()
   }
 }
 
@@ -158,9 +158,9 @@ export interface CopyRelation {
 /** Compares two files; undefined if the first has no imports, or cannot be read. */
 export async function compareFiles(db: string, copy: string): Promise<CopyRelation | undefined> {
   const own = await lineagesOf(db).catch(() => [])
-  const hadLog = existsSync(`${copy}-shm`)
+  const removeLog = watchLog(copy)
   const others = new Set(await lineagesOf(copy).catch(() => own))
-  if (!hadLog) removeLog(copy)
+  removeLog()
   if (own.length === 0) return undefined
   const lost = own.filter((lineage) => !others.has(lineage)).length
   return { isForeign: lost === own.length, lost }

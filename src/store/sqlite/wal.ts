@@ -1,6 +1,6 @@
 // The write-ahead log (WAL) of a file: switching it on, and emptying it.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './errors.ts'
 import { pragma } from './statements.ts'
@@ -58,11 +58,17 @@ export function sizeWithLog(path: string): number {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
+/** Returns what removes the files that reading leaves beside a store; those there now stay. */
+export function watchLog(path: string): () => void {
+  const hasLog = () => existsSync(`${path}-shm`)
+  return hasLog() ? () => undefined : () => hasLog() && removeLog(path)
+}
+
 /**
- * Removes the files that reading left beside a store. SQLite itself does so, under its locks, when
- * the last connection that may write is closed; one that only reads cannot.
+ * SQLite itself removes these files, under its locks, when the last connection that may write is
+ * closed; one that only reads cannot.
  */
-export function removeLog(path: string): void {
+function removeLog(path: string): void {
   try {
     const db = new DatabaseSync(path)
     db.exec('select 1 from sqlite_schema limit 1')

@@ -25,20 +25,15 @@ export async function readState(db: Queries): Promise<string> {
 /**
  * Compares a store with its list.
  *
- * @param isLostAllowed whether the list may be missing, as beside a backup that is looked at.
  * @throws OperatorError if the list is missing, damaged, or not that of the store.
  */
-export async function compareWithList(
-  db: Queries,
-  place: ListPlace,
-  isLostAllowed = false,
-): Promise<Agreement> {
+export async function compareWithList(db: Queries, place: ListPlace): Promise<Agreement> {
   const [row] = await db.rows('select id, withheld from store')
   const [registry, state] = [String(row?.['id']), String(row?.['withheld'])]
   const text = await place.read(db)
   if (text === undefined) {
     const agreement = { list: undefined, behind: 0, registry, isForeign: false }
-    if (state === noState || isLostAllowed) return agreement
+    if (state === noState || place.isOptional === true) return agreement
     throw new OperatorError(
       `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
         'backup, or say where it is with --withheld',

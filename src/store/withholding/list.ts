@@ -93,6 +93,8 @@ export interface ListPlace {
   readonly options: string
   /** Whether the list may be that of another registry, which the store is about to adopt. */
   readonly isToAdopt?: boolean
+  /** Whether the list may be missing: the store may be a copy, of which nothing is shown. */
+  readonly isOptional?: boolean
   /** The whole text; undefined if there is no list. An unfinished last line is left out. */
   read(db: Queries): Awaitable<string | undefined>
   /**
