@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
-import { looksLikeData } from './duckdb/tables.ts'
+import { formatCount } from '../text/format-count.ts'
 import { nearest } from '../text/nearest.ts'
 
 /** Which columns a source may have, and which it must have. */
@@ -63,4 +63,18 @@ function missingColumn(
       ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
       : `; write ${named} as ${column}`
   return new OperatorError(`${fault}${advice}`)
+}
+
+/** The maximum number of columns of a file. */
+export const columnsMax = 1_000
+
+/** @throws OperatorError if a file has too many columns. */
+export function refuseColumns(name: string, columns: number): void {
+  if (columns <= columnsMax) return
+  throw new OperatorError(`${name} has more than the maximum of ${formatCount(columnsMax)} columns`)
+}
+
+/** Whether the name of a column is a number or a date, as in a file without a header. */
+export function looksLikeData(column: string): boolean {
+  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
 }

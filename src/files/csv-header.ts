@@ -1,12 +1,18 @@
 // Parses the header of a CSV or TSV file: its column names and delimiter.
 
 import { OperatorError } from '../config/operator-error.ts'
-import type { CsvHeader } from './duckdb/tables.ts'
-import { refuseColumns } from './duckdb/tables.ts'
+import { refuseColumns } from './check-columns.ts'
+import { type CsvRecord, splitRecord } from './csv-record.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
 
-/** The longest header, in bytes. */
-export const headerBytesMax = 1 << 20
+/** Names and delimiter of a file's columns. */
+export interface CsvHeader {
+  readonly columns: readonly string[]
+  readonly delimiter: string
+}
+
+/** The longest header, in characters. */
+export const headerLengthMax = 1 << 20
 
 /**
  * Parses the header of a file.
@@ -14,6 +20,7 @@ export const headerBytesMax = 1 << 20
  * @param candidates the characters that may separate the columns.
  * @param text the start of the file, including the whole header.
  * @param skipped the lines before it that were skipped.
+ * @returns the header, and its record in the text.
  * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, or has
  *   a column without a name or two of one name.
  */
@@ -21,55 +28,53 @@ export function parseHeader(
   name: string,
   candidates: readonly string[],
   text: string,
-  skipped = 0,
-): CsvHeader {
-  const start = text.replace(/^\uFEFF/, '')
+  skipped: number,
+): { readonly header: CsvHeader; readonly record: CsvRecord } {
   // The delimiter is the candidate that occurs most often outside quotes.
-  const header = candidates
-    .map((delimiter) => splitRecord(start, delimiter))
-    .reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
-  if (start.trim() !== '' && start.slice(0, header.length).trim() === '') {
+  const { record, delimiter } = candidates
+    .map((delimiter) => ({ delimiter, record: splitRecord(text, 0, delimiter) }))
+    .reduce((a, b) => (soundCells(b.record) > soundCells(a.record) ? b : a))
+  if (text.trim() !== '' && text.slice(0, record.end).trim() === '') {
     const advice = `say --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
   }
-  if (skipped > 0 && start.trim() === '') {
+  if (skipped > 0 && text.trim() === '') {
     throw new OperatorError(
       `${name} has no lines after the ${skipped} that --skip-lines skips; look at it: head ${name}`,
     )
   }
-  refuseText(name, header, start.slice(0, header.length))
-  const { columns, delimiter } = header
-  diagnoseHeader(name, start, columns.length, { candidates, skipped })
+  refuseText(name, record, text.slice(0, record.end))
+  const columns = record.cells.map((cell) => cell.trim())
+  diagnoseHeader(name, text, columns.length, { candidates, skipped })
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
-  return { columns, delimiter }
+  return { header: { columns, delimiter }, record }
 }
 
-/** The first record of a text, as one of the possible delimiters splits it. */
-interface SplitRecord {
-  readonly delimiter: string
-  /** Up to the cell with a fault, if there is one. */
-  readonly columns: readonly string[]
-  /** The length of the record in characters. */
-  readonly length: number
-  /** What is wrong with the quotes of the last cell. */
-  readonly fault?: string
+/** How many cells there are, up to one with a fault. */
+function soundCells({ cells, faultyCell }: CsvRecord): number {
+  return faultyCell === undefined ? cells.length : faultyCell + 1
 }
 
-function refuseText(name: string, { columns, length, fault }: SplitRecord, record: string): void {
-  if (record.trim() === '')
+function refuseText(name: string, record: CsvRecord, text: string): void {
+  if (text.trim() === '') {
     throw new OperatorError(`${name} is empty; it needs a header line: get the file again`)
-  if (record.includes('\0')) {
+  }
+  if (text.includes('\0')) {
     throw new OperatorError(`${name}: the header contains a NUL character; is this a text file?`)
   }
-  if (fault !== undefined) {
+  const { cells, isOpen } = record
+  const faultyCell = isOpen ? cells.length - 1 : record.faultyCell
+  if (faultyCell !== undefined) {
+    const fault = isOpen ? 'a quote is not closed' : 'text follows a closing quote'
+    const cell = (cells[faultyCell] ?? '').trim().slice(0, 40)
     throw new OperatorError(
-      `${name}: in the header, ${fault} in column ${columns.length}, ` +
-        `${JSON.stringify(columns.at(-1)?.slice(0, 40))}; correct it in the file`,
+      `${name}: in the header, ${fault} in column ${faultyCell + 1}, ${JSON.stringify(cell)}; ` +
+        'correct it in the file',
     )
   }
-  if (length >= headerBytesMax) {
-    throw new OperatorError(`${name}: the header is longer than ${headerBytesMax >> 20} MiB`)
+  if (text.length >= headerLengthMax) {
+    throw new OperatorError(`${name}: the header is longer than ${headerLengthMax >> 20} MiB`)
   }
 }
 
@@ -106,47 +111,4 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
     }
     seen.set(word, column)
   }
-}
-
-/** Splits as DuckDB does: a quote opens a quoted cell only at the cell's start. */
-function splitRecord(text: string, delimiter: string): SplitRecord {
-  const columns: string[] = []
-  for (let at = 0; ; at += 1) {
-    const start = at
-    while (text[at] === ' ') at += 1
-    if (text[at] === '"') {
-      const end = closingQuote(text, at)
-      const fault = end === undefined ? 'a quote is not closed' : undefined
-      columns.push(
-        text
-          .slice(at + 1, end)
-          .replaceAll('""', '"')
-          .trim(),
-      )
-      at = (end ?? text.length) + 1
-      while (text[at] === ' ') at += 1
-      if (fault !== undefined) return { delimiter, columns, length: text.length, fault }
-      if (!isCellEnd(text[at], delimiter)) {
-        return { delimiter, columns, length: at, fault: 'text follows a closing quote' }
-      }
-    } else {
-      while (!isCellEnd(text[at], delimiter)) at += 1
-      columns.push(text.slice(start, at).trim())
-    }
-    if (text[at] !== delimiter) return { delimiter, columns, length: at }
-  }
-}
-
-function isCellEnd(character: string | undefined, delimiter: string): boolean {
-  return (
-    character === undefined || character === delimiter || character === '\n' || character === '\r'
-  )
-}
-
-/** The place of the quote that closes a cell opened at `open`; doubled quotes are part of it. */
-function closingQuote(text: string, open: number): number | undefined {
-  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 2)) {
-    if (text[at + 1] !== '"') return at
-  }
-  return undefined
 }

@@ -1,10 +1,10 @@
 // Tells from the start of a CSV file why its first line may not be its header.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { RecordWalk } from './csv-records.ts'
+import { recordsOf } from './csv-record.ts'
 
 const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
-const sampleBytes = 64 << 10
+const sampleLength = 64 << 10
 
 /**
  * Refuses a wrong delimiter, and lines before the header.
@@ -20,7 +20,7 @@ export function diagnoseHeader(
   header: number,
   { candidates, skipped }: { candidates: readonly string[]; skipped: number },
 ): void {
-  const sample = Buffer.from(text.slice(0, sampleBytes))
+  const sample = text.slice(0, sampleLength)
   const [first = ''] = text.split(/[\r\n]/, 1)
   const shown = JSON.stringify(first.slice(0, 60))
   refuseDelimiter(name, sample, header, shown)
@@ -29,7 +29,7 @@ export function diagnoseHeader(
   }
 }
 
-function refuseDelimiter(name: string, sample: Buffer, header: number, shown: string): void {
+function refuseDelimiter(name: string, sample: string, header: number, shown: string): void {
   if (header > 1) return
   const other = delimiters.find((delimiter) => {
     const [first = 0, second] = cellsOf(sample, delimiter)
@@ -66,15 +66,10 @@ function refuseTitle(
 }
 
 /** The number of cells of each record in a text, 0 for a blank line. */
-function cellsOf(text: Buffer, delimiter: string): number[] {
-  const counts: number[] = []
-  let start = 0
-  const walk = new RecordWalk(delimiter, (end, lineEnd, cells) => {
-    counts.push(end - start > lineEnd ? cells : 0)
-    start = end
-  })
-  walk.add(text)
-  walk.end()
+function cellsOf(text: string, delimiter: string): number[] {
+  const counts = Array.from(recordsOf(text, delimiter, true), ({ cells, start, end }) =>
+    end > start ? cells.length : 0,
+  )
   // The last record may be cut off.
   return counts.length > 2 ? counts.slice(0, -1) : counts
 }

@@ -24,7 +24,7 @@ export interface Reading {
 /** What a file contains. */
 interface Content {
   readonly chunks: AsyncIterable<Buffer>
-  /** Whether the chunks are the bytes of the file as stored. */
+  /** Whether it is a file on its own, uncompressed. */
   readonly isStored: boolean
 }
 
@@ -73,9 +73,8 @@ export async function openContent(
     compression = compressionOf(file, first.start)
     const unpacked = unpack(file, compression, first.chunks, digest, streams)
     const isPacked = compression !== 'none'
-    const content = await textOf(file, isPacked ? await withStart(unpacked) : first)
-    const isStored = !isPacked && content.isStored && file.size !== undefined
-    return { chunks: whole(content.chunks), isStored }
+    const content = await rowsOf(file, isPacked ? await withStart(unpacked) : first)
+    return { chunks: whole(content), isStored: !isPacked && file.size !== undefined }
   } catch (error) {
     close()
     signal.throwIfAborted()
@@ -207,22 +206,19 @@ async function* rangeOf(
   }
 }
 
-/** The rows of a file as UTF-8. */
-async function textOf(file: SourceFile, stored: Started): Promise<Content> {
+/** The rows of a file: Parquet as it is, else UTF-8. */
+async function rowsOf(file: SourceFile, stored: Started): Promise<AsyncIterable<Buffer>> {
   const { skippedLines = 0, records } = file.options
   if (file.format === 'parquet') {
     refuseOtherContent(file, stored.start)
-    return { chunks: stored.chunks, isStored: true }
+    return stored.chunks
   }
   const encoding = encodingOf(file.name, stored.start, file.options.encoding)
-  const isUtf8 = encoding === 'utf-8'
-  const { start, chunks } = isUtf8
-    ? stored
-    : await withStart(toUtf8(file.name, encoding, stored.chunks))
+  const { start, chunks } =
+    encoding === 'utf-8' ? stored : await withStart(toUtf8(file.name, encoding, stored.chunks))
   refuseOtherContent(file, start)
-  if (skippedLines > 0) return { chunks: withoutLines(chunks, skippedLines), isStored: false }
-  if (records === undefined) return { chunks, isStored: isUtf8 }
-  return { chunks: arrayAt(file.name, records, chunks), isStored: false }
+  if (skippedLines > 0) return withoutLines(chunks, skippedLines)
+  return records === undefined ? chunks : arrayAt(file.name, records, chunks)
 }
 
 const [newline, carriageReturn] = [0x0a, 0x0d]

@@ -28,26 +28,21 @@ export async function* readNdjson(
   chunks: AsyncIterable<Buffer>,
   file: number,
 ): AsyncGenerator<Rows> {
-  const readLines = lineReader(file)
-  for await (const lines of splitLines(withoutByteOrderMark(chunks))) yield readLines(lines)
+  let number = 0
+  function* rowsOf(lines: Buffer | undefined): Generator<PlacedRow> {
+    for (const row of lines === undefined ? [tooLong()] : parseLines(lines)) {
+      number += 1
+      if (row !== undefined) yield { file, number, row }
+    }
+  }
+  for await (const lines of splitLines(withoutByteOrderMark(chunks))) yield rowsOf(lines)
 }
 
-/** Numbers the lines from 1. */
-function lineReader(file: number): (lines: Buffer | undefined) => Rows {
-  let number = 0
-  return function* (lines) {
-    if (lines === undefined) {
-      number += 1
-      yield { file, number, row: tooLong() }
-      return
-    }
-    for (const { some, longest } of inGroups(lines)) {
-      const rows = parseTogether(some, longest) ?? parseEach(some)
-      for (const row of rows) {
-        number += 1
-        if (row !== undefined) yield { file, number, row }
-      }
-    }
+/** Parses lines; undefined for a blank one. */
+export function* parseLines(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
+  for (const { some, longest } of inGroups(lines)) {
+    // A loop, since \`yield*\` takes longer for each row.
+    for (const row of parseTogether(some, longest) ?? parseEach(some)) yield row
   }
 }
 
@@ -89,9 +84,8 @@ export async function* readJson(
   chunks: AsyncIterable<Buffer>,
   file: number,
 ): AsyncGenerator<Rows> {
-  const { first, rest } = await peek(withoutByteOrderMark(chunks))
-  if (first === undefined) return
-  if (first !== 0x5b) {
+  const { isArray, rest } = await openJson('json', chunks)
+  if (!isArray) {
     yield* readNdjson(rest, file)
     return
   }
@@ -103,6 +97,23 @@ export async function* readJson(
     }
   }
   for await (const elements of splitElements(name, rest)) yield rowsOf(elements)
+}
+
+/** Whether the rows are the elements of an array, and the chunks without what is before that. */
+export async function openJson(
+  format: 'ndjson' | 'json',
+  chunks: AsyncIterable<Buffer>,
+): Promise<{ readonly isArray: boolean; readonly rest: AsyncIterable<Buffer> }> {
+  const unmarked = withoutByteOrderMark(chunks)
+  if (format === 'ndjson') return { isArray: false, rest: unmarked }
+  for (;;) {
+    const step = await unmarked.next()
+    if (step.done === true) return { isArray: false, rest: unmarked }
+    const at = step.value.findIndex((byte) => byte > 32)
+    if (at < 0) continue
+    const rest = startingWith(step.value.subarray(at), unmarked)
+    return { isArray: step.value[at] === 0x5b, rest }
+  }
 }
 
 function isBlankLine(line: Buffer): boolean {
@@ -127,7 +138,9 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
 }
 
 /** Whole lines, those of each chunk together; undefined for a line that is too long. */
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer | undefined> {
   let carry: Buffer[] = []
   let carriedBytes = 0
   for await (const chunk of chunks) {
@@ -160,27 +173,13 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
   return carry.length === 0 ? end : Buffer.concat([...carry, end])
 }
 
-/** The first byte that is not white space, and the chunks from there on. */
-async function peek(
-  chunks: AsyncGenerator<Buffer>,
-): Promise<{ first: number | undefined; rest: AsyncGenerator<Buffer> }> {
-  for (;;) {
-    const step = await chunks.next()
-    if (step.done === true) return { first: undefined, rest: chunks }
-    const chunk = step.value
-    const at = chunk.findIndex((byte) => byte > 32)
-    if (at < 0) continue
-    return { first: chunk[at], rest: startingWith(chunk.subarray(at), chunks) }
-  }
-}
-
 async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield first
   yield* rest
 }
 
 /** The state of the array splitter between two bytes. */
-export interface ArrayState {
+interface ArrayState {
   depth: number
   isInString: boolean
   isEscaped: boolean
@@ -189,7 +188,7 @@ export interface ArrayState {
 }
 
 /** The texts of an array's elements; undefined for one that is too long. */
-async function* splitElements(
+export async function* splitElements(
   name: string,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(Buffer | undefined)[]> {
@@ -221,7 +220,7 @@ async function* splitElements(
 }
 
 /** The commas between the elements of the outermost array, and its closing bracket. */
-export function separators(
+function separators(
   name: string,
   chunk: Buffer,
   state: ArrayState,

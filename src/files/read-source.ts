@@ -2,25 +2,24 @@
 // row; other formats, and everything with a mapping, by DuckDB.
 
 import { rmSync } from 'node:fs'
-import { isNestedTooDeep } from '../text/nested-json.ts'
+import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
-import type { Batch } from './duckdb/batches.ts'
+import type { Batch, Cells } from './duckdb/batches.ts'
 import {
   type ColumnarReader,
   type ColumnarSource,
   openColumnarReader,
   type Showing,
 } from './duckdb/columns.ts'
-import type { ColumnarFile } from './duckdb/tables.ts'
+import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
+import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent } from './file-content.ts'
-import { lineOfRow, refusedRecord } from './rewrite-csv.ts'
 import { tooDeep } from './parse-row.ts'
-import { readJson, readNdjson, type Rows } from './read-json.ts'
+import { type PlacedRow, readJson, readNdjson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
-import { prepareColumnarFile } from './unpack.ts'
 
 /** An opened source. Each file is added to `files` when it has been read. */
 export interface Source {
@@ -91,29 +90,43 @@ function readFiles(
     for (const [file, sourceFile] of options.files.entries()) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
       const { format } = sourceFile
-      if (format === 'ndjson' || format === 'json') {
+      if (format === 'csv' || format === 'tsv') {
+        const { chunks } = await openContent(sourceFile, digest, options)
+        const { header, rows } = await openCsv(sourceFile, chunks)
+        addHeader(found, header.columns)
+        if (!options.showing) checkColumns(sourceFile.name, header.columns, options)
+        const rowOf = rowMaker(header.columns)
+        for await (const some of rows) {
+          yield some.map(({ number, cells, refusal }) => ({
+            ...{ file, number, row: refusal ?? rowOf(cells) },
+          }))
+        }
+      } else if (format === 'ndjson' || format === 'json') {
         const { chunks } = await openContent(sourceFile, digest, options)
         yield* format === 'ndjson'
           ? readNdjson(chunks, file)
           : readJson(sourceFile.name, chunks, file)
       } else {
-        const folder = folderOf()
-        const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
-        addHeader(found, prepared.header?.columns)
+        const preparing = { folder: folderOf(), digest, reading: options }
+        const prepared = await prepareParquet(sourceFile, preparing)
         const reader = await openReader()
         const source = await reader.readFile(prepared)
         // Shown rows say for themselves what is wrong with their columns.
         if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
-        let number = 0
-        for await (const batch of source.batches) {
-          const rows = rowsOf(batch).map((row) => withoutRefused(row, source))
-          yield rows.map((row) => ({ file, number: (number += 1), row }))
-        }
-        for (const { path } of prepared.pieces) rmSync(path, { force: true })
+        yield* numberRows(source, file)
+        for (const path of prepared.paths) rmSync(path, { force: true })
       }
       digests.push({ name: sourceFile.name, ...digest })
     }
   })
+}
+
+async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGenerator<Rows> {
+  let number = 0
+  function* numbered(batch: Batch): Generator<PlacedRow> {
+    for (const row of rowsOf(batch)) yield { file, number: (number += 1), row }
+  }
+  for await (const batch of batches) yield numbered(batch)
 }
 
 /** What reading finds out about the files. */
@@ -128,46 +141,33 @@ function readMapped(
   found: Found,
 ): AsyncGenerator<Rows> {
   return withReader(options, async function* (openReader, folderOf) {
-    const { files, mapping = '' } = options
+    const { files, mapping = '', showing } = options
     const reader = await openReader()
     await reader.checkMapping(mapping)
-    const prepared = []
-    for (const file of files) {
+    const prepared: TableFile[] = []
+    // Refused rows are shown after the columns.
+    const refused: PlacedRow[] = []
+    let refusedRows = 0
+    for (const [at, file] of files.entries()) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
-      prepared.push(await prepareColumnarFile(file, folderOf(), digest, options))
+      const preparing = prepareTable(file, { at, folder: folderOf(), digest, reading: options })
+      let step = await preparing.next()
+      for (; step.done !== true; step = await preparing.next()) {
+        refusedRows += step.value.length
+        if (showing === undefined) yield step.value
+        else refused.push(...step.value.slice(0, showing.rows - refused.length))
+      }
+      prepared.push(step.value)
+      if (step.value.kind === 'csv') addHeader(found, step.value.columns)
       digests.push({ name: file.name, ...digest })
     }
-    const lineOf = lineFinder(files, prepared, options.signal)
-    const request = { sql: mapping, texts: options.texts, showing: options.showing, lineOf }
+    const request = { sql: mapping, texts: options.texts, showing }
     const source = await reader.mapFiles(prepared, request)
-    found.rows = source.fileRows
-    for (const { header } of prepared) addHeader(found, header?.columns)
+    found.rows = source.viewRows + refusedRows
     checkColumns('the mapping', source.columns, options)
-    for await (const rows of source.refused) {
-      yield rows.map(({ file, number, cell, columns }) => {
-        return { file, number, row: refusedRecord(cell, columns) }
-      })
-    }
+    yield refused
     yield* placeRows(source, files)
   })
-}
-
-/** Finds lines of CSV files as they are, and not of those that were rewritten or cut. */
-function lineFinder(
-  files: readonly SourceFile[],
-  prepared: readonly ColumnarFile[],
-  signal: AbortSignal,
-) {
-  return async (name: string, row: number): Promise<number | undefined> => {
-    const at = files.findIndex((file) => file.name === name)
-    const { header, pieces = [], isWide = true, refusedColumn } = prepared[at] ?? {}
-    const [piece] = pieces
-    if (isWide || header === undefined || piece === undefined || refusedColumn !== undefined) {
-      return undefined
-    }
-    const linesBefore = files[at]?.options.skippedLines ?? 0
-    return lineOfRow({ name, path: piece.path, header, linesBefore }, row, signal)
-  }
 }
 
 /** Rows with the file and row number that a mapping passes on; without them, rows are counted. */
@@ -176,26 +176,34 @@ async function* placeRows(
   files: readonly SourceFile[],
 ): AsyncGenerator<Rows> {
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
-  const [fileColumn, rowColumn] = placeColumns
   let count = 0
-  for await (const batch of batches) {
-    yield rowsOf(batch).map((row) => {
+  function* placed(batch: Batch): Generator<PlacedRow> {
+    for (const row of rowsOf(batch)) {
       count += 1
-      if (row instanceof Refusal) return { file: 0, number: count, row }
-      const { [fileColumn]: file, [rowColumn]: place, ...rest } = row
-      const number = place == null ? count : wholeNumber(place)
-      if (number === undefined) {
-        const refusal = new Refusal('must be a whole number', rowColumn, place)
-        return { file: 0, number: count, row: refusal }
-      }
-      const index = file == null ? 0 : indexOfName.get(file as string)
-      if (index === undefined) {
-        const refusal = new Refusal('is not a file of this import', fileColumn, file)
-        return { file: 0, number, row: refusal }
-      }
-      return { file: index, number, row: rest }
-    })
+      yield placeRow(row, count, indexOfName)
+    }
   }
+  for await (const batch of batches) yield placed(batch)
+}
+
+const [fileColumn, rowColumn] = placeColumns
+
+function placeRow(
+  row: SourceRow | Refusal,
+  count: number,
+  indexOfName: ReadonlyMap<unknown, number>,
+): PlacedRow {
+  if (row instanceof Refusal) return { file: 0, number: count, row }
+  const { [fileColumn]: file, [rowColumn]: place, ...rest } = row
+  const number = place == null ? count : wholeNumber(place)
+  if (number === undefined) {
+    const refusal = new Refusal('must be a whole number', rowColumn, place)
+    return { file: 0, number: count, row: refusal }
+  }
+  const index = file == null ? 0 : indexOfName.get(file)
+  if (index !== undefined) return { file: index, number, row: rest }
+  const refusal = new Refusal('is not a file of this import', fileColumn, file)
+  return { file: 0, number, row: refusal }
 }
 
 function wholeNumber(value: unknown): number | undefined {
@@ -206,34 +214,47 @@ function wholeNumber(value: unknown): number | undefined {
     : undefined
 }
 
-function rowsOf(batch: Batch): (SourceRow | Refusal)[] {
-  if ('texts' in batch) return batch.texts.map(parseRow)
-  return Array.from({ length: batch.rows }, (_, index) => {
-    const row: Record<string, unknown> = {}
-    for (const { name, isJson, cells } of batch.columns) {
-      const cell = cells[index] ?? null
-      const value = isJson && cell !== null ? parseJson(cell) : cell
-      if (value instanceof Refusal) return new Refusal(value.reason, name)
-      // Plain assignment to this name would set the prototype instead of adding a column.
-      if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
-      else row[name] = value
-    }
-    return row
-  })
+/** The rows of a batch, which are parsed as they are taken. */
+function rowsOf(batch: Batch): Iterable<SourceRow | Refusal> {
+  return 'texts' in batch ? parseTexts(batch.texts) : rowsOfCells(batch.columns, batch.rows)
 }
 
-/** The row without the column that refuses it, or the refusal. */
-function withoutRefused(
-  row: SourceRow | Refusal,
-  { columns, refusedColumn }: ColumnarSource,
-): SourceRow | Refusal {
-  if (refusedColumn === undefined || row instanceof Refusal) return row
-  const { [refusedColumn]: refused, ...rest } = row
-  return typeof refused === 'string' ? refusedRecord(refused, columns.length) : rest
+/** So many rows are parsed at once: most are gone before memory is next cleaned up. */
+const rowsAtOnce = 32
+
+function* parseTexts(texts: readonly string[]): Generator<SourceRow | Refusal> {
+  for (let at = 0; at < texts.length; at += rowsAtOnce) {
+    const some = texts.slice(at, at + rowsAtOnce)
+    // Together takes less time than one by one.
+    const isFlat = !some.some(({ length }) => mayNestTooDeep(length))
+    const rows = (isFlat && tryParse(`[${some.join()}]`)) || some.map(parseJson)
+    for (const row of rows as readonly (SourceRow | Refusal)[]) yield row
+  }
 }
 
-function parseRow(text: string): SourceRow | Refusal {
-  return parseJson(text) as SourceRow | Refusal
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function* rowsOfCells(columns: readonly Cells[], rows: number): Generator<SourceRow | Refusal> {
+  for (let at = 0; at < rows; at += 1) yield rowOfCells(columns, at)
+}
+
+function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal {
+  const row: Record<string, unknown> = {}
+  for (const { name, isJson, cells } of columns) {
+    const cell = cells[at] ?? null
+    const value = isJson && cell !== null ? parseJson(cell) : cell
+    if (value instanceof Refusal) return new Refusal(value.reason, name)
+    // Plain assignment to this name would set the prototype instead of adding a column.
+    if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
+    else row[name] = value
+  }
+  return row
 }
 
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs

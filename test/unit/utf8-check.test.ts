@@ -1,4 +1,4 @@
-// Text files for DuckDB: invalid UTF-8 is reported with its line, at any chunk boundary.
+// CSV files: invalid UTF-8 is reported with its line, at any chunk boundary.
 
 import assert from 'node:assert/strict'
 import { isUtf8 } from 'node:buffer'
@@ -6,23 +6,22 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { openContent } from '../../src/files/file-content.ts'
+import { openCsv } from '../../src/files/read-csv.ts'
 import { findSourceFiles } from '../../src/files/source-file.ts'
-import { prepareColumnarFile } from '../../src/files/unpack.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
-/** Prepares a CSV file of these bytes; returns its header. */
+/** Reads a CSV file of these bytes; returns its header. */
 async function prepare(folder: string, bytes: Buffer) {
   const path = join(folder, 'x.csv')
   writeFileSync(path, bytes)
   const [file] = await findSourceFiles([path])
   assert.ok(file)
-  const prepared = await prepareColumnarFile(
-    file,
-    folder,
-    { bytes: 0, sha256: '' },
-    { onBytes: () => undefined, signal: new AbortController().signal },
-  )
-  return prepared.header
+  const reading = { onBytes: () => undefined, signal: new AbortController().signal }
+  const { chunks } = await openContent(file, { bytes: 0, sha256: '' }, reading)
+  const { header, rows } = await openCsv(file, chunks)
+  for await (const some of rows) assert.ok(some)
+  return header
 }
 
 const header = Buffer.from('a,b\n')
@@ -32,7 +31,7 @@ test('valid text of several chunks passes, with a character across each boundary
   // Chunks are 256 KiB: one of these starts puts a character across the boundary.
   for (const shift of [0, 1, 2, 3]) {
     const text = `${'x'.repeat(shift)}${'😀'.repeat(150_000)},\n`
-    assert.deepEqual((await prepare(folder, Buffer.concat([header, Buffer.from(text)])))?.columns, [
+    assert.deepEqual((await prepare(folder, Buffer.concat([header, Buffer.from(text)]))).columns, [
       'a',
       'b',
     ])
@@ -58,7 +57,7 @@ test('bytes pass only if they are valid UTF-8, else the first bad line is named'
     fc.asyncProperty(anyBytes, async (bytes) => {
       const file = Buffer.concat([header, bytes])
       if (isUtf8(file)) {
-        assert.equal((await prepare(folder, file))?.delimiter, ',')
+        assert.equal((await prepare(folder, file)).delimiter, ',')
         return
       }
       const lines = file.toString('latin1').split('\n')

@@ -6,8 +6,8 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { type Database, quoted } from './database.ts'
 import { explain } from './explain.ts'
-import { findFaultyRow, type LineOf } from './faulty-row.ts'
-import type { ColumnarFile } from './tables.ts'
+import { findFaultyRow } from './faulty-row.ts'
+import type { TableFile } from './table-file.ts'
 import type { Column } from './view.ts'
 
 /** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
@@ -16,7 +16,7 @@ export type Batch =
   | { readonly columns: readonly Cells[]; readonly rows: number }
 
 /** The cells of a column. */
-interface Cells {
+export interface Cells {
   readonly name: string
   readonly isJson: boolean
   readonly cells: readonly (string | null)[]
@@ -27,8 +27,8 @@ interface Query {
   readonly select: string
   readonly columns: readonly Column[]
   readonly isWide: boolean
-  /** Undefined without a mapping. */
-  readonly lineOf?: LineOf
+  /** The column with the lines of rows; undefined without a mapping. */
+  readonly lineColumn?: string
 }
 
 /**
@@ -38,8 +38,7 @@ interface Query {
 export async function* readBatches(
   database: Database,
   query: Query,
-  files: readonly ColumnarFile[],
-  isMapped: boolean,
+  files: readonly TableFile[],
 ): AsyncGenerator<Batch> {
   const { connection, run } = database
   const rows = query.isWide ? cellsOf(query) : `select to_json(t) as json from (${query.select}) t`
@@ -69,8 +68,14 @@ export async function* readBatches(
     // Reading again without a stream throws the error.
     await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
   } catch (error) {
-    const row = query.lineOf && (await findFaultyRow(database, error, query.lineOf))
-    throw explain(error, files, isMapped, row)
+    const { lineColumn } = query
+    const isMapped = lineColumn !== undefined
+    throw explain(
+      error,
+      files,
+      isMapped,
+      isMapped ? await findFaultyRow(database, error, lineColumn) : '',
+    )
   }
   throw new OperatorError('the source could not be read completely; try again')
 }

@@ -6,48 +6,27 @@
 
 import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
+import { refuseColumns } from '../check-columns.ts'
 import { type Batch, bounded, readBatches } from './batches.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
-import type { LineOf } from './faulty-row.ts'
+import { linesView } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
-import {
-  type ColumnarFile,
-  parquetExtent,
-  parquetTable,
-  type Piece,
-  refuseColumns,
-  textTable,
-  vectorRows,
-} from './tables.ts'
-import { type Column, type FileTable, refusedSelect, viewSelect, type ViewTexts } from './view.ts'
-
-/** A row that a file's `refusedColumn` refuses, before a mapping. */
-interface RefusedCell {
-  /** The index of its file. */
-  readonly file: number
-  /** The number of the row in its file. */
-  readonly number: number
-  readonly cell: string
-  /** The number of columns of the file. */
-  readonly columns: number
-}
+import { vectorRows } from './pieces.ts'
+import type { TableFile } from './table-file.ts'
+import { freeNames, parquetExtent, parquetTable, tableOf } from './tables.ts'
+import { type Column, type FileTable, viewSelect, type ViewTexts } from './view.ts'
 
 /** The rows of a columnar or mapped source. */
 export interface ColumnarSource {
-  /** Without `refusedColumn`. */
   readonly columns: readonly string[]
-  /** A column that is null, except in rows that it refuses. */
-  readonly refusedColumn?: string | undefined
   readonly batches: AsyncIterable<Batch>
 }
 
 /** The result of a mapping. */
 interface MappedSource extends ColumnarSource {
-  /** The rows of all files. */
-  readonly fileRows: number
-  /** The rows that are not in the view; to be read before the batches. */
-  readonly refused: AsyncIterable<RefusedCell[]>
+  /** The rows of the view. */
+  readonly viewRows: number
 }
 
 /** A mapping, and what its view has. */
@@ -56,8 +35,6 @@ interface MappingRequest {
   readonly texts: ViewTexts
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
   readonly showing: Showing | undefined
-  /** In which line of its file a row begins, for messages. */
-  readonly lineOf: LineOf
 }
 
 /** What to show of a mapping. */
@@ -69,15 +46,12 @@ export interface Showing {
 
 /** Reads files with one DuckDB instance. */
 export interface ColumnarReader {
-  /** The rows of a file, unmapped. */
-  readonly readFile: (file: ColumnarFile) => Promise<ColumnarSource>
+  /** The rows of a Parquet file, unmapped. */
+  readonly readFile: (file: TableFile) => Promise<ColumnarSource>
   /** Checks a mapping before anything is read. @throws OperatorError if it is not allowed. */
   readonly checkMapping: (mapping: string) => Promise<void>
   /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
-  readonly mapFiles: (
-    files: readonly ColumnarFile[],
-    mapping: MappingRequest,
-  ) => Promise<MappedSource>
+  readonly mapFiles: (files: readonly TableFile[], mapping: MappingRequest) => Promise<MappedSource>
   readonly close: () => Promise<void>
 }
 
@@ -108,7 +82,7 @@ export async function openColumnarReader(
 }
 
 async function explained<T>(
-  files: readonly ColumnarFile[],
+  files: readonly TableFile[],
   isMapped: boolean,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -119,85 +93,92 @@ async function explained<T>(
   }
 }
 
-async function openFile(database: Database, given: ColumnarFile): Promise<ColumnarSource> {
-  const file = given.format === 'parquet' ? await cutParquet(database, given) : given
+async function openFile(database: Database, given: TableFile): Promise<ColumnarSource> {
+  const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
-  const select = `select * from ${await tableOf(database, file)}`
+  const select = `select * from ${parquetTable(file)}`
   const columns = await describe(database, select)
-  const names = columns.map(({ name }) => name).filter((name) => name !== file.refusedColumn)
-  refuseColumns(file.name, names.length)
-  const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file], false)
-  return { columns: names, refusedColumn: file.refusedColumn, batches }
-}
-
-async function tableOf({ connection, run }: Database, file: ColumnarFile): Promise<string> {
-  return file.format === 'parquet' ? parquetTable(file) : run(textTable(connection, file))
+  refuseColumns(file.name, columns.length)
+  const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file])
+  return { columns: columns.map(({ name }) => name), batches }
 }
 
 /**
  * Splits a Parquet file with wide rows into files with fewer rows, because DuckDB reads 2,048 rows
  * of a file at once. If the estimate from its metadata was too high, fewer rows are tried.
  */
-async function cutParquet(database: Database, file: ColumnarFile): Promise<ColumnarFile> {
+async function cutParquet(database: Database, file: TableFile): Promise<TableFile> {
   const { connection, run } = database
   const extent = await run(parquetExtent(connection, file))
   let atOnce = extent.rowsAtOnce
   if (atOnce >= vectorRows) return { ...file, rows: extent.rows }
   await database.tune('wide')
-  const pieces: Piece[] = []
+  const paths: string[] = []
   for (let first = 0; first < extent.rows;) {
-    const path = `${file.pieces[0]?.path ?? ''}-${pieces.length}.parquet`
+    const path = `${file.paths[0] ?? ''}-${paths.length}.parquet`
     const from = parquetTable(file, first, atOnce)
     try {
       await run(connection.run(`copy (select * from ${from}) to ${literal(path)} (format parquet)`))
-      pieces.push({ path, recordsBefore: first })
+      paths.push(path)
       first += atOnce
     } catch (error) {
       if (!isOutOfMemory(error) || atOnce === 1) throw explain(error, [file], false)
       atOnce = Math.ceil(atOnce / 4)
     }
   }
-  for (const { path } of file.pieces) rmSync(path, { force: true })
-  return { ...file, pieces, isWide: true }
+  for (const path of file.paths) rmSync(path, { force: true })
+  return { ...file, paths, rows: extent.rows, isWide: true }
 }
 
 async function openMapping(
   database: Database,
-  files: readonly ColumnarFile[],
-  { sql: select, texts, showing, lineOf }: MappingRequest,
+  files: readonly TableFile[],
+  { sql: select, texts, showing }: MappingRequest,
   folders: readonly string[],
 ): Promise<MappedSource> {
-  const { connection } = database
-  const pieces: string[] = []
-  let isWide = files.some((file) => file.isWide)
-  let fileRows = 0
+  const { connection, run } = database
   const tables: FileTable[] = []
   for (const given of files) {
-    const file = given.format === 'parquet' ? await cutParquet(database, given) : given
-    pieces.push(...file.pieces.map(({ path }) => path))
-    isWide ||= file.isWide
-    fileRows += file.rows ?? 0
-    const table = await tableOf(database, file)
+    const file = given.kind === 'parquet' ? await cutParquet(database, given) : given
+    const table = await run(tableOf(connection, file))
     const columns = await describe(database, `select * from ${table}`)
-    refuseColumns(file.name, columns.length - (file.refusedColumn === undefined ? 0 : 1))
+    if (file.kind === 'parquet') refuseColumns(file.name, columns.length)
     tables.push({ file, table, columns })
   }
+  const isWide = tables.some(({ file }) => file.isWide)
   await database.tune(isWide ? 'wide' : 'ordinary')
+  const lineColumn = await createViews(database, tables, texts)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  const selects = tables.map((table) => viewSelect(table, texts))
-  await connection.run(`create view source as ${selects.join(' union all by name ')}`)
-  await database.lock({ paths: pieces, folders, tempBytes: 10 * bytes + (256 << 20) })
+  const paths = tables.flatMap(({ file }) => file.paths)
+  await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
   if (showing !== undefined) await showView(database, showing)
   const columns = await describe(database, select)
   refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const batches = readBatches(database, { select: some, columns, isWide, lineOf }, files, true)
+  const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
   return {
     columns: columns.map(({ name }) => name),
-    fileRows,
-    refused: readRefused(database, tables),
+    viewRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
+}
+
+/**
+ * Creates the view `source`, and one that has the lines of its rows, for messages.
+ *
+ * @returns the name of that column.
+ */
+async function createViews(
+  { connection }: Database,
+  tables: readonly FileTable[],
+  texts: ViewTexts,
+): Promise<string> {
+  const names = tables.flatMap(({ columns }) => columns.map(({ name }) => name))
+  const line = freeNames(['row line'], names).join()
+  const selects = tables.map((table) => viewSelect(table, texts, line))
+  await connection.run(`create view ${linesView} as ${selects.join(' union all by name ')}`)
+  await connection.run(`create view source as select * exclude (${quoted(line)}) from ${linesView}`)
+  return line
 }
 
 /** DuckDB would call the second one `name_1`. */
@@ -224,28 +205,6 @@ async function showView(database: Database, { rows, onView }: Showing): Promise<
     columns.map(({ name }) => name),
     read.getRows().map(([text]) => String(text)),
   )
-}
-
-/** The rows of all files that are not in the view. */
-async function* readRefused(
-  { connection, run, begin }: Database,
-  tables: readonly FileTable[],
-): AsyncGenerator<RefusedCell[]> {
-  for (const [file, table] of tables.entries()) {
-    const select = refusedSelect(table)
-    if (select === undefined) continue
-    const result = await run(connection.stream(select))
-    for (;;) {
-      const chunk = await run(begin(result.fetchChunk()))
-      if (chunk === null || chunk.rowCount === 0) break
-      yield chunk.getRows().map(([number, cell]) => ({
-        file,
-        number: Number(number),
-        cell: String(cell),
-        columns: table.columns.length - 1,
-      }))
-    }
-  }
 }
 
 async function describe({ connection, run }: Database, select: string): Promise<Column[]> {

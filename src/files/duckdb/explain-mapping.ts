@@ -1,7 +1,7 @@
 // Says in an operator's words what DuckDB finds wrong with a mapping.
 
 import { isMisspelling } from '../../text/nearest.ts'
-import { looksLikeData } from './tables.ts'
+import { looksLikeData } from '../check-columns.ts'
 
 /** What DuckDB says of a value that it cannot convert; `$1` is the value. */
 const conversions: readonly (readonly [says: RegExp, means: string])[] = [

@@ -3,7 +3,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import { memoryMb } from './database.ts'
 import { explainMapping, withoutClass } from './explain-mapping.ts'
-import type { ColumnarFile } from './tables.ts'
+import type { TableFile } from './table-file.ts'
 
 /** Whether DuckDB ran out of memory; reading fewer rows at once may succeed. */
 export function isOutOfMemory(error: unknown): boolean {
@@ -20,12 +20,12 @@ export function isOutOfMemory(error: unknown): boolean {
  */
 export function explain(
   error: unknown,
-  files: readonly ColumnarFile[],
+  files: readonly TableFile[],
   isMapped: boolean,
   row = '',
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known = explainCsv(error.message, files) ?? explainBounds(error, files, isMapped)
+  const known = explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -40,16 +40,16 @@ export function explain(
     return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })
   }
   if (!isMapped) return error
-  const columns = [...new Set(files.flatMap(({ header }) => header?.columns ?? []))]
+  const columns = [...new Set(files.flatMap((file) => file.columns))]
   return new OperatorError(explainMapping(lines, message, { row, columns }), { cause: error })
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */
-function withNames(message: string, files: readonly ColumnarFile[]) {
+function withNames(message: string, files: readonly TableFile[]) {
   let text = message
-  let found: ColumnarFile | undefined
+  let found: TableFile | undefined
   for (const file of files) {
-    for (const { path } of file.pieces) {
+    for (const path of file.paths) {
       if (!text.includes(path)) continue
       found = file
       text = text.replaceAll(path, file.name)
@@ -58,34 +58,10 @@ function withNames(message: string, files: readonly ColumnarFile[]) {
   return { text, file: found }
 }
 
-/** Explains a faulty record of a CSV file, with its number; the header is number 1. */
-function explainCsv(message: string, files: readonly ColumnarFile[]): string | undefined {
-  const record = /CSV Error on Line: (\d+)/.exec(message)?.[1]
-  const path = /\n {0,9}file = ([^\n]*)/.exec(message)?.[1]
-  if (record === undefined || path === undefined) return undefined
-  const file = files.find(({ pieces }) => pieces.some((piece) => piece.path === path))
-  const piece = file?.pieces.find((one) => one.path === path)
-  if (file === undefined || piece === undefined) return undefined
-  const place = `${file.name}: line ${piece.recordsBefore + Number(record)}`
-  const columns = / Columns: (\d+) Found: (\d+)/.exec(message)
-  const counted = 'a record that spans lines counts as one'
-  if (columns !== null) {
-    const [, expected, found] = columns
-    return `${place} has ${found} columns, but the header has ${expected} (${counted})`
-  }
-  if (/unterminated quote/i.test(message)) {
-    return `${place}: a quote is not closed, or text follows a closing quote (${counted})`
-  }
-  const why = message
-    .split('\n')
-    .find((line) => line.trim() !== '' && !/CSV Error on Line|Original Line/.test(line))
-  return `${place} cannot be read: ${(why ?? '').trim().slice(0, 200)}`
-}
-
 /** Explains exceeded limits of memory and of temporary files. */
 function explainBounds(
   error: Error,
-  files: readonly ColumnarFile[],
+  files: readonly TableFile[],
   isMapped: boolean,
 ): string | undefined {
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
@@ -96,7 +72,7 @@ function explainBounds(
     )
   }
   if (!isOutOfMemory(error)) return undefined
-  const parquet = files.find(({ format }) => format === 'parquet')
+  const parquet = files.find(({ kind }) => kind === 'parquet')
   const advice = parquet
     ? `; to read ${parquet.name}, rewrite it with smaller row groups, and pages of at most ` +
       '64 MiB'

@@ -4,8 +4,8 @@ import { placeColumns } from '../../resources/resource.ts'
 import { type Database, literal, quoted } from './database.ts'
 import { faultyValueIn, type FaultyValue } from './explain-mapping.ts'
 
-/** The line of a file in which its row of that number begins; undefined if that is not known. */
-export type LineOf = (file: string, row: number) => Promise<number | undefined>
+/** The view \`source\` with one more column, in which line of its file a row begins. */
+export const linesView = '"source with lines"'
 
 /** A shorter text may be in many cells by chance. */
 const partLengthMin = 4
@@ -18,18 +18,17 @@ const partLengthMin = 4
 export async function findFaultyRow(
   database: Database,
   error: unknown,
-  lineOf: LineOf,
+  lineColumn: string,
 ): Promise<string> {
   const faulty = error instanceof Error ? faultyValueIn(error.message) : undefined
   if (faulty === undefined || faulty.value === '') return ''
   const isLong = faulty.value.length >= partLengthMin
   const place =
-    (await findRow(database, faulty, isEqual)) ??
-    (isLong ? await findRow(database, faulty, has) : undefined)
+    (await findRow(database, faulty, lineColumn, isEqual)) ??
+    (isLong ? await findRow(database, faulty, lineColumn, has) : undefined)
   if (place === undefined) return ''
-  const { file, row } = place
-  const line = await lineOf(file, row)
-  return ` at row ${row}${line === undefined ? '' : ` (line ${line})`} of ${file}`
+  const { file, row, line } = place
+  return ` at row ${row}${line === null ? '' : ` (line ${line})`} of ${file}`
 }
 
 type Condition = (cell: string, value: string) => string
@@ -39,8 +38,9 @@ const has: Condition = (cell, value) => `contains(${cell}, ${value})`
 async function findRow(
   { connection, run }: Database,
   { value, column }: FaultyValue,
+  lineColumn: string,
   condition: Condition,
-): Promise<{ readonly file: string; readonly row: number } | undefined> {
+) {
   const described = await run(connection.runAndReadAll('describe source'))
   const names = described.getRows().map(([name]) => String(name))
   const own = names.filter((name) => !placeColumns.some((place) => place === name))
@@ -49,10 +49,10 @@ async function findRow(
   const [fileColumn, rowColumn] = placeColumns
   const found = await run(
     connection.runAndReadAll(
-      `select ${fileColumn}, ${rowColumn}::double from source
-       where ${conditions.join(' or ')} limit 1`,
+      `select ${fileColumn}, ${rowColumn}::varchar, ${quoted(lineColumn)}::varchar
+       from ${linesView} where ${conditions.join(' or ')} limit 1`,
     ),
   )
   const [first] = found.getRows()
-  return first && { file: String(first[0]), row: Number(first[1]) }
+  return first && { file: String(first[0]), row: String(first[1]), line: first[2] as string | null }
 }

@@ -5,107 +5,60 @@
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { literal, quoted } from './database.ts'
+import { vectorRows } from './pieces.ts'
+import type { TableFile } from './table-file.ts'
 
-/** A file for DuckDB: uncompressed and, if it is text, valid UTF-8. */
-export interface ColumnarFile {
-  /** Its name, as the operator gave it. */
-  readonly name: string
-  readonly format: 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet'
-  /** Its uncompressed bytes: one piece, or several if its rows are wide. */
-  readonly pieces: readonly Piece[]
-  /** Whether 2,048 rows, which DuckDB reads at once, may take too much memory. */
-  readonly isWide: boolean
-  /** The longest row of a text file, in bytes; 0 for Parquet. */
-  readonly longestRow: number
-  /** Its rows, without the header and blank lines; of Parquet known later. */
-  readonly rows: number | undefined
-  /** Uncompressed size. */
-  readonly bytes: number
-  /** The first record of a CSV or TSV file. */
-  readonly header: CsvHeader | undefined
-  /** A column that is null, except in rows that it refuses; undefined if all rows are sound. */
-  readonly refusedColumn?: string | undefined
+/** The columns of a CSV file after its own: the number of a row, and the line that it begins in. */
+export function rowPlaces({ columns }: TableFile): readonly [number: string, line: string] {
+  const [line = '', number = ''] = freeNames([...columns, 'row number', 'row line']).reverse()
+  return [number, line]
 }
 
-/** A part of a file, in a file of its own. */
-export interface Piece {
-  readonly path: string
-  /** Records of the whole file that precede it, including the header and blank lines. */
-  readonly recordsBefore: number
-}
-
-/** Names and delimiter of a CSV file's columns. */
-export interface CsvHeader {
-  readonly columns: readonly string[]
-  readonly delimiter: string
-}
-
-/** Whether the name of a column is a number or a date, as in a file without a header. */
-export function looksLikeData(column: string): boolean {
-  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
-}
-
-/** The maximum number of columns of a file. */
-const columnsMax = 1_000
-
-/** The maximum size of 2,048 rows, in bytes; rows are wide if any 2,048 of them take more. */
-export const windowBytesMax = 16 << 20
-
-/** A text file as a table, for a FROM clause. */
-export async function textTable(connection: DuckDBConnection, file: ColumnarFile): Promise<string> {
-  const paths = `[${file.pieces.map(({ path }) => literal(path)).join(', ')}]`
-  if (file.header !== undefined) {
-    const { columns, delimiter } = file.header
+/** A file as a table, for a FROM clause. */
+export async function tableOf(connection: DuckDBConnection, file: TableFile): Promise<string> {
+  if (file.kind === 'parquet') return parquetTable(file)
+  const paths = listOf(file.paths)
+  if (file.kind === 'csv') {
     const lineBytes = Math.max(file.longestRow + 16, 1 << 16)
-    // Wide files are cut into pieces without a header.
-    return `read_csv(${paths}, auto_detect=false, header=${String(!file.isWide)},
-      delim=${literal(delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
+    return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
+      delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
       max_line_size=${lineBytes}, buffer_size=${Math.max(lineBytes, 8 << 20)},
-      columns=${textColumns(columns)})`
+      columns=${textColumns(file.columns, rowPlaces(file))})`
   }
   const options = `format='auto', hive_partitioning=false,
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
   const objects = `read_json_objects(${paths}, ${options})`
-  const keys = await keysOf(connection, file, objects)
-  const columns = new Set(keys.map((key) => key.toLowerCase()))
-  if (columns.size === keys.length) {
-    return `read_json(${paths}, ${options}, columns=${textColumns(keys)})`
+  await refuseNames(connection, file, objects)
+  const names = new Set(file.columns.map((name) => name.toLowerCase()))
+  if (names.size === file.columns.length) {
+    return `read_json(${paths}, ${options}, columns=${textColumns(file.columns)})`
   }
-  return `(${distinctColumns(keys, objects)})`
+  return `(${distinctColumns(file.columns, objects)})`
 }
 
-async function keysOf(
+/** Refuses a file of JSON without a member that can be a column. */
+async function refuseNames(
   connection: DuckDBConnection,
-  { name }: ColumnarFile,
+  { name, columns }: TableFile,
   objects: string,
-): Promise<string[]> {
-  const rows = await connection.runAndReadAll(
-    `select distinct unnest(json_keys(json)) from ${objects} limit ${columnsMax + 2}`,
-  )
-  // An empty key cannot be the name of a column.
-  const keys = rows
-    .getRows()
-    .map(([key]) => String(key))
-    .filter((key) => key !== '')
-  if (keys.length === 0) throw new OperatorError(`${name} contains no JSON object`)
-  refuseColumns(name, keys.length)
-  const withNul = keys.find((key) => key.includes('\0'))
-  if (withNul !== undefined) {
-    throw new OperatorError(
-      `${name} has a member whose name contains a NUL character: ${JSON.stringify(withNul)}; ` +
-        'rename it in the file',
-    )
+): Promise<void> {
+  if (columns.length === 0) {
+    // What is no JSON at all is an error of DuckDB.
+    await connection.run(`select count(json) from ${objects}`)
+    throw new OperatorError(`${name} contains no JSON object`)
   }
-  return keys.sort()
+  const withNul = columns.find((column) => column.includes('\0'))
+  if (withNul === undefined) return
+  throw new OperatorError(
+    `${name} has a member whose name contains a NUL character: ${JSON.stringify(withNul)}; ` +
+      'rename it in the file',
+  )
 }
 
-/** @throws OperatorError if a file has too many columns. */
-export function refuseColumns(name: string, columns: number): void {
-  if (columns <= columnsMax) return
-  throw new OperatorError(`${name} has more than the maximum of ${formatCount(columnsMax)} columns`)
+function listOf(paths: readonly string[]): string {
+  return `[${paths.map(literal).join(', ')}]`
 }
 
 /** Column names ignore case: of keys that differ only in case, later ones get a number. */
@@ -133,9 +86,13 @@ export function freeNames(names: readonly string[], reserved: readonly string[] 
   })
 }
 
-function textColumns(names: readonly string[]): string {
-  return `{${names.map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`
+function textColumns(names: readonly string[], numbers: readonly string[] = []): string {
+  const texts = names.map((name) => `${literal(name)}: 'VARCHAR'`)
+  return `{${[...texts, ...numbers.map((name) => `${literal(name)}: 'BIGINT'`)].join(', ')}}`
 }
+
+/** The maximum size of 2,048 rows of Parquet, in bytes. */
+const vectorBytesMax = 16 << 20
 
 /** The number of rows in a Parquet file, and how many of them may be held at once. */
 interface ParquetExtent {
@@ -149,21 +106,21 @@ interface ParquetExtent {
  */
 export async function parquetExtent(
   connection: DuckDBConnection,
-  file: ColumnarFile,
+  file: TableFile,
 ): Promise<ParquetExtent> {
   const [rows = 0, storedBytes = 0] = await numbersOf(
     connection,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
       select any_value(row_group_num_rows) as rows, sum(total_uncompressed_size) as bytes
-      from parquet_metadata(${literal(file.pieces[0]?.path ?? '')}) group by row_group_id)`,
+      from parquet_metadata(${literal(file.paths[0] ?? '')}) group by row_group_id)`,
   )
-  const isKnown = storedBytes * vectorRows > windowBytesMax
+  const isKnown = storedBytes * vectorRows > vectorBytesMax
   const rowBytes = isKnown ? storedBytes : await firstRowsBytes(connection, file)
-  return { rows, rowsAtOnce: Math.max(1, Math.floor(windowBytesMax / Math.max(rowBytes, 1))) }
+  return { rows, rowsAtOnce: Math.max(1, Math.floor(vectorBytesMax / Math.max(rowBytes, 1))) }
 }
 
 /** The length of the texts in a row, in bytes, averaged over the first rows. */
-async function firstRowsBytes(connection: DuckDBConnection, file: ColumnarFile): Promise<number> {
+async function firstRowsBytes(connection: DuckDBConnection, file: TableFile): Promise<number> {
   const table = parquetTable(file)
   const described = await connection.runAndReadAll(`describe select * from ${table}`)
   const lengths = described
@@ -184,13 +141,9 @@ async function numbersOf(connection: DuckDBConnection, select: string): Promise<
   return (result.getRows()[0] ?? []).map((value) => Number(value ?? 0))
 }
 
-/** The number of rows that DuckDB reads at once. */
-export const vectorRows = 2_048
-
 /** A Parquet file as a table: all of it, or `rows` rows from `first` (counted from 0). */
-export function parquetTable({ pieces }: ColumnarFile, first?: number, rows?: number): string {
-  const paths = `[${pieces.map(({ path }) => literal(path)).join(', ')}]`
-  const file = `read_parquet(${paths}, hive_partitioning=false)`
+export function parquetTable({ paths }: TableFile, first?: number, rows?: number): string {
+  const file = `read_parquet(${listOf(paths)}, hive_partitioning=false)`
   if (first === undefined) return file
   const end = rows === undefined ? '' : ` and file_row_number < ${first + rows}`
   return `(select * from ${file} where file_row_number >= ${first}${end})`

@@ -2,7 +2,8 @@
 
 import { placeColumns } from '../../resources/resource.ts'
 import { literal, quoted } from './database.ts'
-import { type ColumnarFile, freeNames } from './tables.ts'
+import type { TableFile } from './table-file.ts'
+import { freeNames, rowPlaces } from './tables.ts'
 
 /** A column of a table. */
 export interface Column {
@@ -12,7 +13,7 @@ export interface Column {
 
 /** A file as a table in DuckDB's SQL. */
 export interface FileTable {
-  readonly file: ColumnarFile
+  readonly file: TableFile
   readonly table: string
   readonly columns: readonly Column[]
 }
@@ -30,41 +31,28 @@ const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
   '\u2028\u2029\u202f\u205f\u3000\ufeff'
 
-/** The SELECT of one file's part of the view. */
-export function viewSelect(given: FileTable, texts: ViewTexts): string {
-  const { file, table, columns } = given
-  const { refusedColumn } = file
-  // Rows count before those that are refused are left out.
-  const placed = `select *, row_number() over () as ${rowNumber(given)} from ${table}`
-  const names = ownNames(given)
-  const cells = columns
-    .filter(({ name }) => name !== refusedColumn)
-    .map((column, index) => `${cell(column, texts)} as ${quoted(names[index] ?? '')}`)
+/**
+ * The SELECT of one file's part of the view.
+ *
+ * @param lineColumn receives the line of a row; null if it is not known.
+ */
+export function viewSelect(
+  { file, table, columns }: FileTable,
+  texts: ViewTexts,
+  lineColumn: string,
+): string {
+  const own = columns.slice(0, file.kind === 'csv' ? file.columns.length : undefined)
+  // Columns like the place columns are renamed.
+  const names = freeNames(
+    own.map(({ name }) => name),
+    placeColumns,
+  )
+  const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
+  const [number, line] =
+    file.kind === 'csv' ? rowPlaces(file).map(quoted) : ['row_number() over ()', 'null::bigint']
   const [fileColumn, rowColumn] = placeColumns
-  const where = refusedColumn === undefined ? '' : ` where ${quoted(refusedColumn)} is null`
   return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
-    ${rowNumber(given)} as ${rowColumn} from (${placed})${where}`
-}
-
-/** The SELECT of a file's refused rows, with their numbers; undefined if all are sound. */
-export function refusedSelect(given: FileTable): string | undefined {
-  const { refusedColumn } = given.file
-  if (refusedColumn === undefined) return undefined
-  const placed = `select ${quoted(refusedColumn)} as refused, row_number() over () as number
-    from ${given.table}`
-  return `select number::double as number, refused from (${placed}) where refused is not null`
-}
-
-/** The names of a file's columns in the view: those like the place columns are renamed. */
-function ownNames({ file, columns }: FileTable): string[] {
-  const names = columns.map(({ name }) => name).filter((name) => name !== file.refusedColumn)
-  return freeNames(names, placeColumns)
-}
-
-/** A name for the row number that no column has. */
-function rowNumber({ columns }: FileTable): string {
-  const names = columns.map(({ name }) => name)
-  return quoted(freeNames([...names, 'row number']).at(-1) ?? '')
+    ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table}`
 }
 
 function cell({ name, isText }: Column, { isTrimmed, nulls }: ViewTexts): string {

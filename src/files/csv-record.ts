@@ -1,0 +1,103 @@
+// Splits CSV and TSV into records, and records into cells. A quote opens a cell only at the cell's
+// start, and lines end with LF, CRLF or CR.
+
+/** A record of a text. */
+export interface CsvRecord {
+  readonly cells: readonly string[]
+  readonly start: number
+  /** Where it ends, without its line end. */
+  readonly end: number
+  /** Where the next one begins. */
+  readonly next: number
+  /** The index of the first cell with text after its closing quote. */
+  readonly faultyCell?: number | undefined
+  /** Whether nothing closes the quote of its last cell. */
+  readonly isOpen?: boolean
+}
+
+/**
+ * The records of a text.
+ *
+ * @param isWhole whether the text ends with its last record; else that one is left out if it may
+ *   go on.
+ */
+export function* recordsOf(
+  text: string,
+  delimiter: string,
+  isWhole: boolean,
+): Generator<CsvRecord> {
+  let newline = -1
+  let carriageReturn = -1
+  for (let start = 0; start < text.length;) {
+    if (newline < start) newline = find(text, '\n', start)
+    if (carriageReturn < start) carriageReturn = find(text, '\r', start)
+    const end = Math.min(newline, carriageReturn)
+    const line = text.slice(start, end)
+    // Most lines have no quotes, and this is faster.
+    const record = line.includes('"')
+      ? splitRecord(text, start, delimiter)
+      : { cells: line.split(delimiter), start, end, next: nextLine(text, end) }
+    const mayGoOn = record.isOpen || (record.next === text.length && !text.endsWith('\n'))
+    if (mayGoOn && !isWhole) return
+    yield record
+    start = record.next
+  }
+}
+
+/** Where a character is; the end of the text if it is not there. */
+function find(text: string, character: string, start: number): number {
+  const at = text.indexOf(character, start)
+  return at < 0 ? text.length : at
+}
+
+/** The record that begins at `start`; it ends with the text if that has no line end. */
+export function splitRecord(text: string, start: number, delimiter: string): CsvRecord {
+  const cells: string[] = []
+  let faultyCell: number | undefined
+  for (let at = start; ; at += 1) {
+    const open = skipBlanks(text, at)
+    let end: number
+    if (text[open] === '"') {
+      const close = closingQuote(text, open)
+      cells.push(text.slice(open + 1, close).replaceAll('""', '"'))
+      const { length } = text
+      if (close === undefined) return { cells, start, end: length, next: length, isOpen: true }
+      const after = skipBlanks(text, close + 1)
+      end = cellEnd(text, after, delimiter)
+      if (end > after) faultyCell ??= cells.length - 1
+    } else {
+      end = cellEnd(text, open, delimiter)
+      cells.push(text.slice(at, end))
+    }
+    at = end
+    if (text[end] === delimiter) continue
+    return { cells, start, end, next: nextLine(text, end), faultyCell }
+  }
+}
+
+function skipBlanks(text: string, start: number): number {
+  let at = start
+  while (text[at] === ' ') at += 1
+  return at
+}
+
+/** The place of the quote that closes a cell opened at `open`; doubled quotes are part of it. */
+function closingQuote(text: string, open: number): number | undefined {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at
+  }
+  return undefined
+}
+
+function cellEnd(text: string, start: number, delimiter: string): number {
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === delimiter || character === '\n' || character === '\r') return at
+  }
+  return text.length
+}
+
+function nextLine(text: string, end: number): number {
+  if (end === text.length) return end
+  return text[end] === '\r' && text[end + 1] === '\n' ? end + 2 : end + 1
+}

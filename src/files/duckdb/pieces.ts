@@ -1,0 +1,115 @@
+// Writes rows to files for DuckDB. It reads 2,048 rows of a file at once, so that where these would
+// take too much memory, the rows are spread over several files.
+
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError } from '../../config/operator-error.ts'
+
+/** The number of rows that DuckDB reads at once. */
+export const vectorRows = 2_048
+
+/** Rows are wide if 2,048 of them take more bytes. */
+export const wideBytes = 8 << 20
+
+/** The files that have been written. */
+export interface Pieces {
+  readonly paths: readonly string[]
+  /** Whether 2,048 rows, which DuckDB reads at once, may take too much memory. */
+  readonly isWide: boolean
+  /** The longest row, in bytes. */
+  readonly longestRow: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** Some rows to write. */
+interface WrittenRows {
+  readonly bytes: Buffer
+  readonly rows: number
+  /** At least the length of the longest of them, in bytes. */
+  readonly longestRow: number
+}
+
+/** What is between the rows of a file, such as those of a JSON array. */
+interface Punctuation {
+  readonly open: string
+  readonly between: string
+  readonly close: string
+}
+
+/** Makes files in a folder, as many as are needed. */
+export function createPieces(folder: string, format: string, marks: Punctuation) {
+  const paths: string[] = []
+  const written = { rows: 0, bytes: 0, longestRow: 0, isWide: false }
+  let file: number | undefined
+  /** What has been written since 2,048 rows, or since the piece began. */
+  let window = { rows: 0, bytes: 0 }
+
+  function write(bytes: Buffer): void {
+    if (file !== undefined) writeAll(folder, file, bytes)
+  }
+
+  function begin(): void {
+    const path = join(folder, `${crypto.randomUUID()}.${format}`)
+    file = create(folder, path)
+    paths.push(path)
+    write(Buffer.from(marks.open))
+  }
+
+  function close(): void {
+    if (file === undefined) return
+    write(Buffer.from(marks.close))
+    closeSync(file)
+    file = undefined
+    window = { rows: 0, bytes: 0 }
+  }
+
+  return {
+    add({ bytes, rows, longestRow }: WrittenRows): void {
+      if (file === undefined) begin()
+      else write(Buffer.from(marks.between))
+      write(bytes)
+      written.rows += rows
+      written.bytes += bytes.length
+      written.longestRow = Math.max(written.longestRow, longestRow)
+      window.rows += rows
+      window.bytes += bytes.length
+      if (window.bytes > wideBytes) {
+        written.isWide = true
+        close()
+      } else if (window.rows >= vectorRows) window = { rows: 0, bytes: 0 }
+    },
+    /** Ends the last file; makes one if there is none. */
+    end(): Pieces {
+      if (paths.length === 0) begin()
+      close()
+      return { paths, ...written }
+    },
+    [Symbol.dispose](): void {
+      if (file !== undefined) closeSync(file)
+    },
+  }
+}
+
+/** Creates a file in the folder; returns its descriptor. */
+export function create(folder: string, path: string): number {
+  return orExplain(folder, () => openSync(path, 'wx'))
+}
+
+export function writeAll(folder: string, file: number, bytes: Buffer): void {
+  orExplain(folder, () => {
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
+  })
+}
+
+/** Turns a full disk or a quota into an error that says what to do. */
+function orExplain<T>(folder: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(
+      `cannot write to ${folder}: ${reason}; free space, or set TMPDIR to another folder`,
+    )
+  }
+}

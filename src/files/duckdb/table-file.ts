@@ -1,0 +1,202 @@
+// Prepares files for DuckDB. The rows of a text file are copied, so that faults that DuckDB would
+// skip silently, or stop at, are found; a Parquet file is linked or decompressed.
+//
+// DuckDB always gets paths of our own: it may read a file's name as a pattern, a URL or columns.
+
+import { isUtf8 } from 'node:buffer'
+import { closeSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { OperatorError } from '../../config/operator-error.ts'
+import { refuseColumns } from '../check-columns.ts'
+import { openContent, type Reading } from '../file-content.ts'
+import { parseRow, rowBytesMax } from '../parse-row.ts'
+import { openCsv } from '../read-csv.ts'
+import { openJson, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
+import { Refusal, type SourceRow } from '../refusal.ts'
+import type { FileDigest, SourceFile } from '../source-file.ts'
+import { refuseBytes } from '../utf8-text.ts'
+import { create, createPieces, type Pieces, writeAll } from './pieces.ts'
+
+/** A file for DuckDB. */
+export interface TableFile extends Omit<Pieces, 'rows'> {
+  /** Its name, as the operator gave it. */
+  readonly name: string
+  readonly kind: 'csv' | 'json' | 'parquet'
+  /** The names of its columns, or of the members of its objects; none for Parquet. */
+  readonly columns: readonly string[]
+  /** Between the cells of CSV. */
+  readonly delimiter: string
+  /** Without the refused ones; of Parquet known later. */
+  readonly rows: number | undefined
+}
+
+/** What a file is prepared with. */
+interface Preparing {
+  /** The index of the file. */
+  readonly at: number
+  /** Receives the files for DuckDB. */
+  readonly folder: string
+  readonly digest: FileDigest
+  readonly reading: Reading
+}
+
+/**
+ * Reads a file through.
+ *
+ * @returns the file, after the rows that are refused.
+ * @throws OperatorError for a truncated file, invalid UTF-8, a row that is too long, a member that
+ *   an object has twice, or an invalid header.
+ */
+export async function* prepareTable(
+  file: SourceFile,
+  preparing: Preparing,
+): AsyncGenerator<PlacedRow[], TableFile> {
+  if (file.format === 'parquet') return await prepareParquet(file, preparing)
+  const isCsv = file.format === 'csv' || file.format === 'tsv'
+  return isCsv ? yield* copyCsv(file, preparing) : await copyJson(file, preparing)
+}
+
+/** Links a Parquet file, or decompresses it. */
+export async function prepareParquet(
+  file: SourceFile,
+  { folder, digest, reading }: Omit<Preparing, 'at'>,
+): Promise<TableFile> {
+  const { chunks, isStored } = await openContent(file, digest, reading)
+  const path = join(folder, `${crypto.randomUUID()}.parquet`)
+  if (isStored) symlinkSync(resolve(file.name), path)
+  const copy = isStored ? undefined : create(folder, path)
+  let bytes = 0
+  try {
+    // A link is read through as well, for its digest.
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      if (copy !== undefined) writeAll(folder, copy, chunk)
+    }
+  } finally {
+    if (copy !== undefined) closeSync(copy)
+  }
+  return {
+    ...{ name: file.name, kind: 'parquet', columns: [], delimiter: '', paths: [path], bytes },
+    ...{ rows: undefined, isWide: false, longestRow: 0 },
+  }
+}
+
+/** The sound rows, each with its number and its line as its last cells. */
+async function* copyCsv(
+  file: SourceFile,
+  { at, folder, digest, reading }: Preparing,
+): AsyncGenerator<PlacedRow[], TableFile> {
+  const { chunks } = await openContent(file, digest, reading)
+  const { header, rows } = await openCsv(file, chunks)
+  const { columns, delimiter } = header
+  using pieces = createPieces(folder, 'csv', { open: '', between: '', close: '' })
+  for await (const some of rows) {
+    const refused: PlacedRow[] = []
+    const lines: string[] = []
+    let longest = ''
+    for (const { number, line, text, refusal } of some) {
+      if (refusal === undefined) {
+        lines.push(`${text}${delimiter}${number}${delimiter}${line}\n`)
+        if (text.length > longest.length) longest = text
+      } else refused.push({ file: at, number, row: refusal })
+    }
+    // A character takes at most three bytes in UTF-8.
+    const longestRow = 3 * longest.length + 40
+    const bytes = Buffer.from(lines.join(''))
+    if (lines.length > 0) {
+      pieces.add({
+        bytes,
+        rows: lines.length,
+        longestRow: Math.min(longestRow, bytes.length),
+      })
+    }
+    if (refused.length > 0) yield refused
+  }
+  return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end() }
+}
+
+const newline = 0x0a
+const comma = Buffer.from(',')
+
+async function copyJson(
+  file: SourceFile,
+  { folder, digest, reading }: Preparing,
+): Promise<TableFile> {
+  const { name } = file
+  const { chunks } = await openContent(file, digest, reading)
+  const { isArray, rest } = await openJson(file.format === 'ndjson' ? 'ndjson' : 'json', chunks)
+  const rows = checkedRows(name)
+  const marks = isArray
+    ? { open: '[', between: ',', close: ']' }
+    : { open: '', between: '\n', close: '' }
+  using pieces = createPieces(folder, 'json', marks)
+  if (isArray) {
+    for await (const elements of splitElements(name, rest)) {
+      const found = elements.map((element) => {
+        rows.add(element, element === undefined ? [] : [parseRow(element)])
+        return element ?? Buffer.alloc(0)
+      })
+      const longestRow = Math.max(...found.map(({ length }) => length))
+      const bytes = Buffer.concat(
+        found.flatMap((element, n) => (n === 0 ? [element] : [comma, element])),
+      )
+      pieces.add({ bytes, rows: found.length, longestRow })
+    }
+  } else {
+    for await (const lines of splitLines(rest)) {
+      const count = rows.add(lines, lines === undefined ? [] : parseLines(lines))
+      const bytes = lines ?? Buffer.alloc(0)
+      pieces.add({ bytes, rows: count, longestRow: longestLine(bytes) })
+    }
+  }
+  const columns = [...rows.names].sort()
+  return { name, kind: 'json', columns, delimiter: '', ...pieces.end() }
+}
+
+function longestLine(lines: Buffer): number {
+  let longest = 0
+  for (let start = 0; start < lines.length;) {
+    const at = lines.indexOf(newline, start)
+    const end = at < 0 ? lines.length : at + 1
+    longest = Math.max(longest, end - start)
+    start = end
+  }
+  return longest
+}
+
+/** Refuses faulty rows, and collects the names of members. What is not JSON, DuckDB refuses. */
+function checkedRows(file: string) {
+  const names = new Set<string>()
+  let count = 0
+  let line = 1
+  return {
+    names,
+    /** @returns how many rows there are. */
+    add(bytes: Buffer | undefined, rows: Iterable<SourceRow | Refusal | undefined>): number {
+      if (bytes === undefined) {
+        throw new OperatorError(`${file}: row ${count + 1} is longer than ${rowBytesMax >> 20} MiB`)
+      }
+      if (!isUtf8(bytes)) refuseBytes(file, line, bytes)
+      const before = count
+      for (const row of rows) {
+        line += 1
+        if (row === undefined) continue
+        count += 1
+        if (!(row instanceof Refusal)) addNames(row)
+        else if (row.field !== undefined) {
+          throw new OperatorError(
+            `${file}: row ${count}: ${row.field} ${row.reason}; correct the file`,
+          )
+        }
+      }
+      return count - before
+    },
+  }
+  function addNames(row: SourceRow): void {
+    for (const name in row) {
+      // An empty one cannot be the name of a column.
+      if (name !== '') names.add(name)
+    }
+    refuseColumns(file, names.size)
+  }
+}

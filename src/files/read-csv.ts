@@ -1,0 +1,172 @@
+// Reads CSV and TSV: the header, then the rows, each with its number and its line.
+//
+// Memory is bounded by the longest record that is accepted.
+
+import { OperatorError } from '../config/operator-error.ts'
+import { type CsvHeader, headerLengthMax, parseHeader } from './csv-header.ts'
+import { type CsvRecord, recordsOf } from './csv-record.ts'
+import { Refusal, type SourceRow } from './refusal.ts'
+import type { SourceFile } from './source-file.ts'
+import { decodeUtf8 } from './utf8-text.ts'
+
+/** The longest record, in bytes. */
+const recordBytesMax = 16 << 20
+
+/** A row of a file. */
+export interface CsvRow {
+  /** Its number among the rows, from 1 on; blank lines are none. */
+  readonly number: number
+  /** The line that it begins in. */
+  readonly line: number
+  /** As many as the header has columns, unless the row is refused. */
+  readonly cells: readonly string[]
+  /** As it is in the file, without an empty cell too many. */
+  readonly text: string
+  readonly refusal: Refusal | undefined
+}
+
+/** An opened file. */
+interface CsvTable {
+  readonly header: CsvHeader
+  readonly rows: AsyncIterable<readonly CsvRow[]>
+}
+
+/**
+ * Reads the header of a file.
+ *
+ * @throws OperatorError here or from the rows, for a faulty header, text that is not UTF-8, a
+ *   record that is too long, or a quote that is not closed.
+ */
+export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>): Promise<CsvTable> {
+  const { name, format, options } = file
+  const { skippedLines = 0, delimiter } = options
+  const texts = decodeUtf8(name, skippedLines + 1, chunks)
+  let start = ''
+  while (start.length < headerLengthMax) {
+    const step = await texts.next()
+    if (step.done === true) break
+    start += step.value
+  }
+  start = start.replace(/^\uFEFF/, '')
+  const usual = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
+  const candidates = delimiter === undefined ? usual : [delimiter]
+  const { header, record } = parseHeader(name, candidates, start, skippedLines)
+  const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
+  return {
+    header,
+    rows: readRows(name, header, line, startingWith(start.slice(record.next), texts)),
+  }
+}
+
+async function* startingWith(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  yield start
+  yield* texts
+}
+
+async function* readRows(
+  name: string,
+  header: CsvHeader,
+  firstLine: number,
+  texts: AsyncIterable<string>,
+): AsyncGenerator<CsvRow[]> {
+  const read = rowReader(name, header, firstLine)
+  let held = ''
+  // To look at a long record again after each chunk would take quadratic time.
+  let lengthNext = 0
+  for await (const text of inParts(texts)) {
+    held += text
+    if (held.length < lengthNext) continue
+    const { rows, end } = read(held, false)
+    held = held.slice(end)
+    lengthNext = Math.min(2 * held.length, recordBytesMax)
+    if (rows.length > 0) yield rows
+  }
+  yield read(held, true).rows
+}
+
+/** Most rows of a part are gone before memory is next cleaned up. */
+const partLength = 16 << 10
+
+async function* inParts(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const text of texts) {
+    for (let at = 0; at < text.length; at += partLength) yield text.slice(at, at + partLength)
+  }
+}
+
+/** Makes a function that reads the rows of consecutive texts, and tells where the rest begins. */
+function rowReader(name: string, header: CsvHeader, firstLine: number) {
+  const { delimiter, columns } = header
+  let line = firstLine
+  let number = 0
+  function refuseLong(text: string): void {
+    // Most texts are so short that their bytes need not be counted.
+    if (text.length * 3 <= recordBytesMax || Buffer.byteLength(text) <= recordBytesMax) return
+    throw new OperatorError(
+      `${name}: line ${line} is longer than ${recordBytesMax >> 20} MiB; ` +
+        'is a quote before it not closed?',
+    )
+  }
+  return (texts: string, isWhole: boolean) => {
+    const rows: CsvRow[] = []
+    let end = 0
+    for (const record of recordsOf(texts, delimiter, isWhole)) {
+      const text = texts.slice(record.start, record.end)
+      refuseLong(text)
+      if (record.isOpen) throw openQuote(name, line)
+      // In a file of one column, a blank line is a row without a value.
+      if (columns.length === 1 || !/^ *$/.test(text)) {
+        number += 1
+        rows.push({ number, line, ...fit(record, text, header, line) })
+      }
+      line += linesIn(text)
+      end = record.next
+    }
+    refuseLong(texts.slice(end))
+    return { rows, end }
+  }
+}
+
+function openQuote(name: string, line: number): OperatorError {
+  return new OperatorError(
+    `${name}: line ${line}: a quote is not closed; close it, or double it if it is part of a text`,
+  )
+}
+
+function linesIn(text: string): number {
+  return 1 + (text.match(/\r\n|\r|\n/g)?.length ?? 0)
+}
+
+/** The cells of a record, or why they do not fit the header. */
+function fit(
+  { cells, faultyCell }: CsvRecord,
+  text: string,
+  { columns, delimiter }: CsvHeader,
+  line: number,
+): Pick<CsvRow, 'cells' | 'text' | 'refusal'> {
+  const { length } = cells
+  const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
+  if (faultyCell !== undefined) {
+    return { cells, text, refusal: refuse('has text after a closing quote') }
+  }
+  if (length === columns.length) return { cells, text, refusal: undefined }
+  // A delimiter at the end of each line makes an empty cell too many.
+  if (length === columns.length + 1 && text.endsWith(delimiter)) {
+    return { cells: cells.slice(0, -1), text: text.slice(0, -1), refusal: undefined }
+  }
+  const found = `${length} ${length === 1 ? 'cell' : 'cells'}`
+  return { cells, text, refusal: refuse(`has ${found}, but the header has ${columns.length}`) }
+}
+
+/** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */
+export function rowMaker(columns: readonly string[]): (cells: readonly string[]) => SourceRow {
+  // With a copy of this, a column `__proto__` is one like the others.
+  const empty = Object.fromEntries(columns.map((name) => [name, null as string | null]))
+  return (cells) => {
+    const row = { ...empty }
+    for (let at = 0; at < columns.length; at += 1) {
+      const cell = cells[at]
+      if (cell !== '' && cell !== undefined) row[columns[at] ?? ''] = cell
+    }
+    return row
+  }
+}
