@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Row } from '../../src/demo/company.ts'
-import { createRandom } from '../../src/demo/random.ts'
 import {
   companyCount,
   demoExtracts,
@@ -44,31 +43,11 @@ function rowsByCompany(rows: readonly Row[]): Map<unknown, Row[]> {
   return Map.groupBy(rows, (row) => row['company_id'])
 }
 
-test('a seed determines the sequence', () => {
-  const sequence = (seed: number) => {
-    const random = createRandom(seed)
-    return Array.from({ length: 1_000 }, () => random.integer(-5, 5))
-  }
-  assert.deepEqual(sequence(7), sequence(7))
-  assert.notDeepEqual(sequence(7), sequence(8))
-  assert.deepEqual(
-    [...new Set(sequence(7))].sort((a, b) => a - b),
-    [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5],
-  )
-})
-
 test('the registry is the same bytes every time', () => {
   const extracts = demoExtracts()
   assert.equal(
     digestOf(extracts.map(({ rows }) => rows())),
     digestOf(extracts.map(({ name }) => rowsOf(name))),
-  )
-})
-
-test('companies come first, then every resource once', () => {
-  assert.deepEqual(
-    demoExtracts().map(({ name }) => name),
-    ['companies', ...resources.map(({ name }) => name)],
   )
 })
 

@@ -30,38 +30,6 @@ function keeper(clock: () => number): Ask {
 
 const gone: Ask = () => Promise.reject(new Error('the other process has gone'))
 
-test('three processes together allow a key exactly its rate (E10)', async () => {
-  let now = 5_000
-  const ask = keeper(() => now)
-  const limits = [1, 2, 3].map(() =>
-    createLimit(
-      undefined,
-      createCounter(() => now, askCounter(ask)),
-    ),
-  )
-  for (let window = 0; window < 3; window += 1) {
-    const ten = Array.from({ length: 10 }, () => limits).flat()
-    const verdicts = await Promise.all(ten.map(async (limit) => limit(key)))
-    assert.equal(verdicts.filter((verdict) => verdict?.isWithin).length, 10)
-    assert.deepEqual(
-      verdicts.map((verdict) => verdict?.resetSeconds),
-      new Array<number>(30).fill(60),
-    )
-    now += 60_000
-  }
-})
-
-test('an address blocked at one process is blocked at all (C15)', async () => {
-  const ask = keeper(() => 0)
-  const [one, two] = [askThrottle(ask), askThrottle(ask)]
-  assert.equal(await one.fail('192.0.2.1', 'bad'), undefined)
-  assert.equal(await two.waitOf('192.0.2.1', 'bad'), undefined)
-  assert.equal(await two.fail('192.0.2.1', 'bad'), undefined)
-  assert.equal(await one.waitOf('192.0.2.1', 'bad'), 60)
-  assert.equal(await one.fail('192.0.2.1'), 60)
-  assert.equal(await one.waitOf('192.0.2.2', 'bad'), undefined)
-})
-
 test('a key found valid at one process is known at all (C15)', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]

