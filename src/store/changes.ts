@@ -41,11 +41,12 @@ export interface ChangesRequest {
   readonly limit: number
 }
 
-/** Records of a listing that have last changed in one version, one after another; or a company. */
+/** Records of a listing, or companies, that have last changed in one version, one after another. */
 export interface Change {
   /** The name of their resource, or `companies`. */
   readonly listing: string
-  readonly companyId: number
+  /** Undefined for companies, which have ids of their own. */
+  readonly companyId: number | undefined
   readonly ids: Numbers
   /** The version in which they have last changed. */
   readonly version: number

@@ -52,7 +52,7 @@ function recordsOf(change: Change): readonly Told[] {
     const end = at + (lengths[n] ?? 0)
     const text = texts && Buffer.from(texts.subarray(at, end)).toString()
     at = end + 1
-    return { key: keyOf(listing, companyId, id), kind, version, text }
+    return { key: keyOf(listing, companyId ?? id, id), kind, version, text }
   })
 }
 
@@ -71,11 +71,13 @@ export interface Follower {
   /**
    * Reads one page; applies the batch if that was its last one.
    *
+   * @param to the version up to which it reads; the last one if undefined.
    * @returns the batch and its version, if it was applied; `pruned` if it has to begin again.
    */
   step(
     reader: StoreReader,
     limit: number,
+    to?: number,
   ): Promise<
     { readonly told: readonly Told[]; readonly until: HistoryPoint } | 'pruned' | undefined
   >
@@ -88,9 +90,16 @@ export function createFollower(): Follower {
   return {
     copy: () => copy,
     since: () => since,
-    async step(reader, limit) {
+    async step(reader, limit, to) {
+      const named = to === undefined ? undefined : { version: to, lineage: undefined }
       const page = await reader.readChanges({
-        ...{ since, until: batch.until, after: batch.place, hasCompanies: true, resources },
+        ...{
+          since,
+          until: batch.until ?? named,
+          after: batch.place,
+          hasCompanies: true,
+          resources,
+        },
         ...{ companyId: undefined, limit },
       })
       if ('none' in page) {

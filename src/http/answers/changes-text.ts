@@ -54,15 +54,19 @@ interface Parts {
 
 function partsOf(change: Change): Parts {
   const { listing, companyId, version, kind, ids, lengths, texts } = change
-  const before = `{"resource":"${listing}","company_id":${companyId},"id":`
+  const ofCompany = companyId === undefined ? '' : `${companyId}${idMember}`
+  const before = `{"resource":"${listing}","company_id":${ofCompany}`
   const after = `,"version":${version},"change":"${kind}","record":`
   // The closing brace, and the separator.
   let bytes = ids.length * (before.length + after.length + 2) - 1
   for (const id of ids) bytes += digitsOf(id)
+  // A company is told by its id.
+  if (companyId === undefined) for (const id of ids) bytes += digitsOf(id) + idMember.length
   for (const length of lengths) bytes += texts === undefined ? nothing.length : length
   return { change, before, after, bytes }
 }
 
+const idMember = ',"id":'
 const nothing = 'null'
 const brace = 0x7d
 const zero = 0x30
@@ -81,6 +85,10 @@ function writeChange(body: Buffer, start: number, parts: Parts, separator: strin
       body[at++] = separator.charCodeAt(0)
       body.copyWithin(at, beforeAt, beforeAt + before.length)
       at += before.length
+    }
+    if (change.companyId === undefined) {
+      at = writeInteger(body, at, ids[n] ?? 0)
+      at += body.write(idMember, at, 'latin1')
     }
     at = writeInteger(body, at, ids[n] ?? 0)
     if (n === 0) {

@@ -1,7 +1,6 @@
 // Collects a page of changes: one more than there may be, to know whether there is another page.
 
 import type { Change, ChangesPage, ChangesPlace, Numbers } from '../changes.ts'
-import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import { cutChange } from './cut-change.ts'
@@ -10,7 +9,7 @@ import { cutChange } from './cut-change.ts'
 export interface FoundChange extends Omit<Change, 'texts'> {
   readonly texts: Uint8Array | TextRange | undefined
   readonly listingVersion: number
-  /** Their order values; empty if they have none, and for a company. */
+  /** Their order values; empty if they have none, and for companies. */
   readonly sorts: Numbers
 }
 
@@ -61,8 +60,9 @@ function firstOf(changes: readonly FoundChange[], count: number): readonly Found
 function placeOf({ listing, listingVersion, companyId, ids, sorts }: FoundChange): ChangesPlace {
   const last = ids.length - 1
   const record = { sort: sorts[last] ?? 0, id: ids[last] ?? 0 }
-  const isCompany = listing === attributesShape.listing
-  return { listing, version: listingVersion, companyId, record: isCompany ? undefined : record }
+  return companyId === undefined
+    ? { listing, version: listingVersion, companyId: record.id, record: undefined }
+    : { listing, version: listingVersion, companyId, record }
 }
 
 /** Those next to each other in a segment are read together. */

@@ -3,14 +3,15 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
+import type { RegistryState } from '../reading.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { SegmentKey, TraceRow } from '../listing/tables.ts'
+import type { SegmentKey } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { withVersions } from './changed-in.ts'
+import { addCompanies } from './company-changes.ts'
 import { changedListings } from './changed-listings.ts'
 import { createPage } from './changes-page.ts'
-import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
 import { findSpan } from './find-span.ts'
 import { createIndexSource, type WantedSegments } from './index-source.ts'
@@ -37,7 +38,7 @@ export async function readChanges(
   }
   const page = createPage(asked.limit)
   for (const listing of listingsFrom(asked)) {
-    const reading = { snapshot, span, asked, page }
+    const reading = { registry, snapshot, span, asked, page }
     await (listing.resource === undefined
       ? addCompanies(reading)
       : addRecords(reading, listing.resource))
@@ -47,7 +48,8 @@ export async function readChanges(
 }
 
 /** What a page is made with. */
-interface Reading {
+export interface Reading {
+  readonly registry: RegistryState
   readonly snapshot: Snapshot
   readonly span: KnownSpan
   readonly asked: ChangesRequest
@@ -64,7 +66,7 @@ function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
   return all.slice(Math.max(0, at))
 }
 
-const readListings = ({ snapshot, span, asked, page }: Reading, listing: string) =>
+export const readListings = ({ snapshot, span, asked, page }: Reading, listing: string) =>
   changedListings(snapshot.tables, { listing, span, asked, page })
 
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
@@ -156,44 +158,4 @@ function shortOf(some: readonly ListingStates[], left: Room): WantedSegments {
     }
   }
   return { indexes, both }
-}
-
-function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
-  return new Set(traces.filter((one) => one.kind === kind).map(({ companyId }) => companyId))
-}
-
-async function addCompanies(reading: Reading): Promise<void> {
-  const { snapshot, span, page } = reading
-  const { tables } = snapshot
-  const { listing } = attributesShape
-  for await (const places of readListings(reading, listing)) {
-    const ids = places.map(({ companyId }) => companyId)
-    const present = await companyTexts(tables, ids, span.until)
-    const isKnown = span.since === 0 || span.since >= span.earliest
-    const former =
-      span.since > 0 && isKnown ? await companyTexts(tables, ids, span.since) : undefined
-    // What begins with nothing is told its last change alone, which a place by traces already is.
-    const traced =
-      span.since > 0 ? ids : places.flatMap((one) => (one.isTraced ? [] : one.companyId))
-    const traces = traced.length === 0 ? [] : await tables.traces(listing, traced, span)
-    const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
-    // Who begins has nothing that could be erased.
-    const told = span.since === 0 ? [] : traces
-    const put = companiesOf(told, 'put')
-    const erased = companiesOf(told, 'erase')
-    for (const { companyId, version } of places) {
-      const text = present.get(companyId)
-      const was = former?.get(companyId)
-      if (text === undefined && was === undefined && isKnown && !erased.has(companyId)) continue
-      if (text !== undefined && text === was && !put.has(companyId)) continue
-      const bytes = text === undefined ? undefined : Buffer.from(text)
-      page.add({
-        ...{ listing, companyId, ids: [companyId], sorts: [], listingVersion: version },
-        version: Math.max(version, last.get(companyId) ?? 0),
-        kind: text !== undefined ? 'put' : erased.has(companyId) ? 'erase' : 'remove',
-        ...{ lengths: [bytes?.length ?? 0], texts: bytes },
-      })
-      if (page.isFull()) return
-    }
-  }
 }

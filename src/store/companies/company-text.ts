@@ -11,7 +11,8 @@ export function companyMembers(company: FoundCompany, sources: readonly SourceSt
   return `${members},"sources":[${sources.map(sourceText).join(',')}]`
 }
 
-function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {
+/** What a source says about a company. */
+export function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {
   const asOfText = asOf === null ? 'null' : `"${asOf}"`
   return (
     `{"source":${JSON.stringify(source)},"present":${isPresent},"as_of":${asOfText},` +

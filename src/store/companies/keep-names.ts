@@ -16,7 +16,7 @@ import { createWordIndex, type NameChange } from './word-index.ts'
  * @param records what sources say about it.
  */
 export function nameOf(
-  records: readonly ListedRecord[],
+  records: readonly Pick<ListedRecord, 'source' | 'values' | 'text'>[],
   sources: ReadonlyMap<number, NamingSource>,
 ): string | undefined {
   let best: { readonly name: string; readonly rank: Rank } | undefined
@@ -45,7 +45,10 @@ function isBefore(one: Rank, other: Rank): boolean {
   return one.source < other.source
 }
 
-function nameIn({ text }: ListedRecord, { nameAttribute }: NamingSource): string | undefined {
+function nameIn(
+  { text }: Pick<ListedRecord, 'text'>,
+  { nameAttribute }: NamingSource,
+): string | undefined {
   const attributes = JSON.parse(textIn(text)) as Readonly<Record<string, unknown>>
   // An attribute may be called as a member of every object is.
   const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined

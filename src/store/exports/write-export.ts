@@ -8,7 +8,14 @@ import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
 import { privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { ChangesPage, ChangesPlace, HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
+import type {
+  Change,
+  ChangesPage,
+  ChangesPlace,
+  HistoryPoint,
+  NamedPoint,
+  NoChanges,
+} from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
 import { flush } from './compressed-file.ts'
@@ -212,12 +219,18 @@ async function* partsOf(
     store.readChanges({ ...asked, until, after }),
   )
   for await (const { until, changes } of pages) {
-    const copied = changes.map(({ companyId, texts }): CopiedRecords => {
-      if (texts === undefined) throw new Error('a company that is gone has no text')
-      return { companyId, records: 1, texts }
-    })
-    yield { until, copied }
+    yield { until, copied: changes.flatMap(companiesIn) }
   }
+}
+
+function companiesIn({ ids, lengths, texts }: Change): readonly CopiedRecords[] {
+  let end = -1
+  return Array.from(ids, (companyId, n) => {
+    const start = end + 1
+    end = start + (lengths[n] ?? 0)
+    if (texts === undefined) throw new Error('a company that is gone has no text')
+    return { companyId, records: 1, texts: texts.subarray(start, end) }
+  })
 }
 
 /** @throws OperatorError if there is no such version, or it was pruned meanwhile. */

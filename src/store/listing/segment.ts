@@ -64,7 +64,7 @@ export interface EncodedSegment {
 export const digestBytes = 12
 const format = 1
 /** The bytes before what the checksum covers. */
-const headBytes = 5
+export const headBytes = 5
 const comma = 0x2c
 const writer = createWriter()
 /** The numbers of a column under way. */

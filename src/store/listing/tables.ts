@@ -144,6 +144,26 @@ export interface NamingSource {
   readonly nameAttribute: string
 }
 
+/**
+ * Companies, each with the first segment of what sources say about it: lists with an element for
+ * each company, and the bytes of all of them, one after another.
+ */
+export interface SaidOfCompanies {
+  readonly ids: readonly number[]
+  readonly jurisdictions: readonly (string | null)[]
+  readonly identifiers: readonly (string | null)[]
+  /** The versions that have made them known. */
+  readonly since: readonly number[]
+  /** Of the heads: null if sources have never said anything. */
+  readonly versions: readonly (number | null)[]
+  /** How many sources say something. */
+  readonly totals: readonly (number | null)[]
+  readonly textBytes: readonly (number | null)[]
+  readonly entryBytes: readonly (number | null)[]
+  readonly texts: Buffer
+  readonly entries: Buffer
+}
+
 /** Companies in ascending order. */
 export interface CompanyRange {
   /** Only those above it. */
@@ -172,12 +192,27 @@ export interface ListingLookups extends ListingReads {
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
+  /** Those of the companies that are known now, and what sources say about them at a version. */
+  companiesSaid(ids: readonly number[], version: number): Awaitable<SaidOfCompanies>
+  /** The companies that are known now, and the versions that have made them known. */
+  knownCompanies(range: CompanyRange): Awaitable<Pick<SaidOfCompanies, 'ids' | 'since'>>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
+  /** The ids of companies that were known at a version, if they were forgotten or renamed since. */
+  knownInPast(
+    range: CompanyRange & { readonly upTo: number },
+    version: number,
+  ): Awaitable<readonly number[]>
   /** Heads in a span of versions. */
   changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedHead[]>
   /** Traces in a span of versions; those of a listing that has a head there are not its last. */
   changedTraces(listing: string, range: ChangedRange): Awaitable<readonly LastChange[]>
+  /** The last versions up to one with traces from after companies became known, by company. */
+  tracedSinceKnown(
+    listing: string,
+    companies: readonly number[],
+    until: number,
+  ): Awaitable<ReadonlyMap<number, number>>
   /** The traces of companies' listings in a span of versions, by company, version and id. */
   traces(
     listing: string,

@@ -8,6 +8,7 @@ import {
   type ListingTables,
   type PastCompanyRow,
 } from '../listing/tables.ts'
+import type { ImportContext } from './context.ts'
 import type { Staging } from './staging/staging.ts'
 
 const batchLength = 5_000
@@ -139,21 +140,26 @@ export function countCreated(staging: Staging): number {
 }
 
 /** Writes the named and the new companies to the registry. */
-export async function writeCompanies(
-  staging: Staging,
-  tables: ListingTables,
-  version: number,
-): Promise<void> {
+export async function writeCompanies({
+  staging,
+  tables,
+  version,
+  plan,
+}: Pick<ImportContext, 'staging' | 'tables' | 'version' | 'plan'>): Promise<void> {
   const changed = staging.iterate(
-    `select id, jurisdiction, identifier, version, is_named from companies
-     where is_new or is_named order by id`,
+    `select id, jurisdiction, identifier, version, is_named,
+       exists (select 1 from change c where c.company_id = companies.id)
+     from companies where is_new or is_named order by id`,
   )
   for (const batch of inBatches(changed, batchLength)) {
     const past: PastCompanyRow[] = []
+    const traced: number[] = []
     const rows = batch.map((row): CompanyRow => {
-      const [id, jurisdiction, identifier, since, isNamed] = row as [
-        ...[number, string | null, string | null, number | null, number],
+      const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
+        ...[number, string | null, string | null, number | null, number, number],
       ]
+      // Where its source says something new of it, the head shows that it has changed.
+      if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       // It was known without a name until now.
       if (isNamed && since !== null) {
         const former = { jurisdiction: null, identifier: null, version: since }
@@ -163,10 +169,6 @@ export async function writeCompanies(
     })
     await tables.putPastCompanies(past)
     await tables.putCompanies(rows)
-    await traceCompanies(
-      tables,
-      version,
-      batch.map(([id]) => Number(id)),
-    )
+    await traceCompanies(tables, version, traced)
   }
 }

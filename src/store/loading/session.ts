@@ -123,7 +123,7 @@ async function mergeStaged(
   const companiesCreated = countCreated(staging)
   const changes = countChanges(staging)
   const difference = await findDifference(context)
-  await writeCompanies(staging, tables, version)
+  await writeCompanies(context)
   const numbers = await numberSegments(tables)
   const { resource } = plan.target
   if (resource === undefined) {
@@ -169,7 +169,7 @@ async function mergeFirst(
   // Changes are recorded from now on.
   if (asOf !== null && plan.recording !== undefined) await sourceId(db, plan.recording.source)
   const companiesCreated = countCreated(staging)
-  await writeCompanies(staging, tables, version)
+  await writeCompanies(context)
   const numbers = await numberSegments(tables)
   const last = staging.facts.ids.companyId
   await applyFirst(

@@ -1,6 +1,7 @@
 // The dialects of PostgreSQL, and of one that Citus spreads over nodes.
 
-import type { Dialect } from '../sql/dialect.ts'
+import { after } from '../awaitable.ts'
+import type { Dialect, Gathered, GatherQuery, Parameter, RowReader } from '../sql/dialect.ts'
 
 export const dialect: Dialect = {
   // A company may have thousands of heads, so that each last one is looked up.
@@ -23,6 +24,21 @@ export const dialect: Dialect = {
   companyNames: { table: 'company_names', id: 'company_id' },
   isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
   atCompany: '',
+  gather: <Columns>(
+    db: Pick<RowReader, 'rows'>,
+    { values, bytes, from }: GatherQuery,
+    ...parameters: readonly Parameter[]
+  ) => {
+    const sql = `select ${[...values, ...bytes].join(', ')} ${from}`
+    return after(db.rows(sql, ...parameters), (rows): Gathered<Columns> => {
+      const column = (at: number) => rows.map((row) => row[at])
+      const isThere = (one: unknown) => one instanceof Uint8Array
+      return {
+        columns: values.map((_, at) => column(at)) as Columns,
+        bytes: bytes.map((_, at) => Buffer.concat(column(values.length + at).filter(isThere))),
+      }
+    })
+  },
 }
 
 /** Citus runs a statement where the rows are if all its joins are by what they are spread by. */

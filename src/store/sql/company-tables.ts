@@ -1,18 +1,20 @@
 // The part of the seam of listings (../listing/tables.ts) that is about companies, and about what
 // has changed between versions.
 
-import type { RowReader, RowWriter } from './dialect.ts'
+import type { Dialect, GatherQuery, RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
+import { attributesShape } from '../listing/shape.ts'
 import type {
   ChangedRange,
   CompanyRow,
   ListingTables,
   PastCompanyRow,
+  SaidOfCompanies,
   TraceKind,
 } from '../listing/tables.ts'
-import { comparable, numberIn } from './tables.ts'
+import { comparable, numberIn, numbersIn } from './tables.ts'
 
 type Columns = readonly [
   id: number,
@@ -51,10 +53,65 @@ export function companyLookups(db: RowReader) {
       }),
     companiesById: (ids) =>
       after(db.rows<Columns>(companiesById, ids), (rows) => rows.map(companyOf)),
+    companiesSaid: (ids, version) =>
+      after(
+        d.gather<SaidColumns>(db, saidOf(d), ids, comparable(version)),
+        ({ columns, bytes: [texts = nothing, entries = nothing] }): SaidOfCompanies => {
+          const [ids, jurisdictions, identifiers, since, versions, totals, ...lengths] = columns
+          const [textBytes, entryBytes] = lengths
+          const known = { ids, jurisdictions, identifiers, since }
+          return { ...known, versions, totals, textBytes, entryBytes, texts, entries }
+        },
+      ),
+    knownCompanies: ({ after: last, limit }) =>
+      after(d.gather<KnownColumns>(db, knownFrom, last, limit), ({ columns: [ids, since] }) => {
+        return { ids, since }
+      }),
+    knownInPast: ({ after: last, upTo, limit }, version) =>
+      numbersIn(db, knownInPast, last, upTo, comparable(version), limit),
     pastCompanies: (ids) =>
       after(db.rows<PastColumns>(pastCompanies, ids), (rows) => rows.map(pastOf)),
   } satisfies Partial<ListingTables>
 }
+
+const nothing = Buffer.alloc(0)
+
+type KnownColumns = readonly [ids: readonly number[], since: readonly number[]]
+type Texts = readonly (string | null)[]
+type Numbers = readonly (number | null)[]
+type SaidColumns = readonly [
+  ...[ids: readonly number[], jurisdictions: Texts, identifiers: Texts, since: readonly number[]],
+  ...[versions: Numbers, totals: Numbers, textBytes: Numbers, entryBytes: Numbers],
+]
+
+const knownFrom: GatherQuery = {
+  values: ['k.id', 'k.version'],
+  bytes: [],
+  from: 'from (select id, version from companies where id > $1 order by id limit $2) k',
+}
+
+const knownInPast = `
+  select distinct company_id from companies_past
+  where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
+  order by company_id limit $4`
+
+/** Joins as a database that spreads its tables knows them: each by the company. */
+const saidOf = (d: Dialect): GatherQuery => ({
+  values: [
+    ...['k.id', 'k.jurisdiction', 'k.identifier', 'k.version'],
+    ...['h.version', 'h.total', 'length(s.texts)', 'length(s.entries)'],
+  ],
+  bytes: ['s.texts', 's.entries'],
+  from: `
+    from companies k
+    left join heads h
+      on h.company_id = k.id and h.listing = '${attributesShape.listing}' and h.version <= $2
+    left join heads l
+      on l.company_id = h.company_id and l.listing = h.listing
+        and l.version > h.version and l.version <= $2
+    left join segments s on s.company_id = h.company_id and s.segment = h.segment
+    where ${d.isOneOf('k.id', '$1', 'bigint')} and l.version is null order by k.id`,
+})
 
 export function companyTables(db: RowWriter) {
   return { ...namedCompanies(db), ...formerCompanies(db), ...traceTables(db) }
@@ -171,6 +228,12 @@ const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
 }
 
 export function changeLookups(db: RowReader) {
+  return { ...changedPlaces(db), ...traceLookups(db) }
+}
+
+type Flag = boolean | number
+
+function changedPlaces(db: RowReader) {
   const { dialect: d } = db
   // Which of them are the last ones is told of each that is looked at, so that a statement ends
   // after so many, however few these are.
@@ -189,12 +252,6 @@ export function changeLookups(db: RowReader) {
     from traces c ${d.useIndex('traces_by_version')}
     where ${isBetween}
     group by c.version, c.company_id order by c.version, c.company_id limit $8`
-  const tracesSql = `
-    select company_id, version, id, sort, kind from traces
-    where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
-      and version > $3 and version <= $4
-    order by company_id, version, id`
-  type Flag = boolean | number
   return {
     changedHeads: (listing, range) =>
       after(
@@ -212,12 +269,30 @@ export function changeLookups(db: RowReader) {
             return { companyId, version, isLast: Boolean(isLast) }
           }),
       ),
+  } satisfies Partial<ListingTables>
+}
+
+function traceLookups(db: RowReader) {
+  const tracesSql = `
+    select company_id, version, id, sort, kind from traces
+    where ${db.dialect.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+      and version > $3 and version <= $4
+    order by company_id, version, id`
+  const tracedSql = `
+    select t.company_id, max(t.version) from traces t left join companies k on k.id = t.company_id
+    where ${db.dialect.isOneOf('t.company_id', '$2', 'bigint')} and t.listing = $1
+      and t.version <= $3 and (k.version is null or t.version > k.version)
+    group by t.company_id`
+  type TraceColumns = readonly [number, number, number, number, TraceKind]
+  return {
+    tracedSinceKnown: (listing, companies, until) =>
+      after(
+        db.rows<readonly [number, number]>(tracedSql, listing, companies, comparable(until)),
+        (rows) => new Map(rows),
+      ),
     traces: (listing, companies, { since, until }) =>
       after(
-        db.rows<readonly [number, number, number, number, TraceKind]>(
-          tracesSql,
-          ...[listing, companies, since, comparable(until)],
-        ),
+        db.rows<TraceColumns>(tracesSql, ...[listing, companies, since, comparable(until)]),
         (rows) =>
           rows.map(([companyId, version, id, sort, kind]) => {
             return { companyId, version, id, sort, kind }

@@ -26,6 +26,28 @@ export interface Dialect {
    * if they are nowhere else.
    */
   readonly atCompany: string
+  /** Reads many rows as columns: a value for each row and column would take longer to make. */
+  gather<Columns extends readonly (readonly unknown[])[]>(
+    db: Pick<RowReader, 'rows'>,
+    query: GatherQuery,
+    ...parameters: readonly Parameter[]
+  ): Awaitable<Gathered<Columns>>
+}
+
+export interface GatherQuery {
+  /** Expressions of texts and numbers. */
+  readonly values: readonly string[]
+  /** Expressions of bytes, which may be null. */
+  readonly bytes: readonly string[]
+  /** The statement from `from` on. */
+  readonly from: string
+}
+
+export interface Gathered<Columns> {
+  /** The values, in an order of rows that is the same for all of them. */
+  readonly columns: Columns
+  /** The bytes of each expression, those of all rows one after another, in the order of rows. */
+  readonly bytes: readonly Buffer[]
 }
 
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */

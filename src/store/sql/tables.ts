@@ -95,7 +95,7 @@ function headLookups(db: RowReader) {
 }
 
 /** The first column of a query. */
-function numbersIn(db: RowReader, sql: string, ...asked: readonly Parameter[]) {
+export function numbersIn(db: RowReader, sql: string, ...asked: readonly Parameter[]) {
   return after(db.rows<readonly [number]>(sql, ...asked), (rows) => rows.map(([number]) => number))
 }
 

@@ -1,0 +1,116 @@
+// Adds companies to a page of changes: those that have changed; or all, for who has nothing yet.
+
+import { attributesShape } from '../listing/shape.ts'
+import type { TraceRow } from '../listing/tables.ts'
+import { createPace } from '../serving/pace.ts'
+import { type AtVersion, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
+import { cutChange } from './cut-change.ts'
+import { type Reading, readListings } from './read-changes.ts'
+
+const { listing } = attributesShape
+
+export function addCompanies(reading: Reading): Promise<void> {
+  return reading.span.since === 0 ? addKnown(reading) : addChanged(reading)
+}
+
+const atVersion = ({ registry }: Reading, version: number): AtVersion => {
+  return { version, isLast: version === registry.version }
+}
+
+/** How many companies are read at first, and then. */
+const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
+
+/** Adds all that were known at the end, in the order of their ids. */
+async function addKnown(reading: Reading): Promise<void> {
+  const { snapshot, span, page } = reading
+  const pace = createPace()
+  for await (const ids of knownIds(reading)) {
+    const { tables } = snapshot
+    const found = await readCompanyTexts(tables, ids, atVersion(reading, span.until))
+    const traced = await tables.tracedSinceKnown(listing, found.ids, span.until)
+    const versions = found.ids.map((id, n) => Math.max(found.versions[n] ?? 0, traced.get(id) ?? 0))
+    const all = { ...found, listing, companyId: undefined, listingVersion: 0, sorts: [] }
+    for (let from = 0; from < versions.length;) {
+      const version = versions[from] ?? 0
+      let to = from + 1
+      while (versions[to] === version) to += 1
+      page.add({ ...cutChange(all, from, to), kind: 'put', version })
+      from = to
+    }
+    if (page.isFull()) return
+    await pace()
+  }
+}
+
+/** The ids of companies that may have been known at the end, from those of the last page on. */
+async function* knownIds(reading: Reading): AsyncGenerator<readonly number[]> {
+  const { registry, snapshot, span, asked, page } = reading
+  const { tables } = snapshot
+  const last = asked.after?.listing === listing ? asked.after.companyId : 0
+  if (asked.companyId !== undefined) {
+    if (asked.companyId > last) yield [asked.companyId]
+    return
+  }
+  for (let [after, most] = [last, companiesAtFirst]; ; most = companiesAtOnce) {
+    const limit = Math.min(most, page.left().limit)
+    const known = await tables.knownCompanies({ after, limit })
+    let end = known.ids.length < limit ? Number.MAX_SAFE_INTEGER : (known.ids.at(-1) ?? after)
+    const ids = known.ids.filter((_, n) => (known.since[n] ?? 0) <= span.until)
+    if (span.until < registry.version) {
+      const past = await tables.knownInPast({ after, upTo: end, limit }, span.until)
+      if (past.length === limit) end = past.at(-1) ?? end
+      ids.push(...past)
+    }
+    const upTo = end
+    yield [...new Set(ids.filter((id) => id <= upTo))].sort((a, b) => a - b)
+    if (end === Number.MAX_SAFE_INTEGER) return
+    after = end
+  }
+}
+
+function byCompany({ ids, lengths, texts }: CompanyTexts): ReadonlyMap<number, Buffer> {
+  let end = -1
+  return new Map(
+    ids.map((id, n) => {
+      const start = end + 1
+      end = start + (lengths[n] ?? 0)
+      return [id, texts.subarray(start, end)]
+    }),
+  )
+}
+
+function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
+  return new Set(traces.filter((one) => one.kind === kind).map(({ companyId }) => companyId))
+}
+
+/** Adds those that have changed, in the order of their last changes. */
+async function addChanged(reading: Reading): Promise<void> {
+  const { snapshot, span, page } = reading
+  const { tables } = snapshot
+  const isKnown = span.since >= span.earliest
+  for await (const places of readListings(reading, listing)) {
+    const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
+    const textsAt = async (version: number) =>
+      byCompany(await readCompanyTexts(tables, ids, atVersion(reading, version)))
+    const present = await textsAt(span.until)
+    const former = isKnown ? await textsAt(span.since) : undefined
+    const traces = await tables.traces(listing, ids, span)
+    const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
+    const put = companiesOf(traces, 'put')
+    const erased = companiesOf(traces, 'erase')
+    for (const { companyId: id, version } of places) {
+      const text = present.get(id)
+      const was = former?.get(id)
+      if (text === undefined && was === undefined && isKnown && !erased.has(id)) continue
+      const isSame = text !== undefined && was !== undefined && Buffer.compare(text, was) === 0
+      if (isSame && !put.has(id)) continue
+      page.add({
+        ...{ listing, companyId: undefined, ids: [id], sorts: [], listingVersion: version },
+        version: Math.max(version, last.get(id) ?? 0),
+        kind: text !== undefined ? 'put' : erased.has(id) ? 'erase' : 'remove',
+        ...{ lengths: [text?.length ?? 0], texts: text },
+      })
+      if (page.isFull()) return
+    }
+  }
+}
