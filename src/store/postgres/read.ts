@@ -4,7 +4,7 @@ import type { Pool, QueryConfig, QueryResultRow } from 'pg'
 import { readChanges } from '../changes/read-changes.ts'
 import { readCopy } from '../exports/read-copy.ts'
 import { closing } from '../closing.ts'
-import type { LastImport, StoreReader, CompanyReader } from '../reading.ts'
+import type { StoreReader, CompanyReader } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
@@ -12,9 +12,8 @@ import { createValueCounts } from '../serving/value-counts.ts'
 import { createViews } from '../serving/views.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
-import { findCompanies, readRegistry } from '../sql/find-companies.ts'
-import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
-import { findNames, lastImportsSql } from '../sql/inspect.ts'
+import { findCompanies, findNames, readRegistry } from '../sql/find-companies.ts'
+import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
@@ -54,7 +53,7 @@ export function createReader(pool: Pool, { storeId, spread }: ReaderOptions): St
       const [row] = await query<Row>({ name: 'key', text: findKeySql, values: [hash] })
       return row && keyRecord(row)
     },
-    lastImports: () => query<LastImport>({ text: lastImportsSql }),
+    lastImports: () => lastImports(queries),
     async ping() {
       await query({ text: 'select from store' })
     },

@@ -1,12 +1,13 @@
 // Finds companies by their number in a register, and by words of their name (contract 8.1 to 8.3).
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
 import type { Dialect } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
-import type { Snapshot } from './database.ts'
+import type { Queries, Snapshot } from './database.ts'
 
 /** The maximum number of names that a query may match (contract 8.2). */
 export const matchesMax = 1_000
@@ -91,6 +92,25 @@ export async function findByNumber(
 const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
   select k.${d.companyNames.id} from ${d.companyNames.table} k
   where ${d.isOneOf('k.identifier', '$1', 'text')} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
+
+/** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
+export async function findNames(
+  db: Queries,
+  names: readonly IdentifyingName[],
+  limit: number,
+): Promise<IdentifyingName[]> {
+  // A name may be cut within a character; it matches no company.
+  const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
+  const found = await db.rows(
+    `select jurisdiction, identifier from ${db.dialect.companyNames.table}
+     where ${db.dialect.isOneOf('identifier', '$identifiers', 'text')}`,
+    { identifiers },
+  )
+  const known = new Set(
+    found.map(({ jurisdiction, identifier }) => JSON.stringify([jurisdiction, identifier])),
+  )
+  return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
+}
 
 function foundCompany([id, jurisdiction, identifier, name]: CompanyRow): FoundCompany {
   return { id, jurisdiction, identifier, name }

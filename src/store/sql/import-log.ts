@@ -1,18 +1,20 @@
 // The log of imports: every version of the registry, an import or a revert.
 
+import { randomBytes } from 'node:crypto'
 import type { ImportedFile } from '../../files/source-file.ts'
+import type { LoggedVersion } from '../history/reverted-versions.ts'
 import type { Earlier, ImportCounts, LoggedDifference, Recipe } from '../importing.ts'
+import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import {
   type Database,
   optionalNumber,
   optionalText,
   type Queries,
   readValue,
+  type Row,
   type Value,
   type Values,
 } from './database.ts'
-import type { LoggedVersion } from '../history/reverted-versions.ts'
-import { randomBytes } from 'node:crypto'
 
 /** What the log says about a version, besides its number, source and day. */
 interface LogEntry {
@@ -69,6 +71,77 @@ export async function logVersion(db: Database, values: Values, entry: LogEntry):
 const jsonOrNull = (value: object | undefined) =>
   value === undefined ? null : JSON.stringify(value)
 
+/** What a list of imports shows; recipes may be long. */
+const loggedColumns = `i.version, i.resource, i.is_snapshot, i.as_of, i.started_at, i.committed_at,
+  i.files, i.read, i.inserted, i.updated, i.unchanged, i.refused, i.removed, i.companies_created,
+  i.recorded, i.reverts, i.reverted_by`
+
+/** The last `limit` imports, newest first. */
+export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
+  const rows = await db.rows(
+    `select ${loggedColumns}, s.name as source from imports i join sources s on s.id = i.source_id
+     order by version desc limit $limit`,
+    { limit },
+  )
+  return rows.map(loggedImport)
+}
+
+/** One import, with what it has changed. */
+export async function readImport(db: Queries, version: number): Promise<ShownImport | undefined> {
+  const [row] = await db.rows(
+    `select ${loggedColumns}, i.difference, s.name as source
+     from imports i join sources s on s.id = i.source_id where version = $version`,
+    { version },
+  )
+  if (row === undefined) return undefined
+  const difference = parsed(row['difference']) as LoggedDifference | undefined
+  return { ...loggedImport(row), difference }
+}
+
+/** How each target was last imported from a source, by those of its imports that are in force. */
+export async function readRecipes(db: Queries, source: string): Promise<SourceRecipe[]> {
+  const found = await db.rows(
+    `select i.source_id, i.resource from imports i join sources s on s.id = i.source_id
+     where s.name = $source
+     group by i.source_id, i.resource order by i.resource`,
+    { source },
+  )
+  const recipes: SourceRecipe[] = []
+  for (const row of found) {
+    const target = String(row['resource'])
+    const { imports, recipe } = await readEarlier(db, { source: Number(row['source_id']), target })
+    const last = imports.at(-1)
+    if (last !== undefined && recipe !== undefined) recipes.push({ target, imports, last, recipe })
+  }
+  return recipes
+}
+
+function loggedImport(row: Row): LoggedImport {
+  const number = (name: string) => Number(row[name])
+  return {
+    version: number('version'),
+    target: String(row['resource']),
+    source: String(row['source']),
+    isSnapshot: Boolean(row['is_snapshot']),
+    asOf: optionalText(row['as_of']),
+    startedAt: number('started_at'),
+    committedAt: number('committed_at'),
+    files: JSON.parse(String(row['files'])) as ImportedFile[],
+    counts: {
+      read: number('read'),
+      inserted: number('inserted'),
+      updated: number('updated'),
+      unchanged: number('unchanged'),
+      refused: number('refused'),
+      removed: number('removed'),
+      companiesCreated: number('companies_created'),
+    },
+    recorded: JSON.parse(String(row['recorded'])) as Record<string, number>,
+    reverts: parsed(row['reverts']) as number[] | undefined,
+    revertedBy: optionalNumber(row['reverted_by']),
+  }
+}
+
 /** All versions, in order. */
 export async function readVersions(db: Database): Promise<LoggedVersion[]> {
   const rows = await db.rows(
@@ -81,7 +154,7 @@ export async function readVersions(db: Database): Promise<LoggedVersion[]> {
     sourceId: Number(row['source_id']),
     source: String(row['name']),
     recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
-    reverts: row['reverts'] === null ? [] : (JSON.parse(String(row['reverts'])) as number[]),
+    reverts: (parsed(row['reverts']) as number[] | undefined) ?? [],
     isWithholding: row['reverts'] === '[]',
     revertedBy: optionalNumber(row['reverted_by']),
   }))

@@ -1,6 +1,13 @@
 // The registry's versions: listed for clients (contract 9.4), and found by a moment (contract 9.2).
 
-import type { ListedVersion, VersionList, VersionRange, FoundVersion, Moment } from '../reading.ts'
+import type {
+  FoundVersion,
+  LastImport,
+  ListedVersion,
+  Moment,
+  VersionList,
+  VersionRange,
+} from '../reading.ts'
 import { readRegistry } from './find-companies.ts'
 import { type Snapshot, optionalNumber, optionalText, type Queries } from './database.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -124,3 +131,21 @@ const versionKnownAt = `
     (select max(version) from imports where committed_at <= $at) as version,
     (select min(committed_at) from imports
      where version >= (select past_from from store)) as first`
+
+/** The last import of each source, newest first; at most 100. */
+export async function lastImports(db: Pick<Queries, 'rows'>): Promise<LastImport[]> {
+  const rows = await db.rows(
+    `select s.name, i.version, i.committed_at
+     from imports i join sources s on s.id = i.source_id
+     where i.version in (
+       select max(version) from imports where reverts is null and reverted_by is null
+       group by source_id
+     )
+     order by i.version desc limit 100`,
+  )
+  return rows.map((row) => ({
+    source: String(row['name']),
+    version: Number(row['version']),
+    committedAt: Number(row['committed_at']),
+  }))
+}

@@ -5,23 +5,15 @@ import { LRUCache } from 'lru-cache'
 import { readChanges } from '../changes/read-changes.ts'
 import { closing } from '../closing.ts'
 import { readCopy } from '../exports/read-copy.ts'
-import type {
-  CompanyReader,
-  Head,
-  LastImport,
-  OutsideHistory,
-  RegistryState,
-  StoreReader,
-} from '../reading.ts'
+import type { CompanyReader, Head, OutsideHistory, RegistryState, StoreReader } from '../reading.ts'
 import type { Selection } from '../selection.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
 import { createViews } from '../serving/views.ts'
-import { findCompanies } from '../sql/find-companies.ts'
-import { findNames, lastImportsSql } from '../sql/inspect.ts'
+import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
-import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
+import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
 import { databaseOf } from './database.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
@@ -39,7 +31,6 @@ const keptMax = 20_000
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
   const findKey = db.prepare(findKeySql)
-  const lastImports = db.prepare(lastImportsSql)
   const ids = new LRUCache<string, number>({ max: keptMax })
   const heads = new Map<string, LRUCache<number, Head>>()
   const reads = createReads(db)
@@ -72,7 +63,7 @@ export function createReader(db: DatabaseSync): StoreReader {
       const key = keyRecord(row)
       return row['name'] === null ? undefined : key
     }),
-    lastImports: () => lastImports.all() as unknown as LastImport[],
+    lastImports: () => lastImports(databaseOf(db)),
     ping() {
       checkFile()
       ping.get()
