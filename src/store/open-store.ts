@@ -260,12 +260,6 @@ export async function compareCopy(db: string, copy: string): Promise<CopyRelatio
   return (await files()).compareFiles(db, copy)
 }
 
-/** Deletes the stores that restores have replaced, and returns their paths. */
-export async function discardReplacedStores(db: string): Promise<readonly string[]> {
-  if (isServerStore(db)) throw (await postgres()).noRestore(db, 'COPY')
-  return (await files()).discardReplaced(db)
-}
-
 /** A known error of a driver as an OperatorError that says what to do; else the error. */
 export function explainStoreError(db: string, error: unknown): unknown {
   return isServerStore(db) ? postgresError(db, error) : sqliteError(db, error)

@@ -4,12 +4,7 @@ import { type Settings, UsageError } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { formatCount } from '../../text/format-count.ts'
-import {
-  compareCopy,
-  discardReplacedStores,
-  openStoreInspector,
-  restoreStore,
-} from '../../store/open-store.ts'
+import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-store.ts'
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
 import type { Command, CommandContext } from '../command.ts'
 import { confirm } from '../confirm.ts'
@@ -19,7 +14,7 @@ import { createProgress, type ProgressDisplay } from '../progress.ts'
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'put a backup in the place of the store',
-  synopsis: ['restore COPY [--yes | --replace-foreign]', 'restore --discard'],
+  synopsis: ['restore COPY [--yes | --replace-foreign]'],
   details: `
 Verifies COPY, which \`dossier backup\` has made, and puts it in the place of the store: all or
 nothing, even if it is killed. Commands that write wait; servers go on, and serve the restored state
@@ -28,38 +23,26 @@ as soon as it is complete. Keys are those of the copy.
 If the store has imports that COPY lacks, it asks on a terminal; elsewhere it needs --yes, or
 --replace-foreign if COPY is of another registry.
 
-The replaced store is kept beside it, with the date in its name, until --discard deletes it; it can
-be restored like any copy. What is withheld (\`dossier withhold\`) is taken out of a copy of COPY
+The replaced store is kept beside it, with the date in its name, until you delete it; it can be
+restored like any copy. What is withheld (\`dossier withhold\`) is taken out of a copy of COPY
 first: nobody comes back with it.
 
-  dossier restore registry-2026-11-30.db --db registry.db
-  dossier restore --discard --db registry.db`,
+  dossier restore registry-2026-11-30.db --db registry.db`,
   options: [
     { name: 'yes', meaning: 'replace a store that has later imports, without a question' },
     { name: 'replace-foreign', meaning: 'replace a store by a copy of another registry' },
-    { name: 'discard', meaning: 'delete the stores that restores have replaced' },
   ],
   settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
     const [copy, ...more] = words
-    const isDiscarding = flags.has('discard')
-    if (more.length > 0 || isDiscarding !== (copy === undefined)) {
-      throw new UsageError('restore takes the file to restore, or --discard')
+    if (copy === undefined || more.length > 0) {
+      throw new UsageError('restore takes one argument: the file to restore')
     }
     const { db } = settings
-    const { stdout } = context
-    if (copy === undefined) {
-      const deleted = await discardReplacedStores(db)
-      const none = `No replaced store is kept beside ${db}.`
-      stdout.writeLines(
-        ...(deleted.length > 0 ? deleted.map((path) => `Deleted ${path}.`) : [none]),
-      )
-      return 0
-    }
     await agree(db, copy, flags, context)
     const restored = await restoreShown(settings, copy, context)
     const state = await describeState(settings)
-    stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
+    context.stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
     return 0
   },
 }
@@ -131,9 +114,7 @@ function advice({ kept, isFileReplaced }: Restored): string[] {
   const keys = 'Keys are those of the copy; see: dossier keys list'
   const restart = 'Restart the servers of this store: they still have the damaged file open.'
   return [
-    ...(kept === undefined
-      ? []
-      : [`The replaced store is ${kept}, until: dossier restore --discard`]),
+    ...(kept === undefined ? [] : [`The replaced store is ${kept}; delete it when all is well.`]),
     ...(isFileReplaced ? [restart] : []),
     keys,
   ]

@@ -5,16 +5,8 @@
 // read with the log and the locks of the replaced one by processes that still have that open. Only
 // a store that is too damaged to be opened is replaced by a file.
 
-import {
-  existsSync,
-  linkSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, linkSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readStart } from '../../files/file-start.ts'
 import { formatCount } from '../../text/format-count.ts'
@@ -195,26 +187,6 @@ function isStoreByHeader(path: string): boolean {
 /** A new name under which a replaced store is kept. */
 function keptPath(path: string, at: Date): string {
   const moment = at.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')
-  const kept = `${keptPrefix(path)}${moment}.db`
+  const kept = `${path.replace(/\.db$/, '')}-replaced-${moment}.db`
   return existsSync(kept) ? keptPath(path, new Date(at.getTime() + 1_000)) : kept
 }
-
-const keptPrefix = (path: string) => `${path.replace(/\.db$/, '')}-replaced-`
-
-/**
- * Deletes the stores that restores have replaced, with what an interrupted one has left.
- *
- * @returns the paths of the deleted stores.
- */
-export function discardReplaced(path: string): string[] {
-  const folder = dirname(path)
-  const prefix = basename(keptPrefix(path))
-  const left = readdirSync(folder).filter(
-    (name) => name.startsWith(prefix) && keptEnding.test(name.slice(prefix.length)),
-  )
-  rmSync(`${path}.restoring`, { force: true })
-  for (const name of left) rmSync(join(folder, name))
-  return left.filter((name) => name.endsWith('.db')).map((name) => join(folder, name))
-}
-
-const keptEnding = /^\d{4}-\d\d-\d\d-\d{6}\.db(?:\.part)?(?:-wal|-shm|-journal)?$/

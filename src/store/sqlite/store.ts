@@ -24,11 +24,9 @@ import { compact } from './compact.ts'
 import { databaseOf, registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
-import { discardReplaced, restore } from './restore.ts'
+import { restore } from './restore.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal, watchLog } from './wal.ts'
-
-export { discardReplaced }
 
 /** Inspects an open store, which nothing changes. */
 export function inspectorOf(
