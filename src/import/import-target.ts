@@ -1,8 +1,6 @@
-// What an import loads, as a value: companies, or a resource's records. src/store/load-target.ts
-// describes the part that a store needs to merge it.
+// What an import loads, as a value: companies, or a resource's records.
 
-import type { RefusedRow, StagedRow, ListingState } from '../store/importing.ts'
-import type { LoadTarget } from '../store/load-target.ts'
+import type { ListingState, LoadTarget, RefusedRow, StagedRow } from '../store/importing.ts'
 import type { CheckRow } from './rows/check-record.ts'
 import type { SourceRow } from '../files/refusal.ts'
 

@@ -1,7 +1,6 @@
 // All that can be imported. To add a kind, define a value like these and list it at the end.
 
 import type { Resource } from '../resources/resource.ts'
-import { companiesTarget, recordsTarget } from '../store/load-target.ts'
 import {
   checkCompany,
   companyIdentity,
@@ -14,7 +13,8 @@ import { companyChanges, listingChanges } from './record-changes.ts'
 
 /** Companies and their attributes. */
 export const companies: ImportTarget = {
-  ...companiesTarget,
+  name: 'companies',
+  resource: undefined,
   sourceColumns: undefined,
   requiredColumns: companyNameColumns,
   check: checkCompany,
@@ -27,7 +27,8 @@ export const companies: ImportTarget = {
 export function recordsOf(resource: Resource): ImportTarget {
   const { history } = resource
   return {
-    ...recordsTarget(resource),
+    name: resource.name,
+    resource,
     sourceColumns: recordColumns(resource),
     requiredColumns: [],
     check: checkRecord(resource),

@@ -3,7 +3,6 @@
 import type { ImportedFile } from '../files/source-file.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type { LoadTarget } from './load-target.ts'
 import type { WorkWatch } from './work-watch.ts'
 
 /** A checked row on its way into the store. */
@@ -169,6 +168,14 @@ export interface ExtractDay {
   readonly asOf: string | null
   /** The row with the latest day; undefined if the plan says it, or nobody. */
   readonly row: Place | undefined
+}
+
+/** What an import loads, as a store sees it. */
+export interface LoadTarget {
+  /** Its name on the command line and in the log of imports. */
+  readonly name: string
+  /** The resource whose records are loaded; undefined for companies with their attributes. */
+  readonly resource: Resource | undefined
 }
 
 /** What is imported, from which source, and how. */

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
-import { recordsTarget } from '../../src/store/load-target.ts'
 import { createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { memberOf, makeApp, type TestApp } from '../support/make-app.ts'
@@ -377,7 +376,7 @@ test('an import that has read its files before a withholding changes nothing', a
   const store = await openStoreWriter(storeAt(db), resources)
   t.after(() => store.close())
   const session = await store.beginImport({
-    target: recordsTarget(employees),
+    target: { name: employees.name, resource: employees },
     ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
     ...{ knownCompaniesOnly: false, asOf: undefined, recording: undefined },
     ...{ startedAt: Date.now(), onWait: () => undefined },

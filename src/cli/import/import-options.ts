@@ -24,10 +24,7 @@ export function parseTarget(word: string | undefined): ImportTarget {
 }
 
 /** Returns the date of the extract, and the resource in which its changes are recorded. */
-export function parseHistory(
-  { name, history, hasRowDays }: ImportTarget,
-  { options, flags }: Input,
-) {
+export function parseHistory({ name, resource, history }: ImportTarget, { options, flags }: Input) {
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
@@ -42,7 +39,8 @@ export function parseHistory(
   if (isHistory && history === undefined) {
     throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
   }
-  if (isHistory && !hasRowDays && asOf === undefined) {
+  // Rows of companies may have days of their own.
+  if (isHistory && resource !== undefined && asOf === undefined) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
   const isUnrecorded = flags.has('no-history')

@@ -28,7 +28,8 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
   // With a mapping, texts of the files mean null, and not what the mapping makes of them.
   const prepare = rowPreparer({ isTrimmed, nulls: mapping === undefined ? nulls : [] })
   const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
-  if (!request.target.hasRowDays) return prepared
+  // Only rows of companies may have days of their own.
+  if (request.target.resource !== undefined) return prepared
   return (row) => {
     const checked = prepared(row)
     if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked

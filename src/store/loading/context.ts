@@ -1,5 +1,6 @@
 // What the parts of an import share.
 
+import { companyColumns } from '../../resources/resource.ts'
 import type { ImportPlan } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { ListingTables, NamingSource } from '../listing/tables.ts'
@@ -53,9 +54,14 @@ export async function createContext(
       isAsOfOfRows: Number(plan.asOf === undefined),
       unit: plan.unit,
       fileNames: JSON.stringify(plan.fileNames ?? []),
-      idColumn: target.columns.companyId,
-      identifierColumn: target.columns.companyIdentifier,
-      contradictionField: target.contradictionField,
+      ...(target.resource === undefined ? namesOfCompanies : namesOfRecords),
     },
   }
+}
+
+// What messages call the columns of a row; a contradictory record is named by its `id` or `key`.
+const [idColumn, , identifierColumn] = companyColumns
+const namesOfRecords = { idColumn, identifierColumn, contradictionField: null }
+const namesOfCompanies = {
+  ...{ idColumn: 'id', identifierColumn: 'identifier', contradictionField: 'identifier' },
 }

@@ -27,9 +27,9 @@ const placeByKey = `
 /** Fills `refused` with what no comparison with the listings is needed for. */
 export async function placeRows(context: ImportContext): Promise<void> {
   const { staging, plan, values } = context
-  const { resource, isMadeById } = plan.target
+  const { resource } = plan.target
   if (staging.facts.hasNames) staging.run(placeByName)
-  if (plan.knownCompaniesOnly || !isMadeById) staging.run(dropUnknown)
+  if (plan.knownCompaniesOnly || resource === undefined) staging.run(dropUnknown)
   if (resource === undefined) staging.run('update stage set id = company_id')
   else if (staging.facts.hasKeys) {
     await assignIds(context)
@@ -133,8 +133,7 @@ async function findForeign({ tables, plan, source }: ImportContext, ids: readonl
  */
 export async function areInPlace(context: ImportContext): Promise<boolean> {
   const { staging, plan, hasOtherSources } = context
-  const { resource, isMadeById } = plan.target
-  const isKnown = resource !== undefined && isMadeById && !plan.knownCompaniesOnly
+  const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
   if (!isKnown || !staging.facts.isSorted) return false
   if (!hasOtherSources) return true
   for (const batch of inBatches(staging.spooled(), batchLength)) {

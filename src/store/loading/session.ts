@@ -81,8 +81,8 @@ export async function beginImport(
 
 /** What builds listings of rows as they come, if no listing of the resource has had a record. */
 async function builderFor(db: ImportConnection, plan: ImportPlan) {
-  const { resource, isMadeById } = plan.target
-  if (resource === undefined || !isMadeById || plan.knownCompaniesOnly) return undefined
+  const { resource } = plan.target
+  if (resource === undefined || plan.knownCompaniesOnly) return undefined
   if (await db.tables.hasHeads(resource.name)) return undefined
   return createListingBuilder(resource, await likelySourceId(db, plan.source))
 }
@@ -112,7 +112,11 @@ async function mergeStaged(
   else {
     staging.loadAll()
     await makeCompanies(staging, tables, {
-      ...{ version, knownOnly: plan.knownCompaniesOnly, isMadeById: plan.target.isMadeById },
+      ...{
+        version,
+        knownOnly: plan.knownCompaniesOnly,
+        isMadeById: plan.target.resource !== undefined,
+      },
     })
     await placeRows(context)
   }

@@ -41,8 +41,9 @@ export async function refuseTypes(
   { staging, tables, plan }: ImportContext,
   crowded: readonly number[],
 ): Promise<boolean> {
-  const { name, metaOf, resource } = plan.target
-  if (metaOf === undefined || resource === undefined) return false
+  const { name, resource } = plan.target
+  const metaOf = resource?.metaOf
+  if (metaOf === undefined) return false
   let isExceeded = false
   for (const company of crowded) {
     const types = await readTypes(tables, name, company)
