@@ -1,7 +1,7 @@
 // Imports and moves of shards, which take turns: a move waits for transactions that have written to
 // its shards, and what writes to them waits for a move that ends. An import that met a move between
-// two of its writes could wait for it while it waits for the import. So an import first writes
-// nothing to every shard, in the order of their numbers, as moves lock them.
+// two of its writes could wait for it while it waits for the import. So an import first locks every
+// shard as a write does, in the order of their numbers, as moves lock them.
 
 import type { Client } from 'pg'
 import type { LockWait } from '../../work-watch.ts'
@@ -12,15 +12,13 @@ import { beginWriting, orAborted } from '../transaction.ts'
 /** How long a command waits for a move of shards until it says so. */
 const patientMs = 1_000
 
-// The first column of the primary key: no row is below the least value.
-const tablesSql = `
-  select c.relname as name, a.attname as column, a.atttypid = 'text'::regtype as "isText"
-  from pg_dist_partition p
-  join pg_class c on c.oid = p.logicalrelid
-  join pg_index i on i.indrelid = c.oid and i.indisprimary
-  join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-  where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'
-  order by (select min(shardid) from pg_dist_shard s where s.logicalrelid = p.logicalrelid)`
+// The coordinator has these locks, so that no node is asked. 5 is ShareLock, the lock of a write:
+// https://www.postgresql.org/docs/current/explicit-locking.html, and lockdefs.h of PostgreSQL.
+const holdSql = `
+  select lock_shard_metadata(5, array_agg(s.shardid order by s.shardid))
+  from pg_dist_shard s join pg_dist_partition p using (logicalrelid)
+  join pg_class c on c.oid = s.logicalrelid
+  where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'`
 
 /** Begins a transaction that may write to every node, once nothing is undecided, nor moved. */
 export async function beginSpread(client: Client, db: string, wait: LockWait): Promise<void> {
@@ -35,7 +33,7 @@ export async function beginSpread(client: Client, db: string, wait: LockWait): P
   }
   const timer = setTimeout(sayWhy, patientMs)
   try {
-    await orAborted(holdShards(client), wait.signal)
+    await orAborted(client.query(holdSql), wait.signal)
   } finally {
     clearTimeout(timer)
   }
@@ -45,12 +43,4 @@ export async function beginSpread(client: Client, db: string, wait: LockWait): P
 async function isWaiting(db: string, pid: number): Promise<boolean> {
   const sql = `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`
   return withSession(db, async (client) => (await client.query(sql, [pid])).rowCount === 1)
-}
-
-/** Keeps the shards of the store where they are until the transaction ends. */
-async function holdShards(client: Client): Promise<void> {
-  const tables = await client.query<{ name: string; column: string; isText: boolean }>(tablesSql)
-  for (const { name, column, isText } of tables.rows) {
-    await client.query(`delete from ${name} where ${column} < ${isText ? "''" : '-1'}`)
-  }
 }
