@@ -46,7 +46,7 @@ export async function migrate(
       done.push(...(await withWriteLock(client, db, { onWait }, () => distribute(client))))
     }
     if (await lacksList(client, db)) {
-      done.push(await withWriteLock(client, db, { onWait }, () => copyList(client, db)))
+      done.push(...(await withWriteLock(client, db, { onWait }, () => copyList(client, db))))
     }
     return done
   })
@@ -267,9 +267,10 @@ async function lacksList(client: Client, db: string): Promise<boolean> {
   return isSpread && !(await isListSpread(registryOf(client, db)))
 }
 
-/** Citus needs a transaction of its own for that. */
-async function copyList(client: Client, db: string): Promise<string> {
+/** Citus needs a transaction of its own for that; another process may just have done so. */
+async function copyList(client: Client, db: string): Promise<string[]> {
+  if (!(await lacksList(client, db))) return []
   const list = await createList(registryOf(client, db))
   await client.query('select create_reference_table($1)', [list])
-  return `copied ${list} to every node`
+  return [`copied ${list} to every node`]
 }
