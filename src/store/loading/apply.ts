@@ -19,7 +19,7 @@ import type { StagedValue } from './staging/temporary-database.ts'
 import { decodeEntries, noLists } from '../listing/segment.ts'
 
 /** How many companies are read at once, with how many changes and segments. */
-const companiesAtOnce = 200
+const companiesAtOnce = 1_000
 const changesAtOnce = 20_000
 const readTogether = { each: segmentsAtOnce, together: 2_000 }
 /** How many ids are written at once. */

@@ -24,7 +24,8 @@ import type { Staging } from './staging/staging.ts'
 const comparedFew = 2_000
 const comparedMax = 10_000
 const comparedShare = 1 / 4
-const companiesAtOnce = 200
+const rowsAtOnce = 1_000
+const segmentsAtOnce = 400
 /** Of a longer listing, the first segments are looked at. */
 const segmentsMax = 40
 const examplesMax = 10
@@ -44,7 +45,7 @@ export async function findDifference(
   const values = collectValues()
   const isOfCompanies = plan.target.resource === undefined
   const readBefore = isOfCompanies ? readStatements : readRecords
-  for (const rows of inBatches(sampledRows(staging, companyOf), companiesAtOnce)) {
+  for (const rows of inBatches(sampledRows(staging, companyOf), rowsAtOnce)) {
     const before = await readBefore(context, rows)
     for (const [{ company, id }, row] of staging.spool.read(rows)) {
       const old = before.get(keyOf(company, id))
@@ -115,7 +116,7 @@ async function readRecords(
   const keysOfListing = ({ head, leaves }: OpenListing) =>
     keysOf(head.companyId, leaves.slice(0, segmentsMax))
   const found = new Map<string, string>()
-  for (const keys of inBatches([...open.values()].flatMap(keysOfListing), companiesAtOnce)) {
+  for (const keys of inBatches([...open.values()].flatMap(keysOfListing), segmentsAtOnce)) {
     for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
       const ids = new Set(wanted.get(companyId)?.map(({ id }) => id))
       const index = decodeEntries(shape, entries, [], { ...noLists, ids: true })
@@ -207,7 +208,7 @@ async function namesOf(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
-  for (const batch of inBatches(ids, companiesAtOnce)) {
+  for (const batch of inBatches(ids, rowsAtOnce)) {
     for (const { id, jurisdiction, identifier } of await companiesOf(context, batch)) {
       names.set(id, identifier === null ? String(id) : `${jurisdiction ?? ''} ${identifier}`)
     }
