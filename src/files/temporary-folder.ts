@@ -41,13 +41,10 @@ function openTemporaryFile(purpose: string): number {
 const bufferBytes = 262_144
 
 /** Bytes of a temporary file, and their place in it. */
-interface TemporaryPart {
+export interface TemporaryPart {
   readonly at: number
   readonly bytes: Buffer
 }
-
-/** What appends to a temporary file, and reads it. */
-export type TemporaryBytes = ReturnType<typeof openTemporaryBytes>
 
 /** Makes a file without a name, to which bytes are appended by way of memory. */
 export function openTemporaryBytes(purpose: string) {
@@ -68,8 +65,7 @@ export function openTemporaryBytes(purpose: string) {
   }
   function read(at: number, length: number, into?: Buffer): Buffer {
     if (at + length > start) flush()
-    const isRoom = into !== undefined && into.length >= length
-    const bytes = isRoom ? into.subarray(0, length) : Buffer.allocUnsafeSlow(length)
+    const bytes = into === undefined ? Buffer.allocUnsafeSlow(length) : into.subarray(0, length)
     for (let done = 0; done < length;) {
       const count = readSync(file, bytes, done, length - done, at + done)
       if (count === 0) throw new Error('a temporary file is shorter than it was')
@@ -93,35 +89,31 @@ export function openTemporaryBytes(purpose: string) {
       return start + filled - bytes
     },
     /**
-     * Appended parts that begin with their length, of 32 bits, in their order, some at a time.
-     *
-     * @param into memory that is used again for the next ones, if there is room for these.
+     * What was appended, as whole parts that begin with their length, of 32 bits; some at a time.
+     * Their memory is used again for the next ones.
      */
-    *parts(into?: Buffer): Generator<readonly TemporaryPart[]> {
-      const bytesAtOnce = into?.length ?? bufferBytes
+    *parts(): Generator<TemporaryPart> {
+      const memory = Buffer.allocUnsafeSlow(bufferBytes)
       for (let at = 0; at < start + filled;) {
-        let chunk = read(at, Math.min(bytesAtOnce, start + filled - at), into)
-        const first = chunk.readUInt32LE(0)
-        if (first > chunk.length) chunk = read(at, first)
-        const parts = partsOf(chunk, at)
-        yield parts
-        for (const { bytes } of parts) at += bytes.length
+        let bytes = read(at, Math.min(bufferBytes, start + filled - at), memory)
+        const first = bytes.readUInt32LE(0)
+        if (first > bytes.length) bytes = read(at, first)
+        bytes = bytes.subarray(0, endOfParts(bytes))
+        yield { at, bytes }
+        at += bytes.length
       }
     },
     close: () => closeSync(file),
   }
 }
 
-/** The parts that are whole. @param at the place of the first one. */
-function partsOf(chunk: Buffer, at: number): readonly TemporaryPart[] {
-  const parts: TemporaryPart[] = []
-  for (let from = 0; from + 4 <= chunk.length;) {
-    const to = from + chunk.readUInt32LE(from)
-    if (to > chunk.length) break
-    parts.push({ at: at + from, bytes: chunk.subarray(from, to) })
-    from = to
+/** Where the last part ends that is whole. */
+function endOfParts(bytes: Buffer): number {
+  for (let end = 0; ;) {
+    const next = end + 4 > bytes.length ? Infinity : end + bytes.readUInt32LE(end)
+    if (next > bytes.length) return end
+    end = next
   }
-  return parts
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -9,13 +9,12 @@ import {
   totalsOf,
   type DirectoryEntry,
 } from './directory.ts'
-import type { BuiltListing } from './build-listings.ts'
 import { metaText, addToCount, type ListingShape } from './shape.ts'
 import { type OpenListing, keysOf } from './open-listings.ts'
 import { type SegmentIndex, decodeEntries, type ListedRecord } from './segment.ts'
 import type { HeadRow, ListingTables, SegmentRow } from './tables.ts'
 import type { Awaitable } from '../awaitable.ts'
-import { applyPlan, type MergePlan, planMerge } from './merge.ts'
+import { applyPlan, compareOrder, type MergePlan, planMerge } from './merge.ts'
 
 /** How many segments of a listing are read at once. */
 export const segmentsAtOnce = 300
@@ -63,14 +62,9 @@ interface PlannedPart {
 export function createOutput(context: MergeContext, shape: ListingShape) {
   const { tables } = context
   let steps: (PlannedPart | NewState)[] = []
-  let segments: SegmentRow[] = []
   let heads: HeadRow[] = []
   let bytes = 0
   return {
-    addSegment(row: SegmentRow): void {
-      segments.push(row)
-      bytes += row.entries.length + (row.texts?.length ?? 0)
-    },
     addPart(part: PlannedPart): void {
       steps.push(part)
       bytes += bytesOf(part.plan)
@@ -81,6 +75,7 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
     isFull: () => bytes > bytesAtOnce,
     async flush(): Promise<void> {
       const texts = await readTexts(tables, steps)
+      const segments: SegmentRow[] = []
       for (const step of steps) {
         if ('plan' in step) segments.push(...applyPart(context, shape, step, texts))
         else heads.push(makeHead(context, step, segments))
@@ -88,7 +83,6 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
       await tables.putSegments(segments)
       await tables.putHeads(shape.listing, heads)
       steps = []
-      segments = []
       heads = []
       bytes = 0
     },
@@ -176,22 +170,36 @@ export async function mergeListing(
     if (out.isFull()) await out.flush()
   }
   const known = listing === undefined ? [] : await knownNodes(context, listing)
-  const meta = shape.metaColumn === undefined ? null : metaText(types)
+  const meta = metaOf(shape, types)
   out.addListing({ companyId: company, meta, entries: window.entries, known })
 }
 
-/** Makes a listing of segments as they are, with its first head. */
-export function addListing(
-  context: MergeContext,
-  { companyId, meta, segments }: BuiltListing,
+/** Makes a listing of a company's first records, which may be in any order. */
+export function addFirst(
+  shape: ListingShape,
+  { company, records }: { readonly company: number; readonly records: ListedRecord[] },
   out: Output,
 ): void {
-  const listed = segments.map(({ records, largest, entries, texts }) => {
-    const segment = context.numbers.next()
-    out.addSegment({ companyId, segment, entries, texts })
-    return { segment, records, bytes: texts.length, largest }
-  })
-  out.addListing({ companyId, meta, entries: listed, known: [] })
+  const types = new Map<string, number>()
+  addTypes(shape, types, records)
+  records.sort((a, b) => compareOrder(shape, a, b))
+  const plan = planMerge(shape, [], { puts: records, removed: new Set() })
+  const entries: DirectoryEntry[] = []
+  out.addPart({ company, plan, entries })
+  out.addListing({ companyId: company, meta: metaOf(shape, types), entries, known: [] })
+}
+
+function addTypes(
+  { metaColumn }: ListingShape,
+  types: Map<string, number>,
+  records: readonly ListedRecord[],
+): void {
+  if (metaColumn === undefined) return
+  for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
+}
+
+function metaOf({ metaColumn }: ListingShape, types: ReadonlyMap<string, number>): string | null {
+  return metaColumn === undefined ? null : metaText(types)
 }
 
 /** What a listing consists of when its parts have been merged. */
@@ -249,7 +257,6 @@ export function createWindow(
   out: Output,
 ) {
   const entries: DirectoryEntry[] = []
-  const { metaColumn } = shape
 
   function planPart(
     leaves: readonly DirectoryEntry[],
@@ -258,8 +265,7 @@ export function createWindow(
   ): void {
     const old = leaves.map((entry, at) => ({ entry, index: elementOf(indexes, at) }))
     out.addPart({ company, entries, plan: planMerge(shape, old, { puts: records, removed: gone }) })
-    if (metaColumn === undefined) return
-    for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
+    addTypes(shape, types, records)
   }
 
   /** Puts the records before a place, most of them in segments of their own; returns the rest. */

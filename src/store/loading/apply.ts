@@ -1,22 +1,28 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { BuiltListing } from '../listing/build-listings.ts'
-import { addToCount, parseMeta, type ListingShape } from '../listing/shape.ts'
+import { addToCount, parseMeta } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import {
-  addListing,
+  addFirst,
   createOutput,
   type MergeContext,
   mergeListing,
   segmentsAtOnce,
 } from '../listing/write-listings.ts'
+import type { ListedRecord } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
-import { createPutReader, type Put, type PutKind, readChanges } from './staging/put-reader.ts'
+import {
+  createPutReader,
+  type Put,
+  type PutKind,
+  readChanges,
+  recordReader,
+} from './staging/put-reader.ts'
+import { companyIdIn, idIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
-import { decodeEntries, noLists } from '../listing/segment.ts'
 
 /** How many companies are read at once, with how many changes and segments. */
 const companiesAtOnce = 1_000
@@ -60,41 +66,48 @@ export async function applyRecords(
   await writeIds(context, listing, ids)
 }
 
-/** The first listings of a resource, and the last company that has one. */
-interface FirstListings {
-  readonly listings: Iterable<readonly BuiltListing[]>
-  readonly shape: ListingShape
-  readonly source: number
-  readonly last: number
-}
-
-/** Writes listings: none of the resource has had a record, and nothing is compared. */
+/** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
 export async function applyFirst(
-  context: MergeContext,
-  { listings, shape, source, last }: FirstListings,
+  context: ApplyContext,
+  kind: PutKind,
   onShare: OnShare,
 ): Promise<void> {
+  const { staging, tables } = context
+  const { shape, source } = kind
+  const readRecord = recordReader(kind)
   const out = createOutput(context, shape)
-  for (const some of listings) {
+  let company = 0
+  let records: ListedRecord[] = []
+  function finish(): void {
+    if (records.length > 0) addFirst(shape, { company, records }, out)
+    records = []
+  }
+  for (const rows of staging.spooled()) {
     const ids: ListedId[] = []
-    for (const { companyId, meta, segments } of some) {
-      addListing(context, { companyId, meta, segments }, out)
-      for (const id of idsOf(shape, segments)) ids.push({ id, companyId, source })
+    for (const { bytes } of rows) {
+      const [id, companyId] = [idIn(bytes), companyIdIn(bytes)]
+      if (companyId !== company) finish()
+      company = companyId
+      records.push(readRecord(id, bytes))
+      ids.push({ id, companyId, source })
     }
+    // The next rows are read into the memory of these.
+    records = records.map(copyBytes)
+    // What is written soon costs little: it does not outlive the young generation.
     await out.flush()
-    await context.tables.putIds(shape.listing, ids)
-    onShare(Math.min(1, (some.at(-1)?.companyId ?? 0) / last))
+    await tables.putIds(shape.listing, ids)
+    onShare(Math.min(1, company / staging.facts.ids.companyId))
     await nextTurn()
   }
+  finish()
+  await out.flush()
 }
 
-const onlyIds = { ...noLists, ids: true }
-
-/** The ids of a listing's records, in ascending order. */
-function idsOf(shape: ListingShape, segments: BuiltListing['segments']): readonly number[] {
-  const ids = segments.flatMap(({ entries }) => [...decodeEntries(shape, entries, [], onlyIds).ids])
-  return shape.hasSort || shape.direction === 'descending' ? ids.sort((a, b) => a - b) : ids
-}
+const copyBytes = (record: ListedRecord): ListedRecord => ({
+  ...record,
+  digest: Buffer.from(record.digest),
+  text: Buffer.from(record.text),
+})
 
 /** Brings the listings in which records are up to date. */
 async function writeIds(

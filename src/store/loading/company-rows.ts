@@ -86,9 +86,11 @@ interface PlacedRow {
 /** The rows by company and id: from the table, or as they were read if they have that order. */
 function* rowsOf(staging: Staging): Generator<PlacedRow> {
   if (!staging.isLoaded()) {
-    for (const { seq, at, bytes } of staging.spooled()) {
-      const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
-      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
+    for (const rows of staging.spooled()) {
+      for (const { seq, at, bytes } of rows) {
+        const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
+        yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
+      }
     }
     return
   }

@@ -19,6 +19,8 @@ export interface ImportContext {
   readonly source: number
   readonly sources: ReadonlyMap<number, NamingSource>
   readonly hasOtherSources: boolean
+  /** Whether nothing of its target has ever been loaded. */
+  readonly isFirst: boolean
   readonly version: number
   /** How many rows had something that is withheld. */
   readonly withheld: number
@@ -47,6 +49,7 @@ export async function createContext(
   return {
     ...{ plan, staging, db, source, sources, version, asOf },
     tables: db.tables,
+    isFirst: !(await db.tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
     hasOtherSources: sources.size > 1,
     values: {

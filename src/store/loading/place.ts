@@ -132,16 +132,13 @@ async function findForeign({ tables, plan, source }: ImportContext, ids: readonl
  * the listings, and nothing about them has to be looked up or refused.
  */
 export async function areInPlace(context: ImportContext): Promise<boolean> {
-  const { staging, plan, hasOtherSources } = context
+  const { staging, plan, hasOtherSources, isFirst } = context
   const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
   if (!isKnown || !staging.facts.isSorted) return false
-  if (!hasOtherSources) return true
-  for (const batch of inBatches(staging.spooled(), batchLength)) {
-    const foreign = await findForeign(
-      context,
-      batch.map(({ bytes }) => idIn(bytes)),
-    )
-    if (foreign.length > 0) return false
+  if (!hasOtherSources || isFirst) return true
+  for (const rows of staging.spooled()) {
+    const ids = Array.from(rows, ({ bytes }) => idIn(bytes))
+    if ((await findForeign(context, ids)).length > 0) return false
   }
   return true
 }

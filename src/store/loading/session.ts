@@ -1,6 +1,7 @@
 // The course of an import in a store: rows are staged beside the process, then compared with the
 // registry and merged into it in one transaction.
 
+import { metaTypesMax } from '../../resources/resource.ts'
 import { findLikeSources, findAlike } from './alike.ts'
 import type {
   Committed,
@@ -10,12 +11,11 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
-import { type BuiltListing, createListingBuilder } from '../listing/build-listings.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
-import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
+import { logVersion, sourceId } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies } from './apply-companies.ts'
@@ -41,7 +41,7 @@ export async function beginImport(
   plan: ImportPlan,
   gate: Gate,
 ): Promise<ImportSession> {
-  const staging = openStaging(await builderFor(db, plan))
+  const staging = openStaging(await firstResource(db, plan))
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
 
@@ -79,12 +79,10 @@ export async function beginImport(
   }
 }
 
-/** What builds listings of rows as they come, if no listing of the resource has had a record. */
-async function builderFor(db: ImportConnection, plan: ImportPlan) {
-  const { resource } = plan.target
-  if (resource === undefined || plan.knownCompaniesOnly) return undefined
-  if (await db.tables.hasHeads(resource.name)) return undefined
-  return createListingBuilder(resource, await likelySourceId(db, plan.source))
+/** The resource whose first records an import has, if it may be the first one. */
+async function firstResource(db: ImportConnection, { target }: ImportPlan) {
+  const { resource } = target
+  return resource === undefined || (await db.tables.hasHeads(resource.name)) ? undefined : resource
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */
@@ -104,10 +102,9 @@ async function mergeStaged(
   context: ImportContext,
   { onProblem, parts }: MergeWatch,
 ): Promise<Merged> {
-  const { staging, tables, plan, version } = context
+  const { staging, tables, plan, version, shape, source } = context
   parts('placing')(0)
-  const first = await firstListings(context)
-  const isInPlace = first !== undefined || (await areInPlace(context))
+  const isInPlace = await areInPlace(context)
   if (isInPlace) await makeById(staging, tables)
   else {
     staging.loadAll()
@@ -121,11 +118,13 @@ async function mergeStaged(
     await placeRows(context)
   }
   await tellLikeSources(context)
-  if (first !== undefined) return mergeFirst(context, first, parts)
-  const recorded = await findAndRecord(context, parts)
+  const isFirst = isInPlace && isWhole(context)
+  const recorded = await findAndRecord(context, isFirst, parts)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
-  const changes = countChanges(staging)
+  const changes = isFirst
+    ? { inserted: staging.facts.rows, updated: 0, removed: 0 }
+    : countChanges(staging)
   const difference = await findDifference(context)
   await writeCompanies(context)
   const numbers = await numberSegments(tables)
@@ -134,9 +133,9 @@ async function mergeStaged(
     await applyCompanies(context, numbers, await isRenamed(context), parts)
   } else {
     await writeKeys(context)
-    const { shape, source } = context
-    const apply = { staging, tables, version, numbers }
-    await applyRecords(apply, { resource, shape, source }, parts('writing'))
+    const apply = isFirst ? applyFirst : applyRecords
+    const into = { staging, tables, version, numbers }
+    await apply(into, { resource, shape, source }, parts('writing'))
   }
   await appendRecorded(context, recorded, numbers)
   await numbers.note()
@@ -154,42 +153,17 @@ async function mergeStaged(
   }
 }
 
-/**
- * The listings that the rows are, if every row is a new record, in their order: no listing of the
- * resource has ever had one, and no company gets more than can be sorted, or types are counted for.
- */
-async function firstListings({ staging, tables, plan, source }: ImportContext) {
-  const built = staging.built(source)
-  return built === undefined || (await tables.hasHeads(plan.target.name)) ? undefined : built
-}
+/** So many rows of a company, and of such a length, are sorted in memory. */
+const sortedMax = { rows: 5_000, length: 8_388_608 }
 
-/** A first load needs no comparison. */
-async function mergeFirst(
-  context: ImportContext,
-  listings: Iterable<readonly BuiltListing[]>,
-  parts: MergeWatch['parts'],
-): Promise<Merged> {
-  const { staging, tables, version, plan, shape, source, db, asOf } = context
-  // Changes are recorded from now on.
-  if (asOf !== null && plan.recording !== undefined) await sourceId(db, plan.recording.source)
-  const companiesCreated = countCreated(staging)
-  await writeCompanies(context)
-  const numbers = await numberSegments(tables)
-  const last = staging.facts.ids.companyId
-  await applyFirst(
-    { tables, version, numbers },
-    { listings, shape, source, last },
-    parts('writing'),
-  )
-  await numbers.note()
-  return {
-    counts: {
-      ...{ inserted: staging.facts.rows, updated: 0, unchanged: 0, refused: 0, removed: 0 },
-      ...{ companiesCreated, recorded: 0, withheld: context.withheld },
-    },
-    difference: undefined,
-    companiesNamed: await countNamed(context, companiesCreated),
-  }
+/**
+ * Whether the rows can be written without a comparison: nothing of their target has ever been
+ * loaded, and no company has more than can be sorted, or types be counted for.
+ */
+function isWhole({ isFirst, shape, staging }: ImportContext): boolean {
+  const { rows, length } = staging.facts.most
+  const rowsMax = shape.metaColumn === undefined ? sortedMax.rows : metaTypesMax
+  return isFirst && rows <= rowsMax && length <= sortedMax.length
 }
 
 function isRenamed({ db, source, version, plan }: ImportContext): Promise<boolean> {
@@ -225,15 +199,18 @@ interface Recorded {
 
 /**
  * Finds the changes, and stages the records of them, without rows that would give a company too
- * many types.
+ * many types. A first load has none.
  */
 async function findAndRecord(
   context: ImportContext,
+  isFirst: boolean,
   parts: MergeWatch['parts'],
 ): Promise<Recorded | undefined> {
   const { staging, plan, asOf, db } = context
   const recording = asOf === null ? undefined : plan.recording
+  // Changes are recorded from the first load on.
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
+  if (isFirst) return undefined
   staging.run(createBeyond)
   for (;;) {
     parts('comparing')(0)

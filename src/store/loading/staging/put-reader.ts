@@ -1,12 +1,13 @@
 // The records that an import puts into listings, company by company and in the order of each
 // listing, read from the staging as they are needed.
 
+import type { FilterValue } from '../../../resources/filters.ts'
 import type { Resource } from '../../../resources/resource.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/write-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
 import { columnValuesOf, type ListingShape, sortOf } from '../../listing/shape.ts'
-import { digestIn, recordText, textIn, textsIn } from './spool.ts'
+import { digestIn, recordText, textIn, textsIn, valuesIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -61,19 +62,24 @@ export function createPutReader(
   })
 }
 
-function recordReader({ resource, shape, source }: PutKind) {
+/** Makes a function that returns the record of a row. */
+export function recordReader({ resource, shape, source }: PutKind) {
   const readValues = columnValuesOf(resource)
-  return (id: number, row: Buffer): ListedRecord => ({
-    id,
-    sort: sortOf(shape, textsIn(row).sort ?? ''),
-    source,
-    digest: digestIn(row),
-    values: readValues(fieldsIn(row)),
-    text: recordText(id, row),
-  })
+  return (id: number, row: Buffer): ListedRecord => {
+    const text = recordText(id, row)
+    const values = valuesIn(row)
+    return {
+      id,
+      sort: shape.hasSort ? sortOf(shape, textsIn(row).sort ?? '') : 0,
+      source,
+      digest: digestIn(row),
+      values: values === '' ? readValues(parse(text)) : (JSON.parse(values) as FilterValue[]),
+      text,
+    }
+  }
 }
 
 /** The fields of a row's record. */
-export function fieldsIn(row: Buffer): Readonly<Record<string, unknown>> {
-  return JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
-}
+export const fieldsIn = (row: Buffer) => parse(textIn(row))
+
+const parse = (text: Buffer) => JSON.parse(text.toString()) as Readonly<Record<string, unknown>>

@@ -2,9 +2,10 @@
 // is written and read as bytes, so that nothing is decoded that nobody asks for:
 //
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
-// its file; the digest; the text; then its other texts, separated by NUL, which none contains.
+// its file; the digest; the length of its values; the text; the values that an index of records
+// has, as JSON, if they were at hand; then its other texts, separated by NUL, which none contains.
 
-import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
+import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import { inBatches } from '../../listing/tables.ts'
 
@@ -42,7 +43,8 @@ const idAt = 16
 const numberAt = 24
 const fileAt = 32
 export const digestAt = 36
-const headBytes = 48
+const valuesLengthAt = 48
+const headBytes = 52
 
 const noBytes = Buffer.alloc(0)
 /** How much is read at once. */
@@ -59,14 +61,20 @@ export function createSpool() {
      * Appends a row; the result's bytes are good until the next one. One that was refused has no
      * text.
      */
-    write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
-      const { companyJurisdiction, companyIdentifier, id, key, digest } = row
-      const others = [companyJurisdiction, companyIdentifier, key, row.sort, row.asOf]
-      const joined = others.join('\0')
-      const text = textOf(id, row.content)
-      const { buffer, from } = file.reserve(headBytes + 3 * (text.length + joined.length))
-      const textLength = buffer.write(text, from + headBytes)
-      const length = headBytes + textLength + buffer.write(joined, from + headBytes + textLength)
+    write(place: Place, row: RefusedRow & Partial<StagedRow>, values = ''): SpooledRow {
+      const { id, digest, content = '' } = row
+      const others = joinOthers(row)
+      const start = id === null || content === '' ? '' : `{"id":${id},`
+      // The start of a record takes the place of the brace that opens its content.
+      const before = Math.max(0, start.length - 1)
+      const most = before + 3 * (content.length + values.length + others.length)
+      const { buffer, from } = file.reserve(headBytes + most)
+      const textAt = from + headBytes
+      const textLength = before + buffer.write(content, textAt + before)
+      buffer.write(start, textAt, 'latin1')
+      const valuesLength = buffer.write(values, textAt + textLength)
+      const othersAt = textAt + textLength + valuesLength
+      const length = othersAt + buffer.write(others, othersAt) - from
       buffer.writeUInt32LE(length, from)
       buffer.writeUInt32LE(textLength, from + textLengthAt)
       buffer.writeDoubleLE(row.companyId ?? NaN, from + companyAt)
@@ -74,18 +82,27 @@ export function createSpool() {
       buffer.writeDoubleLE(place.number, from + numberAt)
       buffer.writeUInt32LE(place.file, from + fileAt)
       if (digest !== undefined) buffer.write(digest, from + digestAt, 'base64')
+      buffer.writeUInt32LE(valuesLength, from + valuesLengthAt)
       count += 1
       return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
-    /** The rows up to the one of that number, in order. */
-    *rows(last: number): Generator<SpooledRow> {
+    /**
+     * The rows up to the one of that number, in order, some at a time; the bytes of these are good
+     * until the next ones.
+     */
+    *rows(last: number): Generator<Iterable<SpooledRow>> {
       let seq = 0
-      for (const parts of file.parts()) {
-        for (const { at, bytes } of parts) {
-          if (seq === last) return
+      function* rowsIn({ at, bytes }: TemporaryPart): Generator<SpooledRow> {
+        for (let from = 0; from < bytes.length && seq < last;) {
+          const end = from + bytes.readUInt32LE(from)
           seq += 1
-          yield { seq, at, bytes }
+          yield { seq, at: at + from, bytes: bytes.subarray(from, end) }
+          from = end
         }
+      }
+      for (const part of file.parts()) {
+        if (seq === last) return
+        yield rowsIn(part)
       }
     },
     /** Reads rows, in the order asked for, with what is known of each. */
@@ -136,11 +153,6 @@ const portionBytes = 4_194_304
 const inPortions = <T extends Pick<SpoolPlace, 'length'>>(places: Iterable<T>) =>
   inBatches(places, portionRows, ({ length }) => length, portionBytes)
 
-/** A record's text: its id, if that is known, and its other fields. */
-export function textOf(id: number | null, content = ''): string {
-  return id === null || content === '' ? content : `{"id":${id},${content.slice(1)}`
-}
-
 export const companyIdIn = (row: Buffer): number => row.readDoubleLE(companyAt)
 export const idIn = (row: Buffer): number => row.readDoubleLE(idAt)
 export const placeIn = (row: Buffer): Place => ({
@@ -148,7 +160,7 @@ export const placeIn = (row: Buffer): Place => ({
   number: row.readDoubleLE(numberAt),
 })
 
-export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, headBytes)
+export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, valuesLengthAt)
 
 /** The text of a record, with its id if the row has one, or of a company's attributes. */
 export function textIn(row: Buffer): Buffer {
@@ -162,8 +174,22 @@ export function recordText(id: number, row: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"id":${id},`), text.subarray(1)])
 }
 
+/** The values that an index has of the record, as JSON; empty if they were not at hand. */
+export function valuesIn(row: Buffer): string {
+  const from = headBytes + row.readUInt32LE(textLengthAt)
+  return row.toString('utf8', from, from + row.readUInt32LE(valuesLengthAt))
+}
+
+/** Most rows have ids, and no other text. */
+function joinOthers(row: RefusedRow & Partial<StagedRow>): string {
+  const { companyJurisdiction, companyIdentifier, key, sort, asOf } = row
+  if (companyIdentifier === null && key === null && !sort && !asOf) return ''
+  return [companyJurisdiction, companyIdentifier, key, sort, asOf].join('\0')
+}
+
 export function textsIn(row: Buffer): RowTexts {
-  const all = row.toString('utf8', headBytes + row.readUInt32LE(textLengthAt)).split('\0')
+  const from = headBytes + row.readUInt32LE(textLengthAt) + row.readUInt32LE(valuesLengthAt)
+  const all = from === row.length ? [] : row.toString('utf8', from).split('\0')
   const [jurisdiction, identifier, key, sort, asOf] = all.map((one) => (one === '' ? null : one))
   return {
     jurisdiction: jurisdiction ?? null,

@@ -1,11 +1,11 @@
-// The rows of an import beside the process, whatever the registry's database is: the first ones of
-// a resource, if they come in the order of the listings, as these will be (`build-listings.ts`);
-// others in a file in the order read (`spool.ts`), and, unless they are in that order, in a
-// temporary database that sorts them and compares them with each other.
+// The rows of an import beside the process, whatever the registry's database is: in a file in the
+// order read (`spool.ts`), and, unless that is the order of the listings, in a temporary database
+// that sorts them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import type { BuiltListing, BuiltRow, ListingBuilder } from '../../listing/build-listings.ts'
+import { columnValuesOf, shapeOf } from '../../listing/shape.ts'
 import { type StagedIds, noIds, noteIds } from '../../sql/assigned-ids.ts'
+import type { Resource } from '../../../resources/resource.ts'
 import {
   companyIdIn,
   createSpool,
@@ -33,6 +33,8 @@ export interface StagedFacts {
   hasKeys: boolean
   /** Whether all rows have ids of companies and records, in ascending order of both. */
   isSorted: boolean
+  /** The most rows of one company, if they are sorted, and the greatest length of their contents. */
+  readonly most: { rows: number; length: number }
   readonly ids: StagedIds
   /** The latest day of a row, in wire form, and the first row with it. */
   lastDay: { readonly asOf: string; readonly place: Place } | undefined
@@ -45,10 +47,8 @@ export interface Staging extends TemporaryDatabase {
   stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
   stageRefused(place: Place, row: RefusedRow): void
-  /** The listings that all rows are, with records of a source; undefined if they are none. */
-  built: (source: number) => Iterable<readonly BuiltListing[]> | undefined
-  /** The staged rows in the order read, without those that were appended. */
-  spooled(): Iterable<SpooledRow>
+  /** The staged rows in the order read, without those that were appended: as `Spool.rows`. */
+  spooled(): Iterable<Iterable<SpooledRow>>
   /** Writes some of them to the table `stage`. */
   load(places: Iterable<SpoolPlace>): void
   /** Writes all of them there, and leaves nothing else in it. */
@@ -106,18 +106,19 @@ const tables = `
 /**
  * Makes empty temporary files.
  *
- * @param builder for rows that are probably the first of their resource.
+ * @param resource the one whose first records the rows probably are: then the values that an index
+ *   has of them are kept, too, which costs less than reading them from the texts.
  */
-export function openStaging(builder?: ListingBuilder): Staging {
+export function openStaging(resource?: Resource): Staging {
   const db = openTemporaryDatabase(tables)
-  const stage = createStage(db.insert, builder)
+  const stage = createStage(db.insert, resource)
   let isLoaded = false
   return {
     ...db,
     ...stage,
     loadAll() {
       db.run('delete from stage')
-      for (const row of stage.spooled()) stage.loadRow(row)
+      for (const rows of stage.spooled()) for (const row of rows) stage.loadRow(row)
       isLoaded = true
     },
     isLoaded: () => isLoaded,
@@ -131,14 +132,16 @@ export function openStaging(builder?: ListingBuilder): Staging {
 // Records made by the store have no place in a file.
 const nowhere: Place = { file: 0, number: 0 }
 
-function createStage(insert: Staging['insert'], builder?: ListingBuilder) {
+function createStage(insert: Staging['insert'], resource?: Resource) {
   const spool = createSpool()
-  const building = createBuilding(spool, builder)
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
-    ...{ isSorted: true, ids: noIds(), lastDay: undefined },
+    ...{ isSorted: true, most: { rows: 0, length: 0 }, ids: noIds(), lastDay: undefined },
   }
   const note = createNotes(facts, insert)
+  // What a row has as fields lacks the id.
+  const isIdIndexed = resource && shapeOf(resource).columns.some(({ field }) => field === 'id')
+  const readValues = resource && !isIdIndexed ? columnValuesOf(resource) : undefined
   let staged = 0
 
   function loadRow({ seq, at, bytes }: SpooledRow): void {
@@ -149,7 +152,8 @@ function createStage(insert: Staging['insert'], builder?: ListingBuilder) {
     const isRow = textIn(bytes).length > 0
     const given = [company, jurisdiction, identifier, id, key, sort, asOf]
     const found = [identifier === null ? company : null, id]
-    const kept = isRow ? [digestIn(bytes), at, bytes.length] : [null, null, null]
+    // A copy, since the row may be written when its memory has the next ones.
+    const kept = isRow ? [Buffer.from(digestIn(bytes)), at, bytes.length] : [null, null, null]
     insert('stage', seq, file, number, ...given, ...found, ...kept)
   }
 
@@ -160,85 +164,49 @@ function createStage(insert: Staging['insert'], builder?: ListingBuilder) {
     load(places: Iterable<SpoolPlace>): void {
       for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
     },
-    append(row: StagedRow): void {
-      building.spoolAll()
-      loadRow(spool.write(nowhere, row))
-    },
+    append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
     staged: () => staged,
-    built: (source: number) => building.listings(source),
-    spooled() {
-      building.spoolAll()
-      return spool.rows(staged)
-    },
+    spooled: () => spool.rows(staged),
     stage(place: Place, row: StagedRow): void {
       note(place, row)
-      if (!facts.isSorted || !building.take(place, row)) {
-        building.spoolAll()
-        spool.write(place, row)
-      }
+      const values = row.fields && facts.isSorted ? readValues?.(row.fields) : undefined
+      spool.write(place, row, values && JSON.stringify(values))
       staged += 1
     },
     stageRefused(place: Place, row: RefusedRow): void {
-      building.spoolAll()
       spool.write(place, row)
       staged += 1
       facts.hasNames ||= row.companyIdentifier !== null
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
-    close(): void {
-      building.close()
-      spool.close()
-    },
+    close: spool.close,
   }
-}
-
-/** Rows are kept as listings until there is one that cannot be. */
-function createBuilding(spool: Spool, builder: ListingBuilder | undefined) {
-  let building = builder
-  function close(): void {
-    building?.close()
-    building = undefined
-  }
-  return {
-    close,
-    take: (place: Place, row: StagedRow): boolean =>
-      building !== undefined && isById(row) && building.add(place, row),
-    /** Keeps rows one by one from now on, those before as well. */
-    spoolAll(): void {
-      if (building === undefined) return
-      for (const { place, row } of building.rows()) spool.write(place, row)
-      close()
-    },
-    listings: (source: number) => (building?.source === source ? building.listings() : undefined),
-  }
-}
-
-function isById(row: StagedRow): row is BuiltRow {
-  const { id, companyId, companyIdentifier, key, asOf } = row
-  const isNamed = companyIdentifier !== null || key !== null
-  return id !== null && companyId !== null && !isNamed && asOf === null
 }
 
 /** Notes facts of rows, and the companies that they name by id. */
 function createNotes(facts: StagedFacts, insert: Staging['insert']) {
-  let lastCompany = 0
-  let wasAlone = false
+  let company = { id: 0, isAlone: false, rows: 0, length: 0 }
   return (place: Place, row: StagedRow): void => {
     const { companyId, companyIdentifier, key, asOf } = row
     const isAlone = companyIdentifier === null
+    const { length } = row.content
     facts.rows += 1
-    facts.length += row.content.length
+    facts.length += length
     facts.hasNames ||= !isAlone
     facts.hasKeys ||= key !== null
     if (asOf !== null && asOf > (facts.lastDay?.asOf ?? '')) {
       facts.lastDay = { asOf, place: { file: place.file, number: place.number } }
     }
     noteIds(facts.ids, row)
-    facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= lastCompany
-    if (companyId === null || (companyId === lastCompany && isAlone === wasAlone)) return
-    insert('given', companyId, Number(isAlone))
-    lastCompany = companyId
-    wasAlone = isAlone
+    facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= company.id
+    if (companyId !== null && (companyId !== company.id || isAlone !== company.isAlone)) {
+      insert('given', companyId, Number(isAlone))
+      company = { id: companyId, isAlone, rows: 0, length: 0 }
+    }
+    company.rows += 1
+    company.length += length
+    facts.most.rows = Math.max(facts.most.rows, company.rows)
+    facts.most.length = Math.max(facts.most.length, company.length)
   }
 }
