@@ -62,12 +62,20 @@ interface PlannedPart {
 export function createOutput(context: MergeContext, shape: ListingShape) {
   const { tables } = context
   let steps: (PlannedPart | NewState)[] = []
+  let segments: SegmentRow[] = []
   let heads: HeadRow[] = []
   let bytes = 0
+  function applyNow(part: PlannedPart, texts: Texts): void {
+    for (const row of applyPart(context, shape, part, texts)) segments.push(row)
+  }
   return {
     addPart(part: PlannedPart): void {
-      steps.push(part)
       bytes += bytesOf(part.plan)
+      const last = steps.at(-1)
+      const isBehindOther = last !== undefined && 'plan' in last
+      // What needs no texts does not wait: as bytes, records take less memory.
+      if (part.plan.touched.length === 0 && !isBehindOther) applyNow(part, noTexts)
+      else steps.push(part)
     },
     /** Ends a listing whose parts have been added. */
     addListing: (state: NewState) => void steps.push(state),
@@ -75,19 +83,24 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
     isFull: () => bytes > bytesAtOnce,
     async flush(): Promise<void> {
       const texts = await readTexts(tables, steps)
-      const segments: SegmentRow[] = []
       for (const step of steps) {
-        if ('plan' in step) segments.push(...applyPart(context, shape, step, texts))
+        if ('plan' in step) applyNow(step, texts)
         else heads.push(makeHead(context, step, segments))
       }
       await tables.putSegments(segments)
       await tables.putHeads(shape.listing, heads)
       steps = []
+      segments = []
       heads = []
       bytes = 0
     },
   }
 }
+
+/** The texts of segments, by their numbers. */
+type Texts = ReadonlyMap<number, Uint8Array>
+
+const noTexts: Texts = new Map()
 
 /** The bytes that a plan keeps in memory, or about as many. */
 function bytesOf({ parts, touched, old }: MergePlan): number {
@@ -100,11 +113,11 @@ function bytesOf({ parts, touched, old }: MergePlan): number {
   return bytes
 }
 
-/** Reads the texts that plans need, by the numbers of their segments. */
+/** Reads the texts that plans need. */
 async function readTexts(
   tables: ListingTables,
   steps: readonly (PlannedPart | NewState)[],
-): Promise<ReadonlyMap<number, Uint8Array>> {
+): Promise<Texts> {
   const keys = steps.flatMap((step) =>
     'plan' in step ? keysOf(step.company, touchedOf(step.plan)) : [],
   )
@@ -122,7 +135,7 @@ function applyPart(
   { numbers }: MergeContext,
   shape: ListingShape,
   { company, plan, entries }: PlannedPart,
-  texts: ReadonlyMap<number, Uint8Array>,
+  texts: Texts,
 ): readonly SegmentRow[] {
   const textsOf = (n: number) => texts.get(elementOf(plan.old, n).entry.segment) ?? new Uint8Array()
   const merged = applyPlan(shape, plan, textsOf, numbers.next)

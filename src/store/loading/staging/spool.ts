@@ -27,10 +27,10 @@ export interface SpoolPlace {
 
 /** What identifies a row, and orders its record. */
 export interface RowTexts {
+  readonly sort: string | null
   readonly jurisdiction: string | null
   readonly identifier: string | null
   readonly key: string | null
-  readonly sort: string | null
   readonly asOf: string | null
 }
 
@@ -180,25 +180,26 @@ export function valuesIn(row: Buffer): string {
   return row.toString('utf8', from, from + row.readUInt32LE(valuesLengthAt))
 }
 
-/** Most rows have ids, and no other text. */
+/** Rows with ids, which most extracts have, have nothing but what orders them. */
 function joinOthers(row: RefusedRow & Partial<StagedRow>): string {
-  const { companyJurisdiction, companyIdentifier, key, sort, asOf } = row
-  if (companyIdentifier === null && key === null && !sort && !asOf) return ''
-  return [companyJurisdiction, companyIdentifier, key, sort, asOf].join('\0')
+  const { companyJurisdiction, companyIdentifier, key, sort = '', asOf } = row
+  if (companyIdentifier === null && key === null && !asOf) return sort
+  return [sort, companyJurisdiction, companyIdentifier, key, asOf].join('\0')
 }
 
 export function textsIn(row: Buffer): RowTexts {
   const from = headBytes + row.readUInt32LE(textLengthAt) + row.readUInt32LE(valuesLengthAt)
-  const all = from === row.length ? [] : row.toString('utf8', from).split('\0')
-  const [jurisdiction, identifier, key, sort, asOf] = all.map((one) => (one === '' ? null : one))
+  const [sort, jurisdiction, identifier, key, asOf] = row.toString('utf8', from).split('\0')
   return {
-    jurisdiction: jurisdiction ?? null,
-    identifier: identifier ?? null,
-    key: key ?? null,
-    sort: sort ?? null,
-    asOf: asOf ?? null,
+    sort: textOrNull(sort),
+    jurisdiction: textOrNull(jurisdiction),
+    identifier: textOrNull(identifier),
+    key: textOrNull(key),
+    asOf: textOrNull(asOf),
   }
 }
+
+const textOrNull = (text: string | undefined) => (text === undefined || text === '' ? null : text)
 
 /** The row as it was staged, without its digest. */
 export function stagedRowIn(row: Buffer): StagedRow {
