@@ -33,7 +33,7 @@ export interface StagedFacts {
   hasKeys: boolean
   /** Whether all rows have ids of companies and records, in ascending order of both. */
   isSorted: boolean
-  /** The most rows of one company, if they are sorted, and the greatest length of their contents. */
+  /** The most rows of a company and the greatest length of their contents, if rows are sorted. */
   readonly most: { rows: number; length: number }
   readonly ids: StagedIds
   /** The latest day of a row, in wire form, and the first row with it. */
