@@ -1,13 +1,12 @@
 // The records that an import puts into listings, company by company and in the order of each
 // listing, read from the staging as they are needed.
 
-import type { FilterValue } from '../../../resources/filters.ts'
 import type { Resource } from '../../../resources/resource.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/write-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
 import { columnValuesOf, type ListingShape, sortOf } from '../../listing/shape.ts'
-import { digestIn, recordText, textIn, textsIn, valuesIn } from './spool.ts'
+import { digestIn, recordText, textIn, textsIn, entryIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -67,15 +66,12 @@ export function recordReader({ resource, shape, source }: PutKind) {
   const readValues = columnValuesOf(resource)
   return (id: number, row: Buffer): ListedRecord => {
     const text = recordText(id, row)
-    const values = valuesIn(row)
-    return {
-      id,
-      sort: shape.hasSort ? sortOf(shape, textsIn(row).sort ?? '') : 0,
-      source,
-      digest: digestIn(row),
-      values: values === '' ? readValues(parse(text)) : (JSON.parse(values) as FilterValue[]),
-      text,
-    }
+    const record = { id, source, digest: digestIn(row), text }
+    const [sort, ...values] = entryIn(row) ?? [
+      sortOf(shape, textsIn(row).sort ?? ''),
+      ...readValues(parse(text)),
+    ]
+    return { ...record, sort, values }
   }
 }
 

@@ -3,7 +3,7 @@
 // that sorts them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import { columnValuesOf, shapeOf } from '../../listing/shape.ts'
+import { columnValuesOf, shapeOf, sortOf } from '../../listing/shape.ts'
 import { type StagedIds, noIds, noteIds } from '../../sql/assigned-ids.ts'
 import type { Resource } from '../../../resources/resource.ts'
 import {
@@ -106,8 +106,8 @@ const tables = `
 /**
  * Makes empty temporary files.
  *
- * @param resource the one whose first records the rows probably are: then the values that an index
- *   has of them are kept, too, which costs less than reading them from the texts.
+ * @param resource the one whose first records the rows probably are: then what an index has of them
+ *   is kept, too, which costs less than reading it from the texts.
  */
 export function openStaging(resource?: Resource): Staging {
   const db = openTemporaryDatabase(tables)
@@ -139,9 +139,7 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
     ...{ isSorted: true, most: { rows: 0, length: 0 }, ids: noIds(), lastDay: undefined },
   }
   const note = createNotes(facts, insert)
-  // What a row has as fields lacks the id.
-  const isIdIndexed = resource && shapeOf(resource).columns.some(({ field }) => field === 'id')
-  const readValues = resource && !isIdIndexed ? columnValuesOf(resource) : undefined
+  const entryOf = resource && entryReader(resource)
   let staged = 0
 
   function loadRow({ seq, at, bytes }: SpooledRow): void {
@@ -169,8 +167,7 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
     spooled: () => spool.rows(staged),
     stage(place: Place, row: StagedRow): void {
       note(place, row)
-      const values = row.fields && facts.isSorted ? readValues?.(row.fields) : undefined
-      spool.write(place, row, values && JSON.stringify(values))
+      spool.write(place, row, facts.isSorted ? entryOf?.(row) : undefined)
       staged += 1
     },
     stageRefused(place: Place, row: RefusedRow): void {
@@ -181,6 +178,21 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
       facts.isSorted = false
     },
     close: spool.close,
+  }
+}
+
+/**
+ * Makes a function that returns what the index of a segment has of a row's record, as JSON, if that
+ * is at hand.
+ */
+function entryReader(resource: Resource) {
+  const shape = shapeOf(resource)
+  const readValues = columnValuesOf(resource)
+  const isIdIndexed = shape.columns.some(({ field }) => field === 'id')
+  return ({ fields, sort }: StagedRow): string | undefined => {
+    // These lack the id.
+    if (fields === undefined || isIdIndexed) return undefined
+    return JSON.stringify([sortOf(shape, sort), ...readValues(fields)])
   }
 }
 
