@@ -3,7 +3,7 @@
 //
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
 // its file; the digest; the length of its entry; the text; the entry, which is what an index has of
-// the record, as JSON, if it was at hand; then its other texts, separated by NUL, which none contains.
+// the record, as JSON, if it was at hand; then its other texts, separated by NUL, which none has.
 
 import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary-folder.ts'
 import type { FilterValue } from '../../../resources/filters.ts'
