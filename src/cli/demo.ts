@@ -77,11 +77,11 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
     else await makeRegistry(settings.db, context)
     const key = await makeKey(settings.db, context)
     // Loaded only here, as in `serve`, so that other commands start faster.
-    const { startServer, untilStopped } = await import('../server/server.ts')
+    const { startServer } = await import('../server/server.ts')
     const server = await startOnFreePort(startServer, settings, context)
     const etag = await tagOf(server, key)
     context.stdout.write(banner({ db: settings.db, url: server.url, key, etag }))
-    await untilStopped(server, settings, context.signal)
+    await server.untilStopped(context.signal)
     return 0
   },
 }

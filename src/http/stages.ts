@@ -17,7 +17,7 @@ import {
   tooMany,
   unavailable,
 } from './errors.ts'
-import { type Cors, createCors } from './wire/cors.ts'
+import { createCors } from './wire/cors.ts'
 import type { Load } from './wire/load.ts'
 import { closeToRequests, excludeFromLoad, findWireFault } from './wire/server.ts'
 
@@ -48,7 +48,7 @@ export interface Stop {
  * its path is known. Each stage lets the request pass or throws the ApiError to answer it with.
  */
 export function createStages(options: StageOptions, stop: Stop) {
-  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
+  const cors = createCors(options.corsOrigins ?? [])
   const { load } = options
 
   // Nothing here waits for a key that is known and has no rate limit, as most requests have.

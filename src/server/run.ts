@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { describeStore } from '../store/open-store.ts'
 import { hasHandedSocket } from './listening.ts'
-import { type ServerContext, startServer, untilStopped } from './server.ts'
+import { type ServerContext, startServer } from './server.ts'
 
 /**
  * Serves until the signal.
@@ -21,10 +21,9 @@ export async function runServer(settings: Settings, context: ServerContext): Pro
     return (await import('./primary.ts')).runPrimary(settings, context, count)
   }
   const server = await startServer(settings, context)
-  const { url, metrics, log } = server
-  const db = describeStore(settings.db)
-  log.logger.info({ url, db, metrics_url: metrics?.url }, 'listening')
-  await untilStopped(server, settings, context.signal)
+  const { logger, url, metricsUrl } = server
+  logger.info({ url, db: describeStore(settings.db), metrics_url: metricsUrl }, 'listening')
+  await server.untilStopped(context.signal)
   return 0
 }
 

@@ -2,19 +2,22 @@
 
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import type { App } from '../http/app.ts'
+import type { Logger } from 'pino'
+import { createAuthenticate } from '../auth/authenticate.ts'
 import type { Settings } from '../config/settings.ts'
-import { buildApp } from '../http/app.ts'
+import { type App, buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Ask } from '../auth/limits-over-ipc.ts'
+import { createLimit } from '../auth/rate-limit.ts'
+import { createLoad } from '../http/wire/load.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reading.ts'
-import { limitsOfPrimary, createLimits, readyOptions } from './app-options.ts'
 import { explainListenError, listenOptions } from './listening.ts'
+import { createLimits, limitsOfPrimary } from './limits.ts'
 import { createLog, type Log } from './log.ts'
-import { type Metering, startMetering } from './metering.ts'
-import { listenForMetrics, type MetricsListener } from './metrics-listener.ts'
+import { startMetering } from './metering.ts'
+import { listenForMetrics } from './metrics-listener.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
@@ -39,18 +42,15 @@ export interface ServerContext {
 
 /** A server that listens. */
 export interface RunningServer {
-  readonly app: App
-  readonly store: StoreReader
-  readonly log: Log
+  readonly logger: Logger
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  readonly metrics: MetricsListener | undefined
+  /** That of its metrics; undefined without a listener for them. */
+  readonly metricsUrl: string | undefined
   /** The counters; undefined if metrics are off. */
   readonly counts: Metrics | undefined
-  /** Undefined if uses of keys are not counted. */
-  readonly metering: Metering | undefined
-  /** Ends the connection by which several servers share their limits. */
-  readonly closeLimits: () => Promise<void>
+  /** Waits for the signal, then stops the server. */
+  untilStopped(signal: AbortSignal): Promise<void>
 }
 
 /**
@@ -68,38 +68,60 @@ export async function startServer(
   const isWorker = primary !== undefined
   const opened = await openStoreReader(settings, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
+  const { logger } = log
   const counts = settings.metricsPort !== undefined ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
   const limits = isWorker
     ? limitsOfPrimary(settings, primary)
-    : await createLimits(settings, store.storeId, log.logger)
-  const metering = startMetering(settings, store.storeId, log.logger, now)
+    : await createLimits(settings, store.storeId, logger)
+  const metering = startMetering(settings, store.storeId, logger, now)
   const app = buildApp({
-    store,
-    resources,
-    logger: log.logger,
-    metrics: counts,
-    countUse: metering?.count,
-    readUses: metering?.readUses,
-    version: programVersion(),
-    ...readyOptions(settings, store, now, {
-      limits,
-      shares: isWorker ? settings.workers : 1,
-      logger: log.logger,
-    }),
+    ...{ store, resources, logger, metrics: counts, version: programVersion() },
+    ...{ countUse: metering?.count, readUses: metering?.readUses },
+    authenticate: createAuthenticate(store, now, limits.throttle),
+    limitRate: createLimit(settings.defaultRate, limits.counter),
+    ...boundsOfApp(settings, isWorker, logger),
   })
-  const { logger } = log
   warnOfExports(settings, log)
   try {
     const url = await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-    return { app, store, log, url, metrics, counts, metering, closeLimits: limits.close }
+    return {
+      ...{ logger, url, metricsUrl: metrics?.url, counts },
+      async untilStopped(signal) {
+        if (!signal.aborted) await once(signal, 'abort')
+        logger.info({ signal: String(signal.reason) }, 'stopping')
+        await stopServing(app, settings.stopSeconds * 1_000)
+        await limits.close()
+        await metrics?.close()
+        await metering?.close()
+        await store.close()
+        logger.info('stopped')
+        await log.close()
+      },
+    }
   } catch (error) {
     await app.close()
     await limits.close()
     await store.close()
     throw error
+  }
+}
+
+/** What follows from the settings alone. */
+function boundsOfApp(settings: Settings, isWorker: boolean, logger: Logger) {
+  const shares = isWorker ? settings.workers : 1
+  const share = (whole: number) => Math.ceil(whole / shares)
+  const { requestsMax, delayMsMax, connectionsMax } = settings
+  return {
+    cacheBytesMax: Math.floor((settings.cacheMib * 1_048_576) / shares),
+    load: createLoad({ requestsMax: share(requestsMax), delayMsMax }, logger),
+    limits: { connectionsMax: share(connectionsMax) },
+    isExplorerOn: settings.explorer,
+    exportsFolder: settings.exports,
+    corsOrigins: settings.corsOrigin,
+    trustedProxies: settings.trustProxy,
   }
 }
 
@@ -140,22 +162,4 @@ async function listen(
   } catch (error) {
     throw explainListenError(error, settings)
   }
-}
-
-/** Waits for the signal, then stops the server. */
-export async function untilStopped(
-  server: RunningServer,
-  settings: Settings,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort')
-  const { logger } = server.log
-  logger.info({ signal: String(signal.reason) }, 'stopping')
-  await stopServing(server.app, settings.stopSeconds * 1_000)
-  await server.closeLimits()
-  await server.metrics?.close()
-  await server.metering?.close()
-  await server.store.close()
-  logger.info('stopped')
-  await server.log.close()
 }

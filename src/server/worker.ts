@@ -3,7 +3,7 @@
 import cluster from 'node:cluster'
 import type { Settings } from '../config/settings.ts'
 import { type Channel, connectPeer } from './ipc.ts'
-import { type ServerContext, startServer, untilStopped } from './server.ts'
+import { type ServerContext, startServer } from './server.ts'
 
 /** Serves until the primary or a signal stops it. */
 export async function runWorker(settings: Settings, context: ServerContext): Promise<number> {
@@ -19,7 +19,7 @@ export async function runWorker(settings: Settings, context: ServerContext): Pro
     )
     await primary.ask('listening', server.url)
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
-    await untilStopped(server, settings, AbortSignal.any([context.signal, stopped.signal]))
+    await server.untilStopped(AbortSignal.any([context.signal, stopped.signal]))
   } finally {
     // The channel would keep the process alive. If the primary dies, the runtime ends the worker.
     cluster.worker?.disconnect()

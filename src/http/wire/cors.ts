@@ -21,10 +21,11 @@ export interface Cors {
 }
 
 /**
- * @param origins are such as `https://example.org`, or only `*` for all. The service uses no
- *   cookies, so credentials are never allowed.
+ * @param origins are such as `https://example.org`, or only `*` for all; without any, CORS is off.
+ *   The service uses no cookies, so credentials are never allowed.
  */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(origins: readonly string[]): Cors | undefined {
+  if (origins.length === 0) return undefined
   const isForAll = origins.includes('*')
 
   function originFor(request: HttpRequest): string | undefined {
