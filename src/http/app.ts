@@ -14,7 +14,7 @@ import type { Service } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { createAnswerCaches } from './answers/answer-cache.ts'
+import { createAnswerCache } from './answers/answer-cache.ts'
 import { createChangeWatch } from './change-watch.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { createRouter, type Route } from './router.ts'
@@ -156,7 +156,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     readUses: options.readUses,
     exportsFolder: options.exportsFolder,
     metrics,
-    ...createAnswerCaches(options.cacheBytesMax),
+    answers: createAnswerCache(options.cacheBytesMax),
     assets: createStaticAssets({ ...assetLimits, ...options.limits }),
     streams: createStreamer(noteFault),
     scanning: createScanning({ ...scanLimits, ...options.limits }),

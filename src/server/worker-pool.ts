@@ -5,7 +5,6 @@ import type { Readable } from 'node:stream'
 import { type Answers, connectPeer, type Peer } from './ipc.ts'
 import type { Log } from './log.ts'
 import type { ErrorOutput } from './server.ts'
-import { restartPauseMs } from './restart-pause.ts'
 
 /** The workers of a server. */
 export interface WorkerPool {
@@ -127,4 +126,20 @@ function forwardLines(stream: Readable | null, take: (line: string) => void): vo
     for (const line of lines) take(`${line}\n`)
   })
   stream?.on('end', () => rest !== '' && take(`${rest}\n`))
+}
+
+/** A worker that lived this long did not die because of its start. */
+const healthyLifeMs = 10_000
+const pauseMsMin = 100
+const pauseMsMax = 30_000
+
+/**
+ * The pause before the next start: none after a worker that lived for a while, and longer each time
+ * if one after another dies young, so that a fault does not cause load.
+ *
+ * @param previousMs is the last pause; 0 if there was none.
+ */
+export function restartPauseMs(livedMs: number, previousMs: number): number {
+  if (livedMs >= healthyLifeMs) return 0
+  return Math.min(pauseMsMax, Math.max(pauseMsMin, previousMs * 2))
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { restartPauseMs } from '../../src/server/restart-pause.ts'
+import { restartPauseMs } from '../../src/server/worker-pool.ts'
 
 test('a worker that ran for a while is replaced at once', () => {
   assert.equal(restartPauseMs(10_000, 0), 0)

@@ -7,7 +7,7 @@ import {
   parseChangesRequest,
 } from '../../http/requests/changes-request.ts'
 import { changesLines } from '../../http/answers/changes-text.ts'
-import { locate } from '../../http/requests/company-name.ts'
+import { locate } from '../../http/requests/company-request.ts'
 import { writePoint } from '../../http/requests/cursors.ts'
 import { ApiError } from '../../http/errors.ts'
 import { fromStore, noChanges } from '../../http/store-errors.ts'

@@ -9,8 +9,7 @@ import {
   noLimit,
   parseListingRequest,
 } from '../../http/requests/listing-request.ts'
-import { readPage, readSlice } from '../../http/answers/read-listing.ts'
-import { firstSlice, recordPieces } from '../../http/answers/record-pieces.ts'
+import { readAll, readPage, readSlice } from '../../http/answers/read-listing.ts'
 import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
@@ -115,9 +114,7 @@ async function printRecords(
     await stdout.writeData(header + bytes(records).toString())
     return
   }
-  const first = await readSlice(reader, asked, firstSlice)
-  const pinned = { ...asked, version: first.dataVersion }
-  const pieces = recordPieces(asked, first, (slice) => readSlice(reader, pinned, slice))
+  const { pieces } = await readAll(asked, (what, slice) => readSlice(reader, what, slice))
   for await (const piece of pieces) {
     signal.throwIfAborted()
     if (!(await stdout.writeData(piece.toString()))) return

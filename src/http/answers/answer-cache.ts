@@ -2,29 +2,17 @@
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../../store/fixed-key.ts'
-import type { ReadyPage } from './page.ts'
-import type { ReadyState } from './state-answer.ts'
 import type { Ready } from './send.ts'
 import { isBorrowed } from '../wire/body-memory.ts'
 
-interface AnswerCache<Answer extends Ready> {
-  /** Returns the answer under `key`, which may be stale: the caller compares its state. */
-  get(key: string): Answer | undefined
+export interface AnswerCache {
+  /**
+   * Returns the answer under `key`, which may be stale: the caller compares its state. A key begins
+   * with a path, so it has answers of one kind.
+   */
+  get<Answer extends Ready>(key: string): Answer | undefined
   /** Caches an answer, unless it would evict others and was not requested recently. */
-  set(key: string, answer: Answer): void
-}
-
-/** The caches of all answers, in the same memory. */
-export interface AnswerCaches {
-  readonly pages: AnswerCache<ReadyPage>
-  readonly states: AnswerCache<ReadyState>
-}
-
-/** @param bytesMax bounds them all; 0 turns them off. */
-export function createAnswerCaches(bytesMax: number): AnswerCaches {
-  const answers = createAnswerCache<ReadyPage | ReadyState>(bytesMax)
-  // The key begins with the path, so no page has that of another answer.
-  return { pages: answers as AnswerCache<ReadyPage>, states: answers as AnswerCache<ReadyState> }
+  set(key: string, answer: Ready): void
 }
 
 /**
@@ -40,9 +28,9 @@ const overheadBytes = 2_048
  *
  * @param bytesMax bounds the whole cache; 0 turns it off.
  */
-function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<Answer> {
+export function createAnswerCache(bytesMax: number): AnswerCache {
   if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
-  const answers = new LRUCache<string, Answer>({
+  const answers = new LRUCache<string, Ready>({
     maxSize: bytesMax,
     // One answer must not evict all others.
     maxEntrySize: Math.max(1, Math.floor(bytesMax / 8)),
@@ -57,7 +45,7 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
   // the cache holds were requested once in between (after A1out of 2Q, Johnson and Shasha 1994). A
   // client that walks through long listings evicts no popular page. An answer that is not cached is
   // collected while young; one evicted later costs a major collection of V8's whole heap.
-  function isWorthKeeping(key: string, answer: Answer): boolean {
+  function isWorthKeeping(key: string, answer: Ready): boolean {
     const isRoom = answers.calculatedSize + sizeOf(answer) <= bytesMax
     if (isRoom || answers.has(key) || askedOnce.delete(key)) return true
     askedOnce.set(key, true)
@@ -66,7 +54,7 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
   }
 
   return {
-    get: (form) => answers.get(fixedKey(form)),
+    get: <Answer extends Ready>(form: string) => answers.get(fixedKey(form)) as Answer | undefined,
     set(form, answer) {
       const key = fixedKey(form)
       if (isWorthKeeping(key, answer)) answers.set(key, withOwnMemory(answer))
@@ -78,7 +66,7 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
  * An answer whose body is in memory of its own, of exactly its size. A compressed body is a part of
  * a much larger piece, and so is any small buffer of Node's, which would be kept as long.
  */
-function withOwnMemory<Answer extends Ready>(answer: Answer): Answer {
+function withOwnMemory(answer: Ready): Ready {
   const { body } = answer
   if (body.buffer.byteLength === body.length && !isBorrowed(body)) return answer
   const own = Buffer.allocUnsafeSlow(body.length)

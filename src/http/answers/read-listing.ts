@@ -3,8 +3,20 @@
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page, ScanTurns, StoreReader } from '../../store/reading.ts'
 import { fromStore, pageTooLarge, requireFound } from '../store-errors.ts'
+import { recordWriter } from '../requests/formats.ts'
 import { canonicalUrl, type ListingRequest, pageOffset } from '../requests/listing-request.ts'
-import type { Slice } from './record-pieces.ts'
+
+/** A range of the selected records. */
+export interface Slice {
+  readonly offset: number
+  readonly limit: number
+}
+
+/** The first records that are read, before the size of a record is known. */
+const firstSlice: Slice = { offset: 0, limit: 500 }
+/** Larger pieces gain nothing; making one takes about a millisecond. */
+const pieceBytes = 262_144
+const recordsMax = 5_000
 
 /** Whether the listing is read as it is: all of it, in its order, in the last version. */
 export function isPlain({ version, query }: ListingRequest): boolean {
@@ -40,4 +52,48 @@ export function readSlice(
 ): Awaitable<Page> {
   const found = fromStore(() => store.readPage(asked, offset, limit, turns))
   return after(found, (page) => requireFound(page, asked, () => canonicalUrl(asked)))
+}
+
+/**
+ * Reads all records of a selection, in pieces of text, each when it is asked for.
+ *
+ * Every piece is a page of one version of the listing. Nothing is held in the store between two of
+ * them, so a slow client delays neither imports nor checkpoints.
+ *
+ * @param read reads a page of what is asked, as `readSlice`.
+ * @returns the first page, and the pieces, which throw an Error if the listing is not the one of
+ *   that page any more.
+ */
+export async function readAll<Asked extends ListingRequest>(
+  asked: Asked,
+  read: (asked: Asked, slice: Slice) => Awaitable<Page>,
+): Promise<{ readonly first: Page; readonly pieces: AsyncGenerator<Buffer> }> {
+  const first = await read(asked, firstSlice)
+  const pinned = { ...asked, version: first.dataVersion }
+  return { first, pieces: recordPieces(asked, first, (slice) => read(pinned, slice)) }
+}
+
+async function* recordPieces(
+  { format, resource }: ListingRequest,
+  first: Page,
+  read: (slice: Slice) => Awaitable<Page>,
+): AsyncGenerator<Buffer> {
+  const { header, bytes } = recordWriter(format, resource)
+  const { selected } = first
+  let { offset, limit } = firstSlice
+  let page = first
+  if (header !== '') yield Buffer.from(header)
+  while (offset < selected) {
+    const { records, greatestLimit, lineage } = page
+    if (lineage !== first.lineage) throw new Error('the listing has another history now')
+    if (greatestLimit === 0) throw new Error('a record is larger than a page')
+    if (greatestLimit === undefined) {
+      const piece = bytes(records)
+      yield piece
+      offset += Math.min(limit, selected - offset)
+      limit = Math.ceil((limit * pieceBytes) / Math.max(piece.length, pieceBytes / 4))
+      limit = Math.min(limit, recordsMax)
+    } else limit = greatestLimit
+    if (offset < selected) page = await read({ offset, limit })
+  }
 }

@@ -13,9 +13,7 @@ import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding
 export interface StateAnswer {
   /** JSON, unless `headers` say otherwise. */
   readonly text: string | Buffer
-  /** What identifies the state besides the content, such as lineages. */
-  readonly state?: string
-  /** What the content follows from, if there is much of it to digest. */
+  /** What identifies its state; the content, if nothing does. */
   readonly identity?: string
   readonly registry: RegistryState
   /** The version that was asked for, if it is not the last one. */
@@ -45,18 +43,18 @@ export interface ReadyState extends Ready {
 export async function sendCached(
   request: HttpRequest,
   reply: HttpReply,
-  { store, states }: Pick<Service, 'store' | 'states'>,
+  { store, answers }: Pick<Service, 'store' | 'answers'>,
   { form, make }: { readonly form: string; readonly make: () => Promise<StateAnswer> },
 ): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${form} ${coding}`
-  const cached = states.get(key)
+  const cached = answers.get<ReadyState>(key)
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
     if (cached.state === stateOf(registry)) return sendReady(request, reply, cached, cached)
   }
   const ready = await makeReady(await make(), coding)
-  states.set(key, ready)
+  answers.set(key, ready)
   return sendReady(request, reply, ready, ready)
 }
 
@@ -78,11 +76,12 @@ export function stateOf({ lineage, earliestVersion }: RegistryState): string {
 
 /** @param accepted the coding that the client prefers. */
 export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<ReadyState> {
-  const { text, state = '', registry, changedAt = registry.committedAt ?? 0 } = answer
+  const { text, registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
-  const content = answer.identity ?? plain
-  const digest = createHash('sha256').update(state).update(content).digest('base64url')
+  const digest = createHash('sha256')
+    .update(answer.identity ?? plain)
+    .digest('base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   return {
     state: stateOf(registry),

@@ -8,7 +8,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { parameters } from '../requests/listing-request.ts'
 import { failureComponents } from './components.ts'
-import { type Described, describedOf } from './described.ts'
+import { type Described, describedOf } from './openapi.ts'
 
 /** The guide, with the parts that were generated for the resources of this program. */
 const guideFile = new URL('../../../docs/client.md', import.meta.url)

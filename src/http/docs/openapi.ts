@@ -3,8 +3,13 @@
 
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { AnswerDescription, Endpoint } from '../endpoints/endpoint.ts'
-import { type Described, describedOf } from './described.ts'
+import {
+  type AnswerDescription,
+  type Endpoint,
+  needsKey,
+  type Operation,
+} from '../endpoints/endpoint.ts'
+import { describeExport, exportPath } from './export.ts'
 import {
   failureComponents,
   headerComponents,
@@ -13,6 +18,31 @@ import {
   sharedSchemas,
 } from './components.ts'
 import { ref, schemaRef } from './schemas.ts'
+
+/** What the documents tell of: an endpoint of the API, or the export of listings. */
+export interface Described {
+  readonly path: string
+  readonly operation: Operation
+  /** The scope of the key, in words; undefined if any key will do, or none is needed. */
+  readonly scope: string | undefined
+  /** Whether it needs no key. */
+  readonly isOpen: boolean
+}
+
+/** Every endpoint of the API, and the export of listings. */
+export function describedOf(
+  endpoints: readonly Endpoint[],
+  resources: readonly Resource[],
+): readonly Described[] {
+  const described = endpoints.flatMap((endpoint): Described[] => {
+    const { path, scope, operation } = endpoint
+    if (operation === undefined) return []
+    const quoted = scope === undefined ? undefined : `\`${scope}\``
+    return [{ path, operation, scope: quoted, isOpen: !needsKey(endpoint) }]
+  })
+  const exported = { path: exportPath, operation: describeExport(resources), isOpen: false }
+  return [...described, { ...exported, scope: 'that of the listing' }]
+}
 
 /** An OpenAPI document, as far as our own code reads it. */
 interface OpenApi {

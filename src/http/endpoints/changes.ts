@@ -10,7 +10,7 @@ import {
   parseChangesRequest,
 } from '../requests/changes-request.ts'
 import { changesBody, changesLines } from '../answers/changes-text.ts'
-import { locate } from '../requests/company-name.ts'
+import { locate } from '../requests/company-request.ts'
 import { writePage, writePoint } from '../requests/cursors.ts'
 import { describeChanges } from '../docs/changes.ts'
 import { forbidden } from '../errors.ts'
@@ -125,7 +125,7 @@ function share(
   const listings = resources.map(({ name }) => name).join()
   const what = JSON.stringify([question.query, since, until, after, listings, hasCompanies])
   const form = `${changesPath} ${what} ${coding}`
-  const cached = service.states.get(form) as ReadyChanges | undefined
+  const cached = service.answers.get<ReadyChanges>(form)
   if (cached?.state === state) return Promise.resolve(cached)
   const key = `${form} ${state}`
   let making = underWay.get(key)
@@ -133,7 +133,7 @@ function share(
     making = make(service, { question, asked, what }, coding).finally(() => underWay.delete(key))
     underWay.set(key, making)
     making.then(
-      (ready) => service.states.set(form, ready),
+      (ready) => service.answers.set(form, ready),
       () => undefined,
     )
   }

@@ -78,7 +78,7 @@ async function describe(
   const isFormer = version !== undefined && version < registry.version
   return {
     text,
-    state: lineage,
+    identity: lineage + text,
     registry,
     version,
     changedAt,

@@ -8,7 +8,7 @@ import type { StoreReader } from '../../store/reading.ts'
 import type { KeyUses } from '../../store/keys.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { AnswerCaches } from '../answers/answer-cache.ts'
+import type { AnswerCache } from '../answers/answer-cache.ts'
 import type { ChangeWatch } from '../change-watch.ts'
 import type { Scanning } from '../scan-turns.ts'
 import type { StaticAssets } from '../static-assets.ts'
@@ -18,12 +18,14 @@ import type { Streamer } from '../wire/streaming.ts'
 export const readMethods = ['GET', 'HEAD'] as const
 
 /** The parts of the application that handlers use. */
-export interface Service extends AnswerCaches {
+export interface Service {
   readonly store: StoreReader
   /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   /** The folder of complete copies; undefined without one. */
   readonly exportsFolder: string | undefined
+  /** Answers that are ready to send. */
+  readonly answers: AnswerCache
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   /** Files that browsers load. */
   readonly assets: StaticAssets

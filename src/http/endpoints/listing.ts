@@ -24,8 +24,7 @@ import {
   setValidators,
   type Validators,
 } from '../answers/send.ts'
-import { isPlain, readHead, readPage, readSlice } from '../answers/read-listing.ts'
-import { firstSlice, recordPieces, type Slice } from '../answers/record-pieces.ts'
+import { isPlain, readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -62,7 +61,7 @@ function answerAsked(
   asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
-  const cached = service.pages.get(keyOf(asked))
+  const cached = service.answers.get<ReadyPage>(keyOf(asked))
   const condition = request.headers['if-none-match']
   if (cached === undefined && condition === undefined) {
     return answerAnew(request, reply, asked, service)
@@ -86,7 +85,7 @@ function answerAnew(
   asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
-  const { store, pages, metrics } = service
+  const { store, answers, metrics } = service
   // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
   // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
@@ -95,7 +94,7 @@ function answerAnew(
   const read = inTurn(request, reply, { asked, service }, (turns) => readPage(store, asked, turns))
   return after(read, (page) =>
     after(makePage(asked, page), (ready) => {
-      pages.set(keyOf(asked), ready)
+      answers.set(keyOf(asked), ready)
       return sendPage(request, reply, asked, { ready, head: page })
     }),
   )
@@ -133,19 +132,17 @@ async function sendAll(
   service: Service,
 ): Promise<HttpReply> {
   const { store, streams } = service
-  const read = (what: ListingRequest, slice: Slice) =>
+  const { first, pieces } = await readAll(asked, (what, slice) =>
     inTurn(request, reply, { asked: what, service }, (turns) =>
       readSlice(store, what, { ...slice, turns }),
-    )
-  const first = await read(asked, firstSlice)
+    ),
+  )
   const stream = streams.begin(request)
   setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
   reply.headers(recordHeaders(asked, first))
   const link = linksOf(asked, first)
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
-  const pinned = { ...asked, version: first.dataVersion }
-  const pieces = recordPieces(asked, first, (slice) => read(pinned, slice))
   return stream.send(reply, pieces, asked.coding)
 }
 

@@ -1,10 +1,109 @@
-// A request for a company as a whole, as one value (contract 8.4, 9.1).
+// The company in a request's path: its id, or its name in a register (contract 1.5), and the
+// version beside it: its number, or a moment (contract 9.1).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { StoreReader } from '../../store/reading.ts'
-import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
+import { nearNames } from '../../text/near-names.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
+import type { CompanyName, IdentifyingName } from '../../store/inspecting.ts'
+import type { Moment, StoreReader } from '../../store/reading.ts'
+import { invalid } from '../errors.ts'
+import { fromStore, unknownCompany, unknownThen } from '../store-errors.ts'
 import { readMembers } from './members.ts'
 import { parseVersion } from './selection-parameters.ts'
+
+const positiveDigits = /^[1-9]\d{0,15}$/
+const takes =
+  'it takes an integer from 1 to 9007199254740991, or a name in a register such as GB:09876543'
+
+/**
+ * Parses a decoded segment of the path: an id, or `JURISDICTION:IDENTIFIER`, split at the first
+ * colon.
+ *
+ * @throws ApiError 400 if it is neither.
+ */
+export function parseCompany(segment: string): CompanyName {
+  const colon = segment.indexOf(':')
+  if (colon < 0) {
+    const companyId = positiveDigits.test(segment) ? Number(segment) : NaN
+    if (Number.isSafeInteger(companyId)) return companyId
+  } else if (colon > 0 && colon < segment.length - 1 && !segment.includes('\0')) {
+    return [segment.slice(0, colon), segment.slice(colon + 1)]
+  }
+  throw invalid('company_id', segment, takes)
+}
+
+/** A company and a version, as a client wrote them. */
+interface NamedState {
+  readonly company: CompanyName
+  readonly version: number | Moment | undefined
+}
+
+/** A company and a version by their numbers. */
+export interface NumberedState {
+  readonly companyId: number
+  /** The registry's version; undefined for the last one. */
+  readonly version: number | undefined
+}
+
+/** Whether company or version are named in another way than by their numbers. */
+export function isByName({ company, version }: NamedState): boolean {
+  return typeof company !== 'number' || typeof version === 'object'
+}
+
+/** What a client asks for, and may learn, beside the company. */
+interface Locating {
+  /** Whose listing is asked for; undefined for the company as a whole. */
+  readonly resource: Resource | undefined
+  /** Whether the client may learn which companies there are besides the one that it names. */
+  readonly isNearTold: boolean
+}
+
+/**
+ * Finds the numbers of a company and a version.
+ *
+ * @throws ApiError 404, which names near companies where it may, or the first moment that can be
+ *   asked for; 503 without the store.
+ */
+export function locate(
+  store: StoreReader,
+  { company, version }: NamedState,
+  { resource, isNearTold }: Locating,
+): Awaitable<NumberedState> {
+  const id = typeof company === 'number' ? company : findCompany(store, company, isNearTold)
+  return after(id, (companyId) => {
+    const found = typeof version === 'object' ? findVersion(store, resource, version) : version
+    return after(found, (numbered) => ({ companyId, version: numbered }))
+  })
+}
+
+async function findVersion(
+  store: StoreReader,
+  resource: Resource | undefined,
+  moment: Moment,
+): Promise<number> {
+  const found = await fromStore(() => store.findVersion(resource, moment))
+  if ('version' in found) return found.version
+  throw unknownThen(resource?.name, moment, found.first)
+}
+
+async function findCompany(
+  store: StoreReader,
+  name: IdentifyingName,
+  isNearTold: boolean,
+): Promise<number> {
+  const found = await fromStore(() => store.findCompany(name))
+  if (found !== undefined) return found
+  const near = isNearTold
+    ? await fromStore(() => store.findNames(nearNames(...name), nearShownMax))
+    : []
+  throw unknownCompany(
+    name.join(':'),
+    near.map((one) => one.join(':')),
+  )
+}
+
+const nearShownMax = 3
 
 export const companiesPath = '/api/v1/companies'
 

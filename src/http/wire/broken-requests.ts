@@ -6,7 +6,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody, malformedUrl } from '../errors.ts'
-import { createLineLimit } from '../line-limit.ts'
+import { createLineLimit } from '../request-log.ts'
 import {
   afterAnswers,
   closeToRequests,
