@@ -13,10 +13,10 @@ import {
   countSchema,
   objectOf,
   okSchema,
+  schemaName,
   schemaRef,
   shortText,
 } from './schemas.ts'
-import { schemaName } from './listing.ts'
 import { describeTagged } from './tagged-answer.ts'
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }

@@ -2,6 +2,7 @@
 // of a whole answer is made.
 
 import type { JsonSchema } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { parameters } from '../requests/listing-request.ts'
 
 export type Schemas = Readonly<Record<string, JsonSchema>>
@@ -80,6 +81,11 @@ export function counterSchemas(what: string): Schemas {
       0,
     ),
   }
+}
+
+/** The name of the schema of a resource's records. */
+export function schemaName({ name }: Resource): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A reference to a component. */

@@ -1,10 +1,13 @@
 // The endpoint of a resource: a company's listing, one page at a time.
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { Resource } from '../../resources/resource.ts'
+import type { JsonSchema } from '../../resources/field.ts'
+import { metaTypesMax, recordSchema, type Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
-import { describeListing } from '../docs/listing.ts'
+import { counterSchemas, listOf, objectOf, okSchema, schemaName } from '../docs/schemas.ts'
+import { selectionParameters, versionComponents } from '../docs/selection.ts'
+import { describeTagged } from '../docs/tagged-answer.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkLengthMax } from '../answers/links.ts'
@@ -26,7 +29,7 @@ import {
 } from '../answers/send.ts'
 import { isPlain, readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
-import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
 export function listing(resource: Resource): Endpoint {
@@ -34,7 +37,7 @@ export function listing(resource: Resource): Endpoint {
     path: listingPath(resource),
     methods: readMethods,
     scope: resource.name,
-    operation: describeListing(resource),
+    operation: describe(resource),
     createHandler: (service) => (request, reply) => answer(request, reply, resource, service),
   }
 }
@@ -173,4 +176,45 @@ function recordHeaders(
     'x-total-count': selected,
     'content-disposition': `attachment; filename="${file}"`,
   }
+}
+
+function describe(resource: Resource): Operation {
+  const name = schemaName(resource)
+  return describeTagged({
+    id: `list_${resource.name}`,
+    tag: 'listings',
+    summary: `${resource.title}s of a company`,
+    description:
+      `${resource.description} Ordered by ${orderInWords(resource)}. To walk it, follow the link ` +
+      '`next`. As CSV or NDJSON, and whole: see `export_listing`.',
+    parameters: [
+      'company_id',
+      'page',
+      'limit',
+      'format',
+      ...Object.keys(versionComponents),
+      ...selectionParameters(resource),
+    ],
+    answer: {
+      description: 'A page of the listing',
+      headers: ['Link', 'Content-Location'],
+      schema: `${name}Page`,
+    },
+    unchanged: 'The page has not changed',
+    schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
+  })
+}
+
+function orderInWords({ order }: Resource): string {
+  const { by, direction } = order
+  return by === 'id' ? `\`id\`, ${direction}` : `\`${by}\`, then \`id\`, both ${direction}`
+}
+
+function pageSchema(resource: Resource): JsonSchema {
+  return objectOf(`A page of ${resource.name}`, {
+    ok: okSchema,
+    [resource.name]: listOf(schemaName(resource)),
+    ...(resource.metaOf === undefined ? {} : { meta: listOf('Meta', metaTypesMax) }),
+    ...counterSchemas('records in the listing'),
+  })
 }
