@@ -124,16 +124,12 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
   return (raw, response) => {
     const found = find(raw.url ?? '')
     const id = requestId(raw.headers['x-request-id'])
-    const request = new HttpRequest(raw, id, found, client)
-    const reply = new HttpReply(response)
-    response.on('finish', () => noteAnswer(log, metrics, request, reply))
-    const fail = (error: unknown) => sendFailure(request, reply, error, noteFault)
+    const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
+    response.on('finish', () => noteAnswer(log, metrics, request))
+    const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
-      const sent = after(
-        passStages(request, reply),
-        (answered) => answered ?? found.handle?.(request, reply),
-      )
+      const sent = after(passStages(request), (answered) => answered ?? found.handle?.(request))
       // Nothing waits for most requests; a promise would cost as much as reading a short page.
       if (sent instanceof Promise) sent.catch(fail)
     } catch (error) {
@@ -189,28 +185,16 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
 }
 
 /** Logs and counts a response that has been sent. */
-function noteAnswer(
-  log: RequestLog,
-  metrics: Metrics | undefined,
-  request: HttpRequest,
-  reply: HttpReply,
-): void {
-  const answer = {
-    status: reply.statusCode,
-    ms: reply.elapsedTime,
-    bytes: bodyBytes(request, reply),
-  }
+function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
+  const { statusCode: status, elapsedTime: ms } = request.reply
+  const answer = { status, ms, bytes: bodyBytes(request) }
   log.answered(request, answer)
   metrics?.countRequest(request.endpoint?.scope, answer)
 }
 
 /** Sends any error in the form of the contract (section 4). */
-function sendFailure(
-  request: HttpRequest,
-  reply: HttpReply,
-  error: unknown,
-  noteFault: NoteFault,
-): void {
+function sendFailure(request: HttpRequest, error: unknown, noteFault: NoteFault): void {
+  const { reply } = request
   const failure = asApiError(error)
   if (failure.code >= 500) noteFault(request, error)
   // What has begun cannot become a failure; the client must not take it for whole.

@@ -1,6 +1,6 @@
 // One log line per request, and the cause of each fault under the same id. No line contains a key.
 
-import type { HttpReply, HttpRequest } from './wire/exchange.ts'
+import type { HttpRequest } from './wire/exchange.ts'
 import { type DestinationStream, type Logger, symbols } from 'pino'
 import { withoutKeys } from '../text/redact.ts'
 
@@ -104,7 +104,7 @@ function shorten(text: string, lengthMax: number): string {
 }
 
 /** The size of the body that was sent, before its coding if it was streamed; 0 for a HEAD. */
-export function bodyBytes({ method }: HttpRequest, reply: HttpReply): number {
+export function bodyBytes({ method, reply }: HttpRequest): number {
   if (method === 'HEAD') return 0
   return reply.streamedBytes ?? Number(reply.getHeader('content-length') ?? 0)
 }

@@ -1,7 +1,7 @@
 // Who may make the store scan a long listing now: a few at a time, each key in its turn, and no
 // longer than somebody waits for it.
 
-import type { HttpReply, HttpRequest } from './wire/exchange.ts'
+import type { HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
@@ -26,11 +26,7 @@ export interface Scanning {
    *
    * @throws ApiError 503 if its key has too many under way, or they take too long.
    */
-  read<T>(
-    request: HttpRequest,
-    reply: HttpReply,
-    work: (turns: ScanTurns) => Awaitable<T>,
-  ): Promise<T>
+  read<T>(request: HttpRequest, work: (turns: ScanTurns) => Awaitable<T>): Promise<T>
 }
 
 export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits): Scanning {
@@ -54,12 +50,12 @@ export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits
   }
 
   return {
-    async read(request, reply, work) {
+    async read(request, work) {
       const key = request.key?.id
       const left = new AbortController()
       const leave = () => left.abort(unavailable())
       const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
-      reply.raw.once('close', leave)
+      request.reply.raw.once('close', leave)
       try {
         return await work({
           asker: String(key),
@@ -68,7 +64,7 @@ export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits
         })
       } finally {
         clearTimeout(timer)
-        reply.raw.off('close', leave)
+        request.reply.raw.off('close', leave)
       }
     },
   }

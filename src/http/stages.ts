@@ -52,15 +52,15 @@ export function createStages(options: StageOptions, stop: Stop) {
   const { load } = options
 
   // Nothing here waits for a key that is known and has no rate limit, as most requests have.
-  return (request: HttpRequest, reply: HttpReply): Awaitable<HttpReply | undefined> => {
-    const { endpoint } = request
+  return (request: HttpRequest): Awaitable<HttpReply | undefined> => {
+    const { endpoint, reply } = request
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (stop.draining.signal.aborted) void reply.header('connection', 'close')
     if (stop.isStopping) throw unavailable()
     refuseUnsound(request)
     if (cors !== undefined) {
-      cors.mark(request, reply)
-      if (cors.answerPreflight(request, reply)) return reply
+      cors.mark(request)
+      if (cors.answerPreflight(request)) return reply
     }
     refuseExcess(load, request, endpoint)
     // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
@@ -68,8 +68,8 @@ export function createStages(options: StageOptions, stop: Stop) {
     if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
       const key = findKey(options, request)
       return key instanceof Promise
-        ? key.then((found) => admit(options, found, request, reply))
-        : admit(options, key, request, reply)
+        ? key.then((found) => admit(options, found, request))
+        : admit(options, key, request)
     }
     return pass(request)
   }
@@ -80,12 +80,11 @@ function admit(
   options: StageOptions,
   found: Authenticated,
   request: HttpRequest,
-  reply: HttpReply,
 ): Awaitable<undefined> {
   const key = requireKey(found, request.endpoint)
   request.key = key
   return after(options.limitRate?.(key), (rate) => {
-    if (rate !== undefined) applyRateLimit(rate, request, reply)
+    if (rate !== undefined) applyRateLimit(rate, request)
     options.countUse?.(key.id)
     return pass(request)
   })
@@ -138,9 +137,9 @@ function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyReco
 }
 
 /** Reports what is left of the rate limit of a key, and refuses any excess. */
-function applyRateLimit(rate: RateVerdict, request: HttpRequest, reply: HttpReply): void {
+function applyRateLimit(rate: RateVerdict, request: HttpRequest): void {
   const { isWithin, policy, remaining, resetSeconds } = rate
-  void reply
+  void request.reply
     .header('ratelimit-policy', policy)
     .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
   if (!isWithin) throw tooMany(resetSeconds)

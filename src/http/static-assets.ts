@@ -41,7 +41,7 @@ interface Named {
 /** The assets of an application. */
 export interface StaticAssets {
   /** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
-  send(request: HttpRequest, reply: HttpReply, named: Named): Promise<HttpReply>
+  send(request: HttpRequest, named: Named): Promise<HttpReply>
 }
 
 /** Smaller assets are sent as they are; the others are compressed only once. */
@@ -72,10 +72,10 @@ export function assetEndpoint(
     ...{ path, methods: readMethods, scope: undefined, isAsset: true, operation: undefined },
     createHandler(service) {
       const find = createFind(service)
-      return async (request, reply) => {
+      return async (request) => {
         const found = await find(request)
         if (found === undefined) throw notFound()
-        return service.assets.send(request, reply, found)
+        return service.assets.send(request, found)
       }
     },
   }
@@ -98,7 +98,8 @@ export function createStaticAssets(limits: AssetLimits): StaticAssets {
   const slots = createSlots(limits)
   const inCoding = createCodedBodies()
   return {
-    async send(request, reply, { asset, isNamedByContent = false }) {
+    async send(request, { asset, isNamedByContent = false }) {
+      const { reply } = request
       // Weak, since it covers every coding (decision 7).
       const tag = `W/"${asset.digest}"`
       const isUnchanged = matchesTag(request.headers['if-none-match'], tag)

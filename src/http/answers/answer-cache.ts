@@ -7,10 +7,10 @@ import { isBorrowed } from '../wire/body-memory.ts'
 
 export interface AnswerCache {
   /**
-   * Returns the answer under `key`, which may be stale: the caller compares its state. A key begins
-   * with a path, so it has answers of one kind.
+   * Returns the answer under `key`, which may be stale: the caller compares its state. It is of the
+   * kind that the caller has set, since a key begins with the path of an endpoint.
    */
-  get<Answer extends Ready>(key: string): Answer | undefined
+  get(key: string): Ready | undefined
   /** Caches an answer, unless it would evict others and was not requested recently. */
   set(key: string, answer: Ready): void
 }
@@ -54,7 +54,7 @@ export function createAnswerCache(bytesMax: number): AnswerCache {
   }
 
   return {
-    get: <Answer extends Ready>(form: string) => answers.get(fixedKey(form)) as Answer | undefined,
+    get: (form) => answers.get(fixedKey(form)),
     set(form, answer) {
       const key = fixedKey(form)
       if (isWorthKeeping(key, answer)) answers.set(key, withOwnMemory(answer))

@@ -31,10 +31,10 @@ interface Told {
 /** Sends a 200, or a 304. */
 export function sendReady(
   request: HttpRequest,
-  reply: HttpReply,
   { body, coding, tag, lastModified }: Ready,
   { dataVersion, link, headers = {} }: Told,
 ): HttpReply {
+  const { reply } = request
   const validators = { tag, dataVersion, lastModified }
   if (matchesTag(request.headers['if-none-match'], tag)) return sendUnchanged(reply, validators)
   setValidators(reply, validators)

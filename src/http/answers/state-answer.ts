@@ -42,31 +42,26 @@ export interface ReadyState extends Ready {
  */
 export async function sendCached(
   request: HttpRequest,
-  reply: HttpReply,
   { store, answers }: Pick<Service, 'store' | 'answers'>,
   { form, make }: { readonly form: string; readonly make: () => Promise<StateAnswer> },
 ): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${form} ${coding}`
-  const cached = answers.get<ReadyState>(key)
+  const cached = answers.get(key) as ReadyState | undefined
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
-    if (cached.state === stateOf(registry)) return sendReady(request, reply, cached, cached)
+    if (cached.state === stateOf(registry)) return sendReady(request, cached, cached)
   }
   const ready = await makeReady(await make(), coding)
   answers.set(key, ready)
-  return sendReady(request, reply, ready, ready)
+  return sendReady(request, ready, ready)
 }
 
 /** Sends an answer that is made for each request, as `sendCached`. */
-export async function sendState(
-  request: HttpRequest,
-  reply: HttpReply,
-  answer: StateAnswer,
-): Promise<HttpReply> {
+export async function sendState(request: HttpRequest, answer: StateAnswer): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const ready = await makeReady(answer, coding)
-  return sendReady(request, reply, ready, ready)
+  return sendReady(request, ready, ready)
 }
 
 /** What identifies a state of the registry, and what of it was pruned. */

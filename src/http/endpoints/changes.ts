@@ -31,7 +31,7 @@ export function changes(resources: readonly Resource[]): Endpoint {
     operation: describeChanges(resources),
     createHandler: (service) => {
       const underWay = new Map<string, Promise<ReadyChanges>>()
-      return (request, reply) => answer(request, reply, { resources, service, underWay })
+      return (request) => answer(request, { resources, service, underWay })
     },
   }
 }
@@ -50,9 +50,9 @@ interface Work {
   readonly underWay: Map<string, Promise<ReadyChanges>>
 }
 
-async function answer(request: HttpRequest, reply: HttpReply, work: Work): Promise<HttpReply> {
+async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const { service } = work
-  const given = await readMembers(request, reply)
+  const given = await readMembers(request)
   const endsAt = performance.now() + waitOf(request, given, work)
   for (;;) {
     // Of what is asked, a request that waits keeps only its members.
@@ -60,8 +60,9 @@ async function answer(request: HttpRequest, reply: HttpReply, work: Work): Promi
     const leftMs = ready.isNothingYet ? endsAt - performance.now() : 0
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
-      if (service.isDraining()) void reply.header('connection', 'close')
-      return sendReady(request, varyBy(reply, 'Accept'), ready, ready)
+      if (service.isDraining()) void request.reply.header('connection', 'close')
+      varyBy(request.reply, 'Accept')
+      return sendReady(request, ready, ready)
     }
     await service.watch.wait(request, ready.state, leftMs)
   }
@@ -125,7 +126,7 @@ function share(
   const listings = resources.map(({ name }) => name).join()
   const what = JSON.stringify([question.query, since, until, after, listings, hasCompanies])
   const form = `${changesPath} ${what} ${coding}`
-  const cached = service.answers.get<ReadyChanges>(form)
+  const cached = service.answers.get(form) as ReadyChanges | undefined
   if (cached?.state === state) return Promise.resolve(cached)
   const key = `${form} ${state}`
   let making = underWay.get(key)

@@ -71,17 +71,13 @@ export const companies: Endpoint = {
   methods: readMethods,
   scope: companiesScope,
   operation: describe(),
-  createHandler: (service) => (request, reply) => answer(request, reply, service),
+  createHandler: (service) => (request) => answer(request, service),
 }
 
-async function answer(
-  request: HttpRequest,
-  reply: HttpReply,
-  service: Service,
-): Promise<HttpReply> {
-  const asked = parseRequest(await readMembers(request, reply))
+async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
+  const asked = parseRequest(await readMembers(request))
   const form = formOf(asked)
-  return sendCached(request, reply, service, { form, make: () => find(service.store, asked) })
+  return sendCached(request, service, { form, make: () => find(service.store, asked) })
 }
 
 /** @throws ApiError 400 if more names match than may, or the page would be too large. */

@@ -42,21 +42,20 @@ export function company(resources: readonly Resource[]): Endpoint {
     methods: readMethods,
     scope: companiesScope,
     operation: describeOperation(resources),
-    createHandler: (service) => (request, reply) => answer(request, reply, resources, service),
+    createHandler: (service) => (request) => answer(request, resources, service),
   }
 }
 
 async function answer(
   request: HttpRequest,
-  reply: HttpReply,
   resources: readonly Resource[],
   service: Service,
 ): Promise<HttpReply> {
-  const asked = await readCompanyRequest(request, reply, service.store)
+  const asked = await readCompanyRequest(request, service.store)
   const form = companyForm(asked)
-  if (asked.isByName) void reply.header('content-location', form)
+  if (asked.isByName) void request.reply.header('content-location', form)
   const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
-  return sendCached(request, reply, service, {
+  return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
     make: () => describe(service.store, asked, readable),
   })

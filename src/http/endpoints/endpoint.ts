@@ -42,7 +42,7 @@ export interface Service {
 }
 
 /** Answers a request that has passed every stage. */
-export type Handler = (request: HttpRequest, reply: HttpReply) => HttpReply | Promise<HttpReply>
+export type Handler = (request: HttpRequest) => HttpReply | Promise<HttpReply>
 
 /** A successful response in OpenAPI; headers and schema are names of components. */
 export interface AnswerDescription {

@@ -27,7 +27,7 @@ const list: Endpoint = {
   methods: readMethods,
   scope,
   operation: describeExports(),
-  createHandler: (service) => (request, reply) => answerList(request, reply, service),
+  createHandler: (service) => (request) => answerList(request, service),
 }
 
 const manifest: Endpoint = {
@@ -35,7 +35,7 @@ const manifest: Endpoint = {
   methods: readMethods,
   scope,
   operation: describeManifest(),
-  createHandler: (service) => (request, reply) => answerManifest(request, reply, service),
+  createHandler: (service) => (request) => answerManifest(request, service),
 }
 
 const file: Endpoint = {
@@ -43,17 +43,16 @@ const file: Endpoint = {
   methods: readMethods,
   scope,
   operation: describeExportFile(),
-  createHandler: (service) => (request, reply) => answerFile(request, reply, service),
+  createHandler: (service) => (request) => answerFile(request, service),
 }
 
 export const exportEndpoints: readonly Endpoint[] = [list, manifest, file]
 
 async function answerList(
   request: HttpRequest,
-  reply: HttpReply,
   { store, exportsFolder }: Service,
 ): Promise<HttpReply> {
-  checkNames(await readMembers(request, reply), [])
+  checkNames(await readMembers(request), [])
   const registry = await fromStore(() => store.readRegistry())
   const offered: object[] = []
   for (const version of versionsIn(exportsFolder).slice(0, listedMax)) {
@@ -66,7 +65,7 @@ async function answerList(
       bytes: resources.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
     })
   }
-  return sendState(request, reply, {
+  return sendState(request, {
     text: JSON.stringify({ ok: true, exports: offered }),
     registry,
   })
@@ -108,10 +107,9 @@ async function findExport(
  */
 async function namedExport(
   request: HttpRequest,
-  reply: HttpReply,
   { store, exportsFolder }: Service,
 ): Promise<StoredExport> {
-  checkNames(await readMembers(request, reply), [])
+  checkNames(await readMembers(request), [])
   const { version } = request.target.params as { version: string }
   if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
   const found = await findExport(store, exportsFolder, Number(version))
@@ -120,23 +118,15 @@ async function namedExport(
   return found
 }
 
-async function answerManifest(
-  request: HttpRequest,
-  reply: HttpReply,
-  service: Service,
-): Promise<HttpReply> {
-  const { manifest } = await namedExport(request, reply, service)
+async function answerManifest(request: HttpRequest, service: Service): Promise<HttpReply> {
+  const { manifest } = await namedExport(request, service)
   const registry = await fromStore(() => service.store.readRegistry())
   const { version } = manifest
-  return sendState(request, reply, { text: JSON.stringify(manifest), registry, version })
+  return sendState(request, { text: JSON.stringify(manifest), registry, version })
 }
 
-async function answerFile(
-  request: HttpRequest,
-  reply: HttpReply,
-  service: Service,
-): Promise<HttpReply> {
-  const found = await namedExport(request, reply, service)
+async function answerFile(request: HttpRequest, service: Service): Promise<HttpReply> {
+  const found = await namedExport(request, service)
   const { file: name } = request.target.params as { file: string }
   const exported = findFile(found.manifest, name)
   if (exported === undefined) throw notFound()
@@ -145,7 +135,7 @@ async function answerFile(
   const path = join(found.folder, name)
   checkSize(path, bytes)
   const tag = `"${sha256}"`
-  const { headers } = request
+  const { headers, reply } = request
   const isMatched = matchesTag(headers['if-none-match'], tag)
   // RFC 9110 section 14.2: a range is part of GET alone.
   const isOtherFile = headers['if-range'] !== undefined && headers['if-range'] !== tag
@@ -171,7 +161,7 @@ async function answerFile(
   if (range !== undefined) {
     void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
-  return stream.send(reply, piecesOf(path, { start, end }), 'identity')
+  return stream.send(piecesOf(path, { start, end }), 'identity')
 }
 
 /** @throws ApiError 503 if the file is not the one of the manifest. */

@@ -14,7 +14,10 @@ const live: Endpoint = {
   scope: undefined,
   isAlwaysAnswered: true,
   operation: describe('live', 'The process is running'),
-  createHandler: () => (_request, reply) => sendOk(reply),
+  createHandler:
+    () =>
+    ({ reply }) =>
+      sendOk(reply),
 }
 
 /** A draining server is alive but not ready: clients should send requests elsewhere. */
@@ -26,7 +29,7 @@ const ready: Endpoint = {
   operation: describe('ready', 'The service can answer requests'),
   createHandler:
     ({ store, isDraining }) =>
-    async (_request, reply) => {
+    async ({ reply }) => {
       if (isDraining()) throw unavailable()
       try {
         await store.ping()

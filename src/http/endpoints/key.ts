@@ -29,17 +29,16 @@ export function key(resources: readonly Resource[]): Endpoint {
     methods: readMethods,
     scope: undefined,
     operation: describe(scopes),
-    createHandler: (service) => (request, reply) => answer(request, reply, scopes, service),
+    createHandler: (service) => (request) => answer(request, scopes, service),
   }
 }
 
 async function answer(
   request: HttpRequest,
-  reply: HttpReply,
   scopes: readonly string[],
   { store, readUses }: Service,
 ): Promise<HttpReply> {
-  checkNames(await readMembers(request, reply), [])
+  checkNames(await readMembers(request), [])
   const { key, rate } = request
   if (key === undefined) throw forbidden()
   const { id, name, hint, createdAt, expiresAt } = key
@@ -68,7 +67,7 @@ async function answer(
     earliest_version: registry.earliestVersion,
   }
   const text = JSON.stringify({ ok: true, key: described, registry: state })
-  return sendState(request, reply, { text, registry })
+  return sendState(request, { text, registry })
 }
 
 /** To the millisecond, as `created_at` of records. */

@@ -38,53 +38,46 @@ export function listing(resource: Resource): Endpoint {
     methods: readMethods,
     scope: resource.name,
     operation: describe(resource),
-    createHandler: (service) => (request, reply) => answer(request, reply, resource, service),
+    createHandler: (service) => (request) => answer(request, resource, service),
   }
 }
 
-function answer(
-  request: HttpRequest,
-  reply: HttpReply,
-  resource: Resource,
-  service: Service,
-): Awaitable<HttpReply> {
-  return after(readListingRequest(request, reply, resource, service.store), (asked) => {
+function answer(request: HttpRequest, resource: Resource, service: Service): Awaitable<HttpReply> {
+  return after(readListingRequest(request, resource, service.store), (asked) => {
     const location = asked.isByName ? locationOf(asked) : ''
     if (asked.isByName && location.length <= linkLengthMax) {
-      reply.header('content-location', location)
+      request.reply.header('content-location', location)
     }
-    return answerAsked(request, reply, asked, service)
+    return answerAsked(request, asked, service)
   })
 }
 
 /** Answers from the cache, or with a 304, where the listing has not changed since. */
 function answerAsked(
   request: HttpRequest,
-  reply: HttpReply,
   asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
-  const cached = service.answers.get<ReadyPage>(keyOf(asked))
+  const cached = service.answers.get(keyOf(asked)) as ReadyPage | undefined
   const condition = request.headers['if-none-match']
   if (cached === undefined && condition === undefined) {
-    return answerAnew(request, reply, asked, service)
+    return answerAnew(request, asked, service)
   }
   return after(readHead(service.store, asked), (head) => {
     const isCurrent = cached?.lineage === head.lineage
     const tag = isCurrent ? cached.tag : entityTag(head, asked.form)
     if (matchesTag(condition, tag)) {
-      return sendUnchanged(varyBy(reply, 'Accept'), validatorsOf(asked, head))
+      return sendUnchanged(varyBy(request.reply, 'Accept'), validatorsOf(asked, head))
     }
-    if (!isCurrent) return answerAnew(request, reply, asked, service)
+    if (!isCurrent) return answerAnew(request, asked, service)
     service.metrics?.countPage(true)
-    return sendPage(request, reply, asked, { ready: cached, head })
+    return sendPage(request, asked, { ready: cached, head })
   })
 }
 
 /** Reads a page, and keeps it for the next request. */
 function answerAnew(
   request: HttpRequest,
-  reply: HttpReply,
   asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
@@ -93,24 +86,24 @@ function answerAnew(
   // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
-  if (asked.limit === noLimit) return sendAll(request, reply, asked, service)
-  const read = inTurn(request, reply, { asked, service }, (turns) => readPage(store, asked, turns))
+  if (asked.limit === noLimit) return sendAll(request, asked, service)
+  const read = inTurn(request, { asked, service }, (turns) => readPage(store, asked, turns))
   return after(read, (page) =>
     after(makePage(asked, page), (ready) => {
       answers.set(keyOf(asked), ready)
-      return sendPage(request, reply, asked, { ready, head: page })
+      return sendPage(request, asked, { ready, head: page })
     }),
   )
 }
 
 function sendPage(
   request: HttpRequest,
-  reply: HttpReply,
   asked: AskedListing,
   { ready, head }: { readonly ready: ReadyPage; readonly head: Head },
 ): HttpReply {
   const { dataVersion } = head
-  return sendReady(request, varyBy(reply, 'Accept'), ready, {
+  varyBy(request.reply, 'Accept')
+  return sendReady(request, ready, {
     dataVersion,
     link: linkOf(ready, asked, head),
     headers: recordHeaders(asked, { selected: ready.selected, dataVersion }),
@@ -130,13 +123,13 @@ function validatorsOf({ form }: AskedListing, head: Head): Validators {
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
 async function sendAll(
   request: HttpRequest,
-  reply: HttpReply,
   asked: AskedListing,
   service: Service,
 ): Promise<HttpReply> {
   const { store, streams } = service
+  const { reply } = request
   const { first, pieces } = await readAll(asked, (what, slice) =>
-    inTurn(request, reply, { asked: what, service }, (turns) =>
+    inTurn(request, { asked: what, service }, (turns) =>
       readSlice(store, what, { ...slice, turns }),
     ),
   )
@@ -146,17 +139,16 @@ async function sendAll(
   const link = linksOf(asked, first)
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
-  return stream.send(reply, pieces, asked.coding)
+  return stream.send(pieces, asked.coding)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
 function inTurn<T>(
   request: HttpRequest,
-  reply: HttpReply,
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
   read: (turns?: ScanTurns) => Awaitable<T>,
 ): Awaitable<T> {
-  return isPlain(asked) ? read() : service.scanning.read(request, reply, read)
+  return isPlain(asked) ? read() : service.scanning.read(request, read)
 }
 
 /** The same page by the numbers of company and version. */

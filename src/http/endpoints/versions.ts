@@ -41,18 +41,14 @@ export const versions: Endpoint = {
   methods: readMethods,
   scope: undefined,
   operation: describe(),
-  createHandler: (service) => (request, reply) => answer(request, reply, service),
+  createHandler: (service) => (request) => answer(request, service),
 }
 
-async function answer(
-  request: HttpRequest,
-  reply: HttpReply,
-  service: Service,
-): Promise<HttpReply> {
-  const given = await readMembers(request, reply)
+async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
+  const given = await readMembers(request)
   checkNames(given, Object.keys(versionListParameters))
   const range = readIntegers(versionListParameters, given)
-  return sendCached(request, reply, service, {
+  return sendCached(request, service, {
     form: `${versionsPath}?before=${range.before}&limit=${range.limit}`,
     make: () => list(service.store, range),
   })

@@ -1,7 +1,7 @@
 // The company in a request's path: its id, or its name in a register (contract 1.5), and the
 // version beside it: its number, or a moment (contract 9.1).
 
-import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import type { HttpRequest } from '../wire/exchange.ts'
 import { nearNames } from '../../text/near-names.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
@@ -129,11 +129,10 @@ export function companyForm({ companyId, version }: CompanyQuestion): string {
  */
 export async function readCompanyRequest(
   request: HttpRequest,
-  reply: HttpReply,
   store: StoreReader,
 ): Promise<CompanyQuestion> {
   const { company_id: segment } = request.target.params as { company_id: string }
-  const given = await readMembers(request, reply)
+  const given = await readMembers(request)
   const named = { company: parseCompany(segment), version: parseVersion(given) }
   // Every key that gets here has the scope for finding companies.
   const located = await locate(store, named, { resource: undefined, isNearTold: true })

@@ -1,7 +1,7 @@
 // A request for a listing as one value, parsed once from path, query and body. Cache key, entity
 // tag and links derive from its canonical form, so that none of them can miss a parameter.
 
-import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import type { HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
@@ -83,12 +83,11 @@ type WrittenRequest = SelectionParameters &
  */
 export function readListingRequest(
   request: HttpRequest,
-  reply: HttpReply,
   resource: Resource,
   store: StoreReader,
 ): Awaitable<AskedListing> {
   const { company_id: segment } = request.target.params as { company_id: string }
-  return after(readMembers(request, reply), ({ query, body }) => {
+  return after(readMembers(request), ({ query, body }) => {
     const { accept, 'accept-encoding': accepted } = request.headers
     const parsed = parseListingRequest(resource, segment, { query, body, accept })
     // Only a key that may search for companies learns of others than the one that it names.

@@ -1,7 +1,7 @@
 // The members of a request: its query parameters, and those of a JSON object in its body.
 
 import type { IncomingMessage } from 'node:http'
-import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import type { HttpRequest } from '../wire/exchange.ts'
 import { advise } from '../../text/nearest.ts'
 import { withoutKeys } from '../../text/redact.ts'
 import { type ApiError, badRequest, cutValue, malformedUrl } from '../errors.ts'
@@ -23,9 +23,9 @@ export interface Given {
  *
  * @throws ApiError 400 for a query that is not UTF-8, else as `readBody` does.
  */
-export function readMembers(request: HttpRequest, reply: HttpReply): Awaitable<Given> {
+export function readMembers(request: HttpRequest): Awaitable<Given> {
   checkQuery(request.url)
-  const body = hasBody(request.raw) ? readBody(request.raw, reply.raw) : undefined
+  const body = hasBody(request.raw) ? readBody(request.raw, request.reply.raw) : undefined
   return after(body, (members) => ({ query: request.target.query, body: members }))
 }
 

@@ -1,7 +1,7 @@
 // CORS: which origins may read responses, and the preflight requests of browsers
 // (https://fetch.spec.whatwg.org/#http-cors-protocol). It is off unless an operator turns it on.
 
-import type { HttpReply, HttpRequest } from './exchange.ts'
+import type { HttpRequest } from './exchange.ts'
 
 /** The response headers that pages may read, in addition to those that they always may. */
 const exposed =
@@ -15,9 +15,9 @@ const preflightMaxAgeSeconds = 600
 /** CORS for one application. */
 export interface Cors {
   /** Sets the headers that say which origin may read the response. */
-  mark(request: HttpRequest, reply: HttpReply): void
+  mark(request: HttpRequest): void
   /** Answers a preflight request of an allowed origin; false for any other request. */
-  answerPreflight(request: HttpRequest, reply: HttpReply): boolean
+  answerPreflight(request: HttpRequest): boolean
 }
 
 /**
@@ -35,7 +35,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
   }
 
   return {
-    mark(request, reply) {
+    mark(request) {
+      const { reply } = request
       if (!isForAll) void reply.header('vary', 'Origin')
       const origin = originFor(request)
       if (origin === undefined) return
@@ -43,8 +44,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
         .header('access-control-allow-origin', origin)
         .header('access-control-expose-headers', exposed)
     },
-    answerPreflight(request, reply) {
-      const { headers, method } = request
+    answerPreflight(request) {
+      const { headers, method, reply } = request
       if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) {
         return false
       }

@@ -21,9 +21,10 @@ export interface Target {
   readonly isMalformed: boolean
 }
 
-/** A request. */
+/** A request, with its reply. */
 export class HttpRequest {
   readonly raw: IncomingMessage
+  readonly reply: HttpReply
   readonly id: string
   readonly target: Target
   readonly endpoint: Endpoint | undefined
@@ -36,8 +37,9 @@ export class HttpRequest {
   rate: RateVerdict | undefined
   private readonly client: Client
 
-  constructor(raw: IncomingMessage, id: string, target: Target, client: Client) {
+  constructor(raw: IncomingMessage, reply: HttpReply, id: string, target: Target, client: Client) {
     this.raw = raw
+    this.reply = reply
     this.id = id
     this.target = target
     this.endpoint = target.endpoint

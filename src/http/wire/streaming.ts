@@ -28,7 +28,7 @@ export interface Streamer {
 /** A place for an answer. */
 interface Stream {
   /** Sends pieces as they are made; for HEAD, none is made. */
-  send(reply: HttpReply, pieces: AsyncIterable<Buffer>, coding: Coding): HttpReply
+  send(pieces: AsyncIterable<Buffer>, coding: Coding): HttpReply
   /** Gives the place back: nothing is sent. */
   cancel(): void
 }
@@ -42,12 +42,11 @@ export function createStreamer(
 
   async function* inTurns(
     request: HttpRequest,
-    reply: HttpReply,
     pieces: AsyncIterable<Buffer>,
   ): AsyncGenerator<Buffer> {
     try {
       for await (const piece of pieces) {
-        reply.streamedBytes = (reply.streamedBytes ?? 0) + piece.length
+        request.reply.streamedBytes = (request.reply.streamedBytes ?? 0) + piece.length
         yield piece
         await nextTurn()
       }
@@ -62,17 +61,17 @@ export function createStreamer(
   return {
     begin(request) {
       if (request.method === 'HEAD')
-        return { send: (reply) => reply.send(), cancel: () => undefined }
+        return { send: () => request.reply.send(), cancel: () => undefined }
       const giveBack = places.take(request.key?.id)
       if (giveBack === undefined) throw overloaded('streams')
       return {
         cancel: giveBack,
-        send(reply, pieces, coding) {
-          const source = Readable.from(inTurns(request, reply, pieces), { objectMode: false })
+        send(pieces, coding) {
+          const source = Readable.from(inTurns(request, pieces), { objectMode: false })
           const encoder = createEncoder(coding)
           const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
           body.once('close', giveBack)
-          return reply.sendStream(body)
+          return request.reply.sendStream(body)
         },
       }
     },
