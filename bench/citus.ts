@@ -4,9 +4,9 @@
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
 import { startCountingProxy } from '../test/support/counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
-import { makeExtract, makeFile, rightsOf } from './files.ts'
+import { makeExtract, makeFile, makeKey, rightsOf } from './files.ts'
 import { compare, type Figure, type Measure } from './measures.ts'
-import { makeKey, settings as usual, timeouts } from './postgres.ts'
+import { settings as usual, timeouts } from './postgres.ts'
 import {
   cpuSeconds,
   endedSeconds,

@@ -1,13 +1,10 @@
 // The measures on PostgreSQL, with a server on the same machine that is started for the run.
 
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { dossier, folder, makeFile, rightsOf, type Shape } from './files.ts'
+import { makeFile, makeKey, rightsOf, type Shape } from './files.ts'
 import { compare, type Figure, type Measure } from './measures.ts'
-import { importFile, type Server, start, startDossier } from './processes.ts'
+import { importFile, startBare, startDossier } from './processes.ts'
 
 const port = 18_090
 
@@ -58,12 +55,6 @@ async function importing(url: string, shape: Shape): Promise<Figure[]> {
   ]
 }
 
-/** Makes a key for a store. */
-export function makeKey(db: string): string {
-  const args = ['keys', 'create', '--name', 'bench', '--db', db]
-  return execFileSync(dossier, args).toString().trim()
-}
-
 async function randomPages(url: string, { records, listing }: Shape): Promise<Figure[]> {
   const db = `${url}?schema=round_0`
   const client = new Client({ connectionString: url })
@@ -79,7 +70,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
   await client.end()
   const key = makeKey(db)
   const served = await startDossier(db, port, 0, timeouts)
-  const bare = await startBare(served, url, key)
+  const bare = await startBare(served, key, '/api/v1/companies/1/rights', ['bare-postgres.ts', url])
   try {
     const path = '/api/v1/companies/{}/rights'
     const question = { key, path, companies: records / listing }
@@ -93,21 +84,6 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
     await bare.stop()
     await served.stop()
   }
-}
-
-async function startBare(served: Server, url: string, key: string): Promise<Server> {
-  const answer = await fetch(`http://127.0.0.1:${served.port}/api/v1/companies/1/rights`, {
-    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
-  })
-  await answer.arrayBuffer()
-  const ofTheConnection = ['connection', 'keep-alive', 'date', 'content-length']
-  const headers = Object.fromEntries(
-    [...answer.headers].filter(([name]) => !ofTheConnection.includes(name)),
-  )
-  const file = join(folder, `headers-${process.pid}.json`)
-  writeFileSync(file, JSON.stringify({ headers }))
-  const script = join(import.meta.dirname, 'bare-postgres.ts')
-  return start(port + 1, [process.execPath, script, String(port + 1), url, file])
 }
 
 async function lastPage(url: string, scale: number): Promise<Figure[]> {

@@ -66,8 +66,17 @@ export function startDossier(
   return start(port, [dossier, 'serve', ...options], cores)
 }
 
-/** Starts a bare server that always sends Dossier's response for `path`. */
-export async function startBare(from: Server, key: string, path: string): Promise<Server> {
+/**
+ * Starts a bare server that sends Dossier's response for `path`.
+ *
+ * @param program the script, and its arguments after the port.
+ */
+export async function startBare(
+  from: Server,
+  key: string,
+  path: string,
+  [script = '', ...args]: readonly string[] = ['bare-server.ts'],
+): Promise<Server> {
   const answer = await fetch(`http://127.0.0.1:${from.port}${path}`, {
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
   })
@@ -78,8 +87,9 @@ export async function startBare(from: Server, key: string, path: string): Promis
   const body = Buffer.from(await answer.arrayBuffer()).toString('base64')
   const file = join(folder, `answer-${process.pid}.json`)
   writeFileSync(file, JSON.stringify({ headers, body }))
-  const script = join(import.meta.dirname, 'bare-server.ts')
-  return start(from.port + 1, [process.execPath, script, String(from.port + 1), file])
+  const at = from.port + 1
+  const program = [join(import.meta.dirname, script), String(at), ...args, file]
+  return start(at, [process.execPath, ...program])
 }
 
 /** Starts the hand-written peer on a store of its own (`makePeerStore`). */
