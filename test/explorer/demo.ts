@@ -1,10 +1,8 @@
 // The demo, as `npm run demo` starts it, for a browser to look at.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { dossier } from '../support/run-dossier.ts'
+import { launch } from '../support/run-dossier.ts'
 import { claimDemo, copyDemo } from '../support/shared-demo.ts'
 
 export interface Demo {
@@ -26,20 +24,13 @@ export async function startDemo(folder: string): Promise<Demo> {
     mkdirSync(join(folder, 'demo'), { recursive: true })
     await copyDemo(db)
   }
-  const child = spawn(dossier, ['demo', '--port', '0'], {
-    cwd: folder,
-    // On a busy machine, the event loop of a server is late without too many requests.
-    env: { ...process.env, DOSSIER_DELAY_MS_MAX: '60000' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
-  while (!said.includes('Ctrl-C')) {
-    await Promise.race([once(child.stdout, 'data'), once(child, 'close')])
-    if (child.exitCode !== null) throw new Error(`the demo ended: ${said}`)
-  }
+  // On a busy machine, the event loop of a server is late without too many requests.
+  const env = { DOSSIER_DELAY_MS_MAX: '60000' }
+  const { child, said, until } = launch(folder, ['demo', '--port', '0'], { env })
+  await until(/Ctrl-C/)
   await share?.(db)
-  const [printed = '', url = '', key = ''] = /(http:\S+)\/#key=(dossier_\w+)\S*/.exec(said) ?? []
+  const [printed = '', url = '', key = ''] =
+    /(http:\S+)\/#key=(dossier_\w+)\S*/.exec(said.out) ?? []
   const at = (path: string) => `${url}/#key=${key}${path}`
   return { printed, url, key, at, stop: () => child.kill() }
 }

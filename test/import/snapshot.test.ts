@@ -12,7 +12,7 @@ import {
   makeFolder,
   query,
 } from '../support/import-rows.ts'
-import { readStatements } from '../support/read-statements.ts'
+import { readSaid } from '../support/said.ts'
 
 const withRejects: ImportOptions = { isSnapshot: true, onRejected: () => undefined }
 
@@ -121,9 +121,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
     const { counts } = await importRows(db, 'companies', rows, withRejects)
     assert.deepEqual([counts.removed, counts.refused], [1, 1])
     assert.deepEqual(
-      (await readStatements(db))
-        .filter(({ isPresent }) => isPresent)
-        .map(({ companyId }) => companyId),
+      (await readSaid(db)).filter((said) => said.is_present).map((said) => said.company_id),
       [1, 2],
     )
     assert.equal(
@@ -143,6 +141,6 @@ describe('under --rejects, a refused row does not count as absent', () => {
     await importRows(db, 'companies', rows)
     const next = [...rows.slice(0, 1), { ...company, id: 2, identifier: 2 }]
     await assert.rejects(importRows(db, 'companies', next, withRejects), /does not identify/)
-    assert.equal((await readStatements(db)).length, 2)
+    assert.equal((await readSaid(db)).length, 2)
   })
 })

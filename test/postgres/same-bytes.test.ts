@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import inject from 'light-my-request'
 import { pino } from 'pino'
-import { demoExtracts, longHistoryId, longHistoryLength } from '../../src/demo/registry.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { createLoad, loadLimits } from '../../src/http/wire/load.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
@@ -222,21 +221,6 @@ test(
     assert.ok(pages > (isLong ? 10_000 : 500))
   },
 )
-
-const inLong = isLong ? false : 'in the long form alone: it has 300,000 records'
-
-test('the sample registry: both stores have the same pages', { skip: inLong }, async (t) => {
-  const path = join(makeFolder(t), 'demo.db')
-  for (const { name, rows } of demoExtracts()) {
-    const extract = [...rows()]
-    await importBoth((kind) => importRows(path, name, extract, { kind }))
-  }
-  const step = isLong ? 1 : 20
-  const some = companiesOf(path).filter((id, n) => id === longHistoryId || n % step === 0)
-  const pages = await compareAll(t, path, some)
-  t.diagnostic(`${pages} answers of ${some.length} companies compared`)
-  assert.ok(pages > longHistoryLength / 100)
-})
 
 /** Extracts in the order of their days, with their recording options. */
 const extracts: readonly (readonly [target: string, day: string, file: string, mapping: string])[] =

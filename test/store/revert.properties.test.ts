@@ -10,7 +10,7 @@ import type { RevertRange } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
 import { importStep, runImport } from '../support/random-steps.ts'
-import { type ReadStatement, readStatements } from '../support/read-statements.ts'
+import { readSaid, type SaidRow } from '../support/said.ts'
 import { runsOf, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
@@ -42,7 +42,7 @@ async function stateOf(app: TestApp): Promise<Record<string, unknown>> {
     pages,
     companies: await of('select id, jurisdiction, identifier from companies order by id'),
     // A revert's versions are its own.
-    attributes: (await readStatements(db)).map((said) => ({ ...said, version: undefined })),
+    attributes: (await readSaid(db)).map((said) => ({ ...said, version: undefined })),
     ids: await of('select * from record_ids order by listing, id, company_id'),
   }
 }
@@ -122,8 +122,8 @@ function withoutIds({ pages, companies, attributes }: Record<string, unknown>) {
     const id = /companies\/(\d+)/.exec(path)?.[1] ?? ''
     return [path.replace(id, names.get(id) ?? id), text.replaceAll(id, names.get(id) ?? id)]
   })
-  const said = (attributes as ReadStatement[])
-    .map((row) => [names.get(String(row.companyId)), row.attributes, row.isPresent])
+  const said = (attributes as SaidRow[])
+    .map((row) => [names.get(String(row.company_id)), row.attributes, row.is_present])
     .map((row) => JSON.stringify(row))
   return { pages: Object.fromEntries(named) as unknown, attributes: said.sort() }
 }
@@ -263,7 +263,7 @@ test('the revert of a company’s return leaves it as absent as it was', async (
   }
   await revert(db, one(3))
   assert.deepEqual(
-    (await readStatements(db)).map(({ isPresent, asOf }) => [isPresent, asOf]),
+    (await readSaid(db)).map((said) => [said.is_present, said.as_of]),
     [
       [false, '2026-01-02T00:00:00Z'],
       [true, '2026-01-01T00:00:00Z'],
@@ -308,7 +308,7 @@ test('a company comes back with what one source said, though another one’s rev
   await importRows(db, 'companies', rows, { source: 'b' })
   assert.equal((await revert(db, { to: 0 })).companiesForgotten, 1)
   assert.equal((await revert(db, { to: 1 })).companiesRevived, 1)
-  assert.equal((await readStatements(db)).length, 1)
+  assert.equal((await readSaid(db)).length, 1)
   await checkSound(db)
 })
 

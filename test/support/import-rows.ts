@@ -16,6 +16,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
+import type { StoreWriter } from '../../src/store/writing.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
 import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
@@ -55,30 +56,40 @@ export async function importInto(
   const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
   if (isUsual) await lookAtSchema(db)
   try {
-    return await importFiles(store, {
-      target:
-        importTargets(known).find(({ name }) => name === target) ??
-        assert.fail(`${target} cannot be imported`),
-      files: await findSourceFiles(words, options.file),
-      mapping: undefined,
-      source: 'default',
-      isSnapshot: false,
-      asOf: undefined,
-      recordIn: undefined,
-      isDryRun: false,
-      isTrimmed: false,
-      // Tests of the command line show what it does not permit.
-      permissions: { future: true, accepted: true, noRows: true, noDay: true },
-      knownCompaniesOnly: false,
-      onRejected: undefined,
-      onProgress: () => undefined,
-      onWait: () => undefined,
-      signal: new AbortController().signal,
-      ...options,
-    })
+    return await importWith(store, target, words, options)
   } finally {
     await store.close()
   }
+}
+
+/** As `importInto`, into a store that is open. */
+export async function importWith(
+  store: StoreWriter,
+  target: string,
+  words: readonly string[],
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  return importFiles(store, {
+    target:
+      importTargets(options.resources ?? resources).find(({ name }) => name === target) ??
+      assert.fail(`${target} cannot be imported`),
+    files: await findSourceFiles(words, options.file),
+    mapping: undefined,
+    source: 'default',
+    isSnapshot: false,
+    asOf: undefined,
+    recordIn: undefined,
+    isDryRun: false,
+    isTrimmed: false,
+    // Tests of the command line show what it does not permit.
+    permissions: { future: true, accepted: true, noRows: true, noDay: true },
+    knownCompaniesOnly: false,
+    onRejected: undefined,
+    onProgress: () => undefined,
+    onWait: () => undefined,
+    signal: new AbortController().signal,
+    ...options,
+  })
 }
 
 /** Imports rows through an NDJSON file next to the store. */

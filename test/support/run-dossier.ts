@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storeAt } from './store-at.ts'
+import type { Scope } from './temp-store.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
@@ -41,13 +42,18 @@ const patienceMs = 60_000
 
 /** Starts `dossier` in a folder; it is ended with the test. */
 export function startDossier(
-  t: Pick<TestContext, 'after'>,
+  scope: Scope,
   cwd: string,
   args: readonly string[],
   options: RunOptions = {},
 ): RunningDossier {
   const running = launch(cwd, args, options)
-  t.after(() => running.child.kill('SIGKILL'))
+  const { child } = running
+  scope.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
   return running
 }
 
@@ -62,7 +68,8 @@ export function runDossier(
   return ended
 }
 
-function launch(cwd: string, args: readonly string[], options: RunOptions): RunningDossier {
+/** Starts `dossier` in a folder; the caller ends it. */
+export function launch(cwd: string, args: readonly string[], options: RunOptions): RunningDossier {
   const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...args]
   const env = { ...process.env, ...storeOf(cwd), ...options.env }
   const child = spawn(command, words, { cwd, env })

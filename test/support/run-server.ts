@@ -1,17 +1,16 @@
 // The real executable on a real port, and raw connections to it.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failureText } from './make-app.ts'
 import { isServerStore } from '../../src/store/open-store.ts'
+import { startDossier } from './run-dossier.ts'
 import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
 
-const executable = fileURLToPath(new URL('../../bin/dossier', import.meta.url))
+const listening = /"url":"http:\/\/[\d.]+:(\d+)"/
 
 export type LogLine = Readonly<Record<string, unknown>>
 
@@ -56,53 +55,35 @@ export async function runServer(
   const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
   const errors = stderrTo === undefined ? '' : `2> '${stderrTo}'`
-  const command = `${limit} exec "$0" "$@" ${errors}`
-  const child = spawn('bash', ['-c', command, executable, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], ...env },
-  })
-  scope.after(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
-  const port = await portOf(child, () => output)
+  const via = ['bash', '-c', `${limit} exec "$0" "$@" ${errors}`]
+  const { child, said, until, ended } = startDossier(scope, '.', args, { via, env })
+  const printed = () => said.out + said.err
+  await until(listening)
   let stoppedAt = performance.now()
   return {
-    port,
+    port: Number(listening.exec(printed())?.[1]),
     pid: child.pid ?? 0,
     stopReading() {
       child.stdout.destroy()
       child.stderr.destroy()
     },
-    printed: () => output,
+    printed,
     stop(signal = 'SIGTERM') {
       stoppedAt = performance.now()
       child.kill(signal)
     },
     async ended() {
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
-      const lines = output.split('\n').filter((line) => line !== '')
+      const { code } = await ended
+      const lines = printed()
+        .split('\n')
+        .filter((line) => line !== '')
       return {
-        code: child.exitCode,
+        code,
         lines: lines.map((line) => JSON.parse(line) as LogLine),
         ms: performance.now() - stoppedAt,
       }
     },
   }
-}
-
-async function portOf(child: ChildProcess, output: () => string): Promise<number> {
-  for (let waited = 0; waited < 20_000; waited += 20) {
-    const port = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(output())?.[1]
-    if (port !== undefined) return Number(port)
-    assert.equal(child.exitCode, null, output())
-    await sleep(20)
-  }
-  assert.fail(`no server: ${output()}`)
 }
 
 /** An answer as received. */

@@ -2,6 +2,7 @@
 // store has had the imports of changed-registry.ts.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import { leavesOf } from '../../src/store/listing/open-listings.ts'
 import {
@@ -12,7 +13,11 @@ import {
 } from '../../src/store/listing/segment.ts'
 import { attributesShape, shapeOf } from '../../src/store/listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../../src/store/listing/tables.ts'
-import { useTables } from './read-statements.ts'
+import { isServerStore } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { tablesOf as tablesOnServer } from '../../src/store/postgres/tables.ts'
+import { tablesOf } from '../../src/store/sqlite/tables.ts'
+import { onCitus, storeAt } from './store-at.ts'
 import { changeStore } from './store-state.ts'
 
 /** A fault of a store, and how it is reported. */
@@ -298,4 +303,23 @@ async function openSegment(
 async function replace(tables: ListingTables, segment: SegmentRow): Promise<void> {
   await tables.dropSegments([segment])
   await tables.putSegments([segment])
+}
+
+/** Reads or writes the listings of a store that nobody else changes. */
+async function useTables<T>(path: string, work: (tables: ListingTables) => Promise<T>): Promise<T> {
+  const at = storeAt(path)
+  if (!isServerStore(at)) {
+    const db = new DatabaseSync(at)
+    try {
+      return await work(tablesOf(db))
+    } finally {
+      db.close()
+    }
+  }
+  const client = await openSession(at)
+  try {
+    return await work(tablesOnServer(client, onCitus !== false))
+  } finally {
+    await client.end()
+  }
 }

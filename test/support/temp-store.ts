@@ -5,13 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueKey } from '../../src/auth/issue.ts'
-import { importFiles } from '../../src/import/import-files.ts'
-import type { ImportTarget } from '../../src/import/import-target.ts'
-import { companies, recordsOf } from '../../src/import/import-targets.ts'
-import { findSourceFiles } from '../../src/files/source-file.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
+import { importWith } from './import-rows.ts'
 import type { WireRecord } from './make-record.ts'
 import { storeAt } from './store-at.ts'
 import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
@@ -69,29 +66,17 @@ export async function makeTempStore(
   })
 
   async function importRows(
-    target: ImportTarget,
+    target: string,
     rows: readonly unknown[],
     isSnapshot = false,
   ): Promise<void> {
     const file = join(folder, 'rows.ndjson')
     await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const report = await importFiles(writer, {
-      target,
-      files: await findSourceFiles([file]),
-      mapping: undefined,
-      source: 'test',
-      isSnapshot,
-      asOf: undefined,
-      recordIn: undefined,
-      isDryRun: false,
-      knownCompaniesOnly: false,
-      permissions: { accepted: true },
-      onRejected: undefined,
-      onProgress: () => undefined,
+    const { problems } = await importWith(writer, target, [file], {
+      ...{ source: 'test', isSnapshot, resources, permissions: { accepted: true } },
       onWait: () => assert.fail('nobody else writes'),
-      signal: new AbortController().signal,
     })
-    assert.deepEqual(report.problems, [], 'the records of a test are valid')
+    assert.deepEqual(problems, [], 'the records of a test are valid')
   }
 
   return {
@@ -103,12 +88,12 @@ export async function makeTempStore(
         const rows = listings.flatMap(({ company, records }) =>
           records.map((record) => ({ company_id: company, ...record })),
         )
-        await importRows(recordsOf(resource), rows, isSnapshot)
+        await importRows(resource.name, rows, isSnapshot)
       }
     },
     async loadCompanies(ids) {
       const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
-      await importRows(companies, rows)
+      await importRows('companies', rows)
     },
     issueKey({ name, scopes, expiresAt, rate }) {
       const now = Date.now()
