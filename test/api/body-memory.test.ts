@@ -72,6 +72,21 @@ test('a slow client gets its own page while others are served', above, async (t)
   await Promise.all(fast)
 })
 
+test('what several clients get at once is not used again for two others', above, async (t) => {
+  const { app, store } = await makeApp(t, { records: all })
+  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const at = await app.listen({ port: 0, host: '127.0.0.1' })
+  const ask = async () => {
+    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
+    return (await fetch(`${at}/api/v1/changes?after=0&limit=200`, { headers })).text()
+  }
+  const bodies = await Promise.all(Array.from({ length: 20 }, ask))
+  assert.equal(new Set(bodies).size, 1)
+  const bytes = Buffer.byteLength(bodies[0] ?? '')
+  const next = [borrow(bytes), borrow(bytes), borrow(bytes)]
+  assert.equal(new Set(next.map(({ buffer }) => buffer)).size, next.length)
+})
+
 test('memory that was given back is used again, and only once at a time', () => {
   const first = borrow(10_000)
   const second = borrow(10_000)
@@ -79,7 +94,7 @@ test('memory that was given back is used again, and only once at a time', () => 
   giveBack(first)
   assert.equal(borrow(16_384).buffer, first.buffer)
   assert.notEqual(borrow(16_384).buffer, first.buffer)
-  for (const bytes of [1_000, 1_000_000]) {
+  for (const bytes of [1_000, 1_100_000]) {
     const other = borrow(bytes)
     giveBack(other)
     assert.equal(isBorrowed(other), false, 'it is left to the garbage collector')

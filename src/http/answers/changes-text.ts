@@ -1,6 +1,7 @@
 // Changes as JSON and as NDJSON. Texts of records are copied as they are stored.
 
 import type { Change, ChangesPage } from '../../store/changes.ts'
+import { borrow } from '../wire/body-memory.ts'
 
 /** The cursors of a page. */
 interface Cursors {
@@ -34,7 +35,7 @@ function write(changes: readonly Change[], { start, separator, end }: Frame): Bu
   const written = changes.map(partsOf)
   const length = written.reduce((sum, { bytes }) => sum + bytes + 1, 0)
   const separators = changes.length === 0 ? 0 : -1
-  const body = Buffer.allocUnsafeSlow(start.length + length + separators + end.length)
+  const body = borrow(start.length + length + separators + end.length)
   let at = body.write(start, 'latin1')
   for (const parts of written) {
     if (at > start.length) at += body.write(separator, at, 'latin1')

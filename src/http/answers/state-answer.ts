@@ -7,6 +7,7 @@ import type { RegistryState } from '../../store/reading.ts'
 import type { Service } from '../endpoints/endpoint.ts'
 import { fromStore } from '../store-errors.ts'
 import { type Ready, sendReady } from './send.ts'
+import { giveBack } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
 /** The content of an answer, and what its headers say. */
@@ -78,9 +79,11 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
     .update(answer.identity ?? plain)
     .digest('base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
+  const body = coding === 'identity' ? plain : await encode(plain, coding)
+  if (body !== plain) giveBack(plain)
   return {
     state: stateOf(registry),
-    body: coding === 'identity' ? plain : await encode(plain, coding),
+    body,
     coding,
     tag: `W/"${digest}"`,
     dataVersion: answer.version ?? registry.version,

@@ -20,6 +20,7 @@ import { linkTo } from '../answers/links.ts'
 import { type Given, readMembers } from '../requests/members.ts'
 import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answers/state-answer.ts'
 import { sendReady } from '../answers/send.ts'
+import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -30,7 +31,7 @@ export function changes(resources: readonly Resource[]): Endpoint {
     scope: 'changes',
     operation: describeChanges(resources),
     createHandler: (service) => {
-      const underWay = new Map<string, Promise<ReadyChanges>>()
+      const underWay = new Map<string, Making>()
       return (request) => answer(request, { resources, service, underWay })
     },
   }
@@ -42,12 +43,18 @@ interface ReadyChanges extends ReadyState {
   readonly isNothingYet: boolean
 }
 
+/** A page that is being made, and for how many. */
+interface Making {
+  readonly ready: Promise<ReadyChanges>
+  users: number
+}
+
 /** What the endpoint works with. */
 interface Work {
   readonly resources: readonly Resource[]
   readonly service: Service
   /** Pages that are being made, by what is asked and the state of the registry. */
-  readonly underWay: Map<string, Promise<ReadyChanges>>
+  readonly underWay: Map<string, Making>
 }
 
 async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
@@ -56,11 +63,13 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const endsAt = performance.now() + waitOf(request, given, work)
   for (;;) {
     // Of what is asked, a request that waits keeps only its members.
-    const ready = await readReady(request, given, work)
+    const making = await readReady(request, given, work)
+    const ready = await making.ready
     const leftMs = ready.isNothingYet ? endsAt - performance.now() : 0
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
       if (service.isDraining()) void request.reply.header('connection', 'close')
+      if (making.users > 1) keepForSeveral(ready.body)
       varyBy(request.reply, 'Accept')
       return sendReady(request, ready, ready)
     }
@@ -74,7 +83,7 @@ function waitOf({ method, headers }: HttpRequest, given: Given, { resources }: W
   return method === 'HEAD' ? 0 : waitMs
 }
 
-async function readReady(request: HttpRequest, given: Given, work: Work): Promise<ReadyChanges> {
+async function readReady(request: HttpRequest, given: Given, work: Work): Promise<Making> {
   const question = parseChangesRequest(work.resources, given, request.headers.accept)
   const asked = await requestOf(request, question, work)
   const state = stateOf(await fromStore(() => work.service.store.readRegistry()))
@@ -115,29 +124,28 @@ interface Asked {
   readonly state: string
 }
 
-/** Makes a page once for all who ask for it of one state. */
+/**
+ * Makes a page once for all who ask for it at the same time, as those who have waited do. It is not
+ * kept, since each follower asks for a page once.
+ */
 function share(
   request: HttpRequest,
   { service, underWay }: Work,
   { question, asked, state }: Asked,
-): Promise<ReadyChanges> {
+): Making {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const { since, until, after, resources, hasCompanies } = asked
   const listings = resources.map(({ name }) => name).join()
   const what = JSON.stringify([question.query, since, until, after, listings, hasCompanies])
-  const form = `${changesPath} ${what} ${coding}`
-  const cached = service.answers.get(form) as ReadyChanges | undefined
-  if (cached?.state === state) return Promise.resolve(cached)
-  const key = `${form} ${state}`
-  let making = underWay.get(key)
-  if (making === undefined) {
-    making = make(service, { question, asked, what }, coding).finally(() => underWay.delete(key))
-    underWay.set(key, making)
-    making.then(
-      (ready) => service.answers.set(form, ready),
-      () => undefined,
-    )
+  const key = `${what} ${coding} ${state}`
+  const known = underWay.get(key)
+  if (known !== undefined) {
+    known.users += 1
+    return known
   }
+  const ready = make(service, { question, asked, what }, coding)
+  const making = { ready: ready.finally(() => underWay.delete(key)), users: 1 }
+  underWay.set(key, making)
   return making
 }
 

@@ -1,19 +1,20 @@
 // Memory for bodies that are sent once: reused, since allocating it costs more than filling it.
 //
 // A body in new memory of 38 kB costs a request 10 to 20 us of processor time, most of it for
-// collecting it later. Memory comes back only when the system has taken all of its bytes; that of a
-// client which has gone, or reads slowly, is left to the garbage collector or comes back late, so
-// that nobody is ever sent the bytes of another page.
+// collecting it later; one of 400 kB costs 45 to 200. Memory comes back only when the system has
+// taken all of its bytes; that of a client which has gone, or reads slowly, is left to the garbage
+// collector or comes back late, so that nobody is ever sent the bytes of another page.
 
 import type { ServerResponse } from 'node:http'
 
 /** Smaller bodies share the pieces of memory that Node makes for small buffers. */
 const sizeMin = 4_096
-/** Sizes are rounded up to a multiple of this, in bytes. */
-const step = 16_384
+/** Sizes are rounded up to a multiple of these, in bytes: small ones, and others. */
+const [step, largeStep] = [16_384, 131_072]
+const smallMax = 2 * largeStep
 /** Larger bodies are rare, and keep the memory that they get. */
-const sizeMax = 16 * step
-/** How many are kept for the next bodies, of each size; together at most 4.4 MB. */
+const sizeMax = 8 * largeStep
+/** How many are kept for the next bodies, of each size; together at most 13 MB. */
 const keptMax = 2
 
 const free = new Map<number, Buffer[]>()
@@ -24,7 +25,8 @@ const reused = new WeakSet<ArrayBufferLike>()
 export function borrow(bytes: number): Buffer {
   if (bytes < sizeMin) return Buffer.allocUnsafe(bytes)
   if (bytes > sizeMax) return Buffer.allocUnsafeSlow(bytes)
-  const size = Math.ceil(bytes / step) * step
+  const unit = bytes > smallMax ? largeStep : step
+  const size = Math.ceil(bytes / unit) * unit
   return (free.get(size)?.pop() ?? allocate(size)).subarray(0, bytes)
 }
 
@@ -37,6 +39,11 @@ function allocate(size: number): Buffer {
 /** Whether other bodies will be written into the memory of this one, once it is given back. */
 export function isBorrowed({ buffer }: Buffer): boolean {
   return reused.has(buffer)
+}
+
+/** Leaves the memory of a body to the garbage collector, since it is sent several times. */
+export function keepForSeveral({ buffer }: Buffer): void {
+  reused.delete(buffer)
 }
 
 /** Takes the memory of a body back that nothing reads any more. */

@@ -54,15 +54,15 @@ async function* knownIds(reading: Reading): AsyncGenerator<readonly number[]> {
   for (let [after, most] = [last, companiesAtFirst]; ; most = companiesAtOnce) {
     const limit = Math.min(most, page.left().limit)
     const known = await tables.knownCompanies({ after, limit })
-    let end = known.ids.length < limit ? Number.MAX_SAFE_INTEGER : (known.ids.at(-1) ?? after)
-    const ids = known.ids.filter((_, n) => (known.since[n] ?? 0) <= span.until)
+    let end = known.length < limit ? Number.MAX_SAFE_INTEGER : (known.at(-1) ?? after)
+    let ids = known
     if (span.until < registry.version) {
       const past = await tables.knownInPast({ after, upTo: end, limit }, span.until)
       if (past.length === limit) end = past.at(-1) ?? end
-      ids.push(...past)
+      const upTo = end
+      ids = [...new Set([...known, ...past])].filter((id) => id <= upTo).sort((a, b) => a - b)
     }
-    const upTo = end
-    yield [...new Set(ids.filter((id) => id <= upTo))].sort((a, b) => a - b)
+    yield ids
     if (end === Number.MAX_SAFE_INTEGER) return
     after = end
   }

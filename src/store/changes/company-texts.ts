@@ -59,16 +59,15 @@ export async function readCompanyTexts(
     const isPresent = said.ids[n] === id
     if (isPresent) usual.moveTo(n)
     const other = others.get(id)
-    const since = isPresent ? (said.since[n] ?? 0) : Infinity
-    const last = Math.max(since, isPresent ? (said.versions[n] ?? 0) : 0)
+    const version = other?.version ?? said.versions[n] ?? 0
     if (isPresent) n += 1
-    if (other === undefined && since > version) continue
+    else if (other === undefined) continue
     if (ids.length > 0) writer.text(',', 'latin1')
     const start = writer.room(0)
     if (other === undefined) usual.write()
     else writer.text(other.text)
     ids.push(id)
-    versions.push(other?.version ?? last)
+    versions.push(version)
     lengths.push(writer.room(0) - start)
   }
   const texts = writer.take()
@@ -106,16 +105,16 @@ interface PastState {
 /** The texts of companies that are put together of records. */
 async function readOthers(
   tables: ListingLookups,
-  { ids: known, jurisdictions, identifiers, since, totals, entryBytes }: SaidOfCompanies,
+  { ids: known, jurisdictions, identifiers, versions, totals, entryBytes }: SaidOfCompanies,
   { past, version, sources }: PastState,
 ): Promise<ReadonlyMap<number, OtherCompany>> {
   const companies = new Map(past)
   for (const [n, id] of known.entries()) {
     const total = totals[n] ?? 0
     const isUsual = total === 0 || (total === 1 && entryBytes[n] !== null)
-    if (isUsual || past.has(id) || (since[n] ?? 0) > version) continue
+    if (isUsual || past.has(id)) continue
     const [jurisdiction = null, identifier = null] = [jurisdictions[n], identifiers[n]]
-    companies.set(id, { id, jurisdiction, identifier, version: since[n] ?? 0 })
+    companies.set(id, { id, jurisdiction, identifier, version: versions[n] ?? 0 })
   }
   const found = new Map<number, OtherCompany>()
   if (companies.size === 0) return found

@@ -152,10 +152,8 @@ export interface SaidOfCompanies {
   readonly ids: readonly number[]
   readonly jurisdictions: readonly (string | null)[]
   readonly identifiers: readonly (string | null)[]
-  /** The versions that have made them known. */
-  readonly since: readonly number[]
-  /** Of the heads: null if sources have never said anything. */
-  readonly versions: readonly (number | null)[]
+  /** In which they became known, or sources last said something else of them. */
+  readonly versions: readonly number[]
   /** How many sources say something. */
   readonly totals: readonly (number | null)[]
   readonly textBytes: readonly (number | null)[]
@@ -192,10 +190,10 @@ export interface ListingLookups extends ListingReads {
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
-  /** Those of the companies that are known now, and what sources say about them at a version. */
+  /** Those known at a version and now, and what sources say about them at the version. */
   companiesSaid(ids: readonly number[], version: number): Awaitable<SaidOfCompanies>
-  /** The companies that are known now, and the versions that have made them known. */
-  knownCompanies(range: CompanyRange): Awaitable<Pick<SaidOfCompanies, 'ids' | 'since'>>
+  /** The companies that are known now. */
+  knownCompanies(range: CompanyRange): Awaitable<readonly number[]>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
   /** The ids of companies that were known at a version, if they were forgotten or renamed since. */

@@ -57,16 +57,14 @@ export function companyLookups(db: RowReader) {
       after(
         d.gather<SaidColumns>(db, saidOf(d), ids, comparable(version)),
         ({ columns, bytes: [texts = nothing, entries = nothing] }): SaidOfCompanies => {
-          const [ids, jurisdictions, identifiers, since, versions, totals, ...lengths] = columns
-          const [textBytes, entryBytes] = lengths
-          const known = { ids, jurisdictions, identifiers, since }
-          return { ...known, versions, totals, textBytes, entryBytes, texts, entries }
+          const [ids, jurisdictions, identifiers, ...others] = columns
+          const [versions, totals, textBytes, entryBytes] = others
+          const identities = { ids, jurisdictions, identifiers }
+          return { ...identities, versions, totals, textBytes, entryBytes, texts, entries }
         },
       ),
     knownCompanies: ({ after: last, limit }) =>
-      after(d.gather<KnownColumns>(db, knownFrom, last, limit), ({ columns: [ids, since] }) => {
-        return { ids, since }
-      }),
+      after(d.gather<KnownColumns>(db, knownFrom, last, limit), ({ columns: [ids] }) => ids),
     knownInPast: ({ after: last, upTo, limit }, version) =>
       numbersIn(db, knownInPast, last, upTo, comparable(version), limit),
     pastCompanies: (ids) =>
@@ -76,18 +74,18 @@ export function companyLookups(db: RowReader) {
 
 const nothing = Buffer.alloc(0)
 
-type KnownColumns = readonly [ids: readonly number[], since: readonly number[]]
+type KnownColumns = readonly [ids: readonly number[]]
 type Texts = readonly (string | null)[]
 type Numbers = readonly (number | null)[]
 type SaidColumns = readonly [
-  ...[ids: readonly number[], jurisdictions: Texts, identifiers: Texts, since: readonly number[]],
-  ...[versions: Numbers, totals: Numbers, textBytes: Numbers, entryBytes: Numbers],
+  ...[ids: readonly number[], jurisdictions: Texts, identifiers: Texts],
+  ...[versions: readonly number[], totals: Numbers, textBytes: Numbers, entryBytes: Numbers],
 ]
 
 const knownFrom: GatherQuery = {
-  values: ['k.id', 'k.version'],
+  values: ['k.id'],
   bytes: [],
-  from: 'from (select id, version from companies where id > $1 order by id limit $2) k',
+  from: 'from (select id from companies where id > $1 order by id limit $2) k',
 }
 
 const knownInPast = `
@@ -98,8 +96,9 @@ const knownInPast = `
 /** Joins as a database that spreads its tables knows them: each by the company. */
 const saidOf = (d: Dialect): GatherQuery => ({
   values: [
-    ...['k.id', 'k.jurisdiction', 'k.identifier', 'k.version'],
-    ...['h.version', 'h.total', 'length(s.texts)', 'length(s.entries)'],
+    ...['k.id', 'k.jurisdiction', 'k.identifier'],
+    'case when h.version > k.version then h.version else k.version end',
+    ...['h.total', 'length(s.texts)', 'length(s.entries)'],
   ],
   bytes: ['s.texts', 's.entries'],
   from: `
@@ -110,7 +109,8 @@ const saidOf = (d: Dialect): GatherQuery => ({
       on l.company_id = h.company_id and l.listing = h.listing
         and l.version > h.version and l.version <= $2
     left join segments s on s.company_id = h.company_id and s.segment = h.segment
-    where ${d.isOneOf('k.id', '$1', 'bigint')} and l.version is null order by k.id`,
+    where ${d.isOneOf('k.id', '$1', 'bigint')} and k.version <= $2 and l.version is null
+    order by k.id`,
 })
 
 export function companyTables(db: RowWriter) {
