@@ -305,6 +305,27 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
   }
 })
 
+test('a search of a worker looks at the other nodes after it', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'companies', companies)
+  await importRows(db, 'rights', rights)
+  const at = await workerOf(storeAt(db))
+  const store = await openStoreReader(at, patientBounds)
+  t.after(() => store.close())
+  const search = async () => (await store.findCompanies({ words: ['company'] })).companies?.length
+  assert.equal(await search(), companies.length)
+  const [elsewhere] = await queryStore(
+    db,
+    `select c.id from companies c join citus_shards s
+       on s.shardid = get_shard_id_for_distribution_column('companies', c.id)
+     where s.nodeport <> ${new URL(at).port}`,
+  )
+  const catchUp = await holdBack(db, Number(elsewhere?.['id']))
+  await assert.rejects(search, /different versions/)
+  await catchUp()
+  assert.equal(await search(), companies.length)
+})
+
 test('the answer about a company has the version of its node', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
   await importRows(db, 'companies', companies)

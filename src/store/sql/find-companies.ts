@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, RowReader } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Queries, Snapshot } from './database.ts'
@@ -46,13 +46,13 @@ export const registrySql = registryAt('')
 /**
  * The state of the registry as a whole.
  *
- * @param company the only one about which more is read in this snapshot.
+ * @param company the only one about which more is read in this snapshot: at its node.
  */
-export async function readRegistry(snapshot: Snapshot, company?: number): Promise<RegistryState> {
-  const { atCompany } = snapshot.dialect
+export async function readRegistry(db: RowReader, company?: number): Promise<RegistryState> {
+  const { atCompany } = db.dialect
   const [row] = await (company === undefined || atCompany === ''
-    ? snapshot.rows<RegistryRow>(registrySql)
-    : snapshot.rows<RegistryRow>(registryAt(atCompany), company))
+    ? db.rows<RegistryRow>(registrySql)
+    : db.rows<RegistryRow>(registryAt(atCompany), company))
   return registryOf(row)
 }
 

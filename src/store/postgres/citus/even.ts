@@ -4,7 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { RegistryState } from '../../reading.ts'
-import { registryOf, type RegistryRow, registrySql } from '../../sql/find-companies.ts'
+import { readRegistry } from '../../sql/find-companies.ts'
+import { spreadDialect } from '../dialect.ts'
 import { rowsIn } from '../pool-rows.ts'
 
 /** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
@@ -34,11 +35,13 @@ const versionsSql = `
     format('select coalesce(max(version), 0) from %I.imports', current_schema())
   )`
 
-// On the coordinator, where a commit is seen first.
-const coordinatorSql = `
-  select success and result = $1 from run_command_on_coordinator(
-    format('select coalesce(max(version), 0) from %I.imports', current_schema())
-  )`
+// An id for each node, of a company that is there or would be: with so many, every shard has one.
+const placesSql = `
+  with shards as (select shardid from pg_dist_shard where logicalrelid = 'companies'::regclass)
+  select min(id) from (
+    select id, get_shard_id_for_distribution_column('companies', id) as shardid
+    from generate_series(1, 20 * (select count(*) from shards)) id
+  ) ids join pg_dist_placement p using (shardid) group by p.groupid`
 
 /** @param isWorker whether the pool's sessions are on a worker. */
 export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
@@ -47,7 +50,7 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
   let looking: Promise<void> | undefined
   let nextLookAt = 0
 
-  const readState = async () => registryOf((await rows<[...RegistryRow]>(registrySql))[0])
+  const readState = (company?: number) => readRegistry({ rows, dialect: spreadDialect }, company)
 
   async function look(): Promise<void> {
     const state = await readState()
@@ -58,12 +61,16 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
 
   const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)))
 
-  /** Whether nothing of a later version has been seen by reads up to now. */
+  /**
+   * Whether nothing of a later version has been seen by reads up to now. A commit is seen first on
+   * the coordinator; a worker has to ask each of them.
+   */
   async function isStill(state: RegistryState): Promise<boolean> {
     if (!isSame(await readState(), state)) return false
     if (!isWorker) return true
-    const [found] = await rows<[boolean]>(coordinatorSql, String(state.version))
-    return found?.[0] === true
+    const places = await rows<[company: number]>(placesSql)
+    const found = await Promise.all(places.map(([company]) => readState(company)))
+    return found.every((one) => isSame(one, state))
   }
 
   return {
