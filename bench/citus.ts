@@ -1,30 +1,38 @@
 // The measures on Citus, beside a PostgreSQL of the same programs: a coordinator and two workers,
 // all on this machine, so that ratios say what spreading costs and not what it brings.
+//
+// Each is given by the clock and by processor time, that of the databases' processes included.
 
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
 import { startCountingProxy } from '../test/support/counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
-import { makeExtract, makeFile, makeKey, rightsOf } from './files.ts'
-import { compare, type Figure, type Measure } from './measures.ts'
+import { makeCompanies } from './companies.ts'
+import { makeFew, makeFile, makeKey, rightsOf } from './files.ts'
+import type { Figure, Measure } from './measures.ts'
 import { settings as usual, timeouts } from './postgres.ts'
 import {
   cpuSeconds,
   endedSeconds,
   importFile,
+  type Load,
   load,
+  type Question,
   type Server,
   startDossier,
 } from './processes.ts'
 
 const port = 18_100
 const rounds = 3
+const roundSeconds = 2
 const listing = 20
 const workers = 2
+const changed = 1_500
+const fewChanged = `${changed} changed rights`
 
 // Four servers share the memory.
 const settings = { ...usual, shared_buffers: '512MB', max_locks_per_transaction: '1024' }
 
-/** Measures imports and pages, and what travels between the nodes. */
+/** Measures imports, pages and searches, and what travels between the nodes. */
 export const onCitus: Measure = async (scale) => {
   const programs = findCitus()
   if (programs === undefined) {
@@ -37,7 +45,7 @@ export const onCitus: Measure = async (scale) => {
     await runOn(nodes.coordinator, 'alter database postgres set dossier.distributed = on')
     return [
       ...(await importing(one, nodes, scale)),
-      ...(await randomPages(one, nodes, scale)),
+      ...(await serving(one, nodes, scale)),
       ...(await traffic(nodes, scale)),
     ]
   } finally {
@@ -47,126 +55,155 @@ export const onCitus: Measure = async (scale) => {
 
 const storeIn = (server: PostgresServer, schema: string) => `${server.url}?schema=${schema}`
 
+const companiesAt = (scale: number) => 5e4 * scale
+const rightsAt = (scale: number) => rightsOf(2e5 * scale, listing)
+
 /** What is imported in each round, into a new schema. */
 const importsOf = (scale: number) => {
-  const companies = 2e5 * scale
-  const rights = rightsOf(1e6 * scale, listing)
-  const file = makeFile(rights)
+  const file = makeFile(rightsAt(scale))
   return [
-    ['companies', 'companies', makeExtract(companies, 'first'), companies],
-    ['rights', 'rights', file, rights.records],
-    ['the same rights again', 'rights', file, rights.records],
+    ['companies', 'companies', makeCompanies(companiesAt(scale))],
+    ['rights', 'rights', file],
+    ['the same rights again', 'rights', file],
+    [fewChanged, 'rights', makeFew(rightsAt(scale), changed)],
   ] as const
 }
 
 async function importing(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
   const figures: Figure[] = []
-  const { coordinator } = nodes
-  for (const [what, target, file, rows] of importsOf(scale)) {
-    const [wall, cpu] = [[] as number[], [] as number[]]
-    const shares: readonly number[][] = [[], [], []]
+  for (const [what, target, file] of importsOf(scale)) {
+    const [wall, cpu, seconds] = [[] as number[], [] as number[], [] as number[]]
     for (let round = 0; round < rounds; round++) {
-      const schema = `round_${round}`
-      const importIntoOne = () => importFile(target, file, storeIn(one, schema))
-      const ofOne = await costOf([[], [one]], importIntoOne)
-      const importSpread = () => importFile(target, file, storeIn(coordinator, schema))
-      const ofNodes = await costOf([[], [coordinator], nodes.workers], importSpread)
+      const costIn = (server: PostgresServer, all: readonly PostgresServer[]) =>
+        costOf(all, () => importFile(target, file, storeIn(server, `round_${round}`)))
+      const ofOne = await costIn(one, [one])
+      const ofNodes = await costIn(nodes.coordinator, [nodes.coordinator, ...nodes.workers])
       wall.push(ofOne.seconds / ofNodes.seconds)
-      cpu.push(sum(ofOne.cpu) / sum(ofNodes.cpu))
-      for (const [place, seconds] of ofNodes.cpu.entries()) {
-        shares[place]?.push((seconds * 1e6) / rows)
-      }
+      cpu.push(ofOne.cpu / ofNodes.cpu)
+      seconds.push(ofNodes.seconds)
     }
     const name = `Citus: import of ${what}`
     const unit = '÷ one PostgreSQL'
+    // What has little to do takes the time that connecting and planning take.
+    const [share, time] =
+      what === fewChanged ? [undefined, { most: 1 }] : [{ least: 0.5 }, undefined]
     figures.push(
-      { what: name, unit, values: wall, reach: { least: 0.5 } },
-      { what: `${name}, by processor`, unit, values: cpu, reach: undefined },
-      ...sharesOf(name, 'µs a row', shares),
+      { what: name, unit, values: wall, reach: undefined },
+      { what: `${name}, by processor`, unit, values: cpu, reach: share },
+      { what: name, unit: 's', values: seconds, reach: time },
     )
   }
   return figures
 }
 
-/** The processor time of the process itself, of the coordinator and of all workers. */
-function sharesOf(what: string, unit: string, shares: readonly number[][]): Figure[] {
-  return ['own process', 'coordinator', 'workers'].map((part, place) => ({
-    ...{ what: `${what}, ${part}`, unit, values: shares[place] ?? [], reach: undefined },
-  }))
-}
-
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
 
-/**
- * The time of some work, and the processor time of several groups of servers, in seconds.
- *
- * @param groups that of the processes that this one starts and that end meanwhile is added to the
- * first of them.
- */
-async function costOf(
-  groups: readonly (readonly PostgresServer[])[],
-  work: () => Promise<unknown>,
-) {
-  const spent = () =>
-    groups.map(
-      (servers, place) =>
-        sum(servers.map((server) => treeSeconds(server.pids()[0] ?? 0))) +
-        (place === 0 ? endedSeconds('self') : 0),
-    )
+/** The time of some work, and the processor time of that and of servers, in seconds. */
+async function costOf(servers: readonly PostgresServer[], work: () => Promise<unknown>) {
+  const spent = () => endedSeconds('self') + secondsOf(servers)
   const [before, startedAt] = [spent(), performance.now()]
   await work()
-  const seconds = (performance.now() - startedAt) / 1_000
-  return { seconds, cpu: spent().map((now, place) => now - (before[place] ?? 0)) }
+  return { seconds: (performance.now() - startedAt) / 1_000, cpu: spent() - before }
 }
 
-/** The processor time of a process with its children, those that have ended included. */
-const treeSeconds = (pid: number) => cpuSeconds(pid) + endedSeconds(pid)
+/** The processor time of servers and their sessions, those that have ended included. */
+function secondsOf(servers: readonly PostgresServer[]): number {
+  return sum(servers.map((server) => treeSeconds(server.pids()[0] ?? 0)))
+}
 
-async function randomPages(
-  one: PostgresServer,
-  nodes: CitusNodes,
-  scale: number,
-): Promise<Figure[]> {
-  const ofOne = await serve(one, port)
-  const ofNodes = await serve(nodes.coordinator, port + 1)
-  try {
-    const path = '/api/v1/companies/{}/rights'
-    const companies = (1e6 * scale) / listing
-    const question = ({ key }: { key: string }) => ({ key, path, companies })
-    const ratios = await compare(
-      [ofNodes.server, question(ofNodes)],
-      [ofOne.server, question(ofOne)],
-    )
-    const shares: readonly number[][] = [[], [], []]
-    for (let round = 0; round < rounds; round++) {
-      let [pages, own] = [0, 0]
-      const { cpu } = await costOf([[], [nodes.coordinator], nodes.workers], async () => {
-        const { perSecond, cpuUs } = await load(ofNodes.server, question(ofNodes), 2)
-        ;[pages, own] = [perSecond * 2, cpuUs]
-      })
-      for (const [place, seconds] of cpu.entries()) {
-        shares[place]?.push(place === 0 ? own : (seconds * 1e6) / pages)
-      }
+function treeSeconds(pid: number): number {
+  for (;;) {
+    try {
+      return cpuSeconds(pid) + endedSeconds(pid)
+    } catch {
+      // A session has ended meanwhile.
     }
-    const what = `Citus: random pages of ${listing}, cache off`
-    const unit = '÷ one PostgreSQL'
-    return [
-      { what, unit, values: ratios.rate, reach: { least: 0.6 } },
-      { what: `${what}, latency`, unit, values: ratios.latency, reach: undefined },
-      ...sharesOf(what, 'µs a page', shares),
-    ]
-  } finally {
-    await Promise.all([ofOne.server.stop(), ofNodes.server.stop()])
   }
 }
 
-/** Serves the store of the first round. */
-async function serve(
-  database: PostgresServer,
-  at: number,
-): Promise<{ server: Server; key: string }> {
-  const db = storeIn(database, 'round_0')
-  return { key: makeKey(db), server: await startDossier(db, at, 0, timeouts, '0,1') }
+/** A server of Dossier, and the databases that work for it. */
+interface Served {
+  readonly where: string
+  readonly server: Server
+  readonly key: string
+  readonly databases: readonly PostgresServer[]
+}
+
+/** Asked of one PostgreSQL, of the coordinator and of a worker, in turn. */
+async function serving(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
+  const { coordinator } = nodes
+  const [worker = coordinator] = nodes.workers
+  const all = [coordinator, ...nodes.workers]
+  const served: Served[] = []
+  const serve = async (where: string, at: PostgresServer, databases: readonly PostgresServer[]) => {
+    const key = makeKey(storeIn(at === worker ? coordinator : at, 'round_0'))
+    const own = port + served.length
+    const server = await startDossier(storeIn(at, 'round_0'), own, 0, timeouts, '0,1')
+    served.push({ where, server, key, databases })
+  }
+  try {
+    await serve('one', one, [one])
+    await serve('coordinator', coordinator, all)
+    await serve('worker', worker, all)
+    const path = '/api/v1/companies/{}/rights'
+    const pages = { path, companies: rightsAt(scale).records / listing }
+    const what = `Citus: random pages of ${listing}, cache off`
+    const search = { companies: companiesAt(scale), connections: 1 }
+    return [
+      ...(await ask(`${what}, 1 connection`, served, { ...pages, connections: 1 }, [0.5, 0.6])),
+      ...(await ask(`${what}, 8 connections`, served, { ...pages, connections: 8 }, [0.35, 0.6])),
+      ...(await ask('Citus: search by number', served, {
+        ...search,
+        path: '/api/v1/companies?identifier={}&jurisdiction=GB',
+      })),
+      ...(await ask('Citus: search by two words', served, {
+        ...search,
+        path: '/api/v1/companies?q=own{}+tra',
+        companies: Math.min(20_000, companiesAt(scale)),
+      })),
+    ]
+  } finally {
+    await Promise.all(served.map(({ server }) => server.stop()))
+  }
+}
+
+/** @param reaches of the ratios of coordinator and worker; without them, that of searches. */
+async function ask(
+  what: string,
+  served: readonly Served[],
+  question: Omit<Question, 'key'>,
+  reaches?: readonly number[],
+): Promise<Figure[]> {
+  const found = served.map((): (Load & { readonly allUs: number })[] => [])
+  const warmUp = { ...question, connections: 8 }
+  for (const { server, key } of served) await load(server, { ...warmUp, key }, 5)
+  for (let round = 0; round < rounds; round++) {
+    for (const [n, { server, key, databases }] of served.entries()) {
+      const before = secondsOf(databases)
+      const one = await load(server, { ...question, key }, roundSeconds)
+      const ofDatabases = (secondsOf(databases) - before) * 1e6
+      const allUs = one.cpuUs + ofDatabases / (one.perSecond * roundSeconds)
+      found[n]?.push({ ...one, allUs })
+    }
+  }
+  const [ofOne = [], ...others] = found
+  return others.flatMap((loads, n): Figure[] => {
+    const name = `${what}, ${served[n + 1]?.where ?? ''}`
+    const unit = '÷ one PostgreSQL'
+    const ratios = (of: (one: Load & { allUs: number }, other: typeof one) => number) =>
+      loads.flatMap((one, at) => (ofOne[at] === undefined ? [] : of(one, ofOne[at])))
+    const least = reaches?.[n]
+    const [rates, cpu] = [
+      ratios((one, other) => one.perSecond / other.perSecond),
+      ratios((one, other) => other.allUs / one.allUs),
+    ]
+    const p50Ms = loads.map(({ p50Us }) => p50Us / 1_000)
+    return [
+      { what: name, unit, values: rates, reach: undefined },
+      { what: `${name}, by processor`, unit, values: cpu, reach: least ? { least } : undefined },
+      { what: `${name}, p50`, unit: 'ms', values: p50Ms, reach: least ? undefined : { most: 15 } },
+    ]
+  })
 }
 
 /** Counts bytes: each node is known to the others by the port of a proxy. */
