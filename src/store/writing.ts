@@ -56,29 +56,29 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
   const patient = { onWait: () => undefined }
   const { behind, isForeign } = await compare()
   const isToCatchUp = behind > 0 && !isForeign
-  const change = async <T>(work: (db: ImportConnection) => Promise<T>) =>
-    work(await access.openImport())
+  const change = async <T>(work: (db: ImportConnection) => Promise<T>) => {
+    const db = await access.openImport()
+    try {
+      return await work(db)
+    } catch (error) {
+      await db.discard()
+      throw error
+    }
+  }
   return {
     readStoreId: () => use(readStoreId),
     /** How many entries of the list of what is withheld the store lacked when it was opened. */
-    caughtUp: isToCatchUp ? await bringUp(() => access.openImport(), place, patient) : 0,
+    caughtUp: isToCatchUp ? await change((db) => bringUp(db, place, patient)) : 0,
     async beginImport(plan: ImportPlan) {
       const gate = createGate((await compare()).list, plan)
-      return change(async (db) => {
-        try {
-          return await beginImport(db, plan, gate)
-        } catch (error) {
-          await db.discard()
-          throw error
-        }
-      })
+      return change((db) => beginImport(db, plan, gate))
     },
     withhold: (request: WithholdRequest) => change((db) => withhold(db, place, request)),
     lift: (request: LiftRequest) => change((db) => lift(db, place, request)),
     adopt: (request: AdoptRequest) => change((db) => adopt(db, place, request)),
     lastWithheld: () => use(lastWithheld),
     /** The list of what is withheld: orders, and what has ended some. */
-    readWithheld: async () => (await compare()).list?.entries ?? [],
+    readWithheld: async () => (await compare()).list.entries,
     addKey: (...key: KeyArguments<typeof addKey>) => use((db) => addKey(db, ...key)),
     rotateKey: (...key: KeyArguments<typeof rotateKey>) => use((db) => rotateKey(db, ...key)),
     listKeys: () => use(listKeys),

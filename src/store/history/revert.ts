@@ -22,7 +22,7 @@ const committingFrom = 0.9
 /**
  * Takes versions back, or finds out in a dry run what that would change.
  *
- * @param db a connection that is used for nothing else, and is closed afterwards.
+ * @param db a connection that is used for nothing else, and is discarded if this throws.
  * @throws OperatorError that says what to do, if they cannot be taken back; nothing is changed.
  */
 export async function revert(
@@ -30,23 +30,18 @@ export async function revert(
   resources: readonly Resource[],
   plan: RevertPlan,
 ): Promise<RevertReport> {
-  try {
-    await db.begin(plan)
-    const report = await revertAll(db, resources, plan)
-    if (plan.isDryRun || report.reverted.length === 0) {
-      await db.discard()
-      const reverted = report.reverted.map((one) => ({ ...one, version: undefined }))
-      return { ...report, reverted }
-    }
-    plan.signal?.throwIfAborted()
-    plan.onStep?.('committing', committingFrom)
-    await db.commit()
-    await db.settle()
-    return report
-  } catch (error) {
+  await db.begin(plan)
+  const report = await revertAll(db, resources, plan)
+  if (plan.isDryRun || report.reverted.length === 0) {
     await db.discard()
-    throw error
+    const reverted = report.reverted.map((one) => ({ ...one, version: undefined }))
+    return { ...report, reverted }
   }
+  plan.signal?.throwIfAborted()
+  plan.onStep?.('committing', committingFrom)
+  await db.commit()
+  await db.settle()
+  return report
 }
 
 type Done = Reverted & { readonly version: number }

@@ -3,12 +3,13 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { type Queries, readValue } from '../sql/database.ts'
-import { type List, type ListPlace, noState, parseList } from './list.ts'
+import { type List, type ListPlace, newList, noState, parseList } from './list.ts'
 
 /** A list that agrees with a store, or is ahead of it. */
 export interface Agreement {
-  /** Undefined if there is none yet. */
-  readonly list: List | undefined
+  readonly list: List
+  /** The text of the list if that is new: there is none yet. */
+  readonly newText: string
   /** The number of entries that the store has not followed yet. */
   readonly behind: number
   /** The id of the store. */
@@ -32,8 +33,11 @@ export async function compareWithList(db: Queries, place: ListPlace): Promise<Ag
   const [registry, state] = [String(row?.['id']), String(row?.['withheld'])]
   const text = await place.read(db)
   if (text === undefined) {
-    const agreement = { list: undefined, behind: 0, registry, isForeign: false }
-    if (state === noState || place.isOptional === true) return agreement
+    if (state === noState || place.isOptional === true) {
+      const newText = newList()
+      const list = parseList(newText, place.name)
+      return { list, newText, behind: 0, registry, isForeign: false }
+    }
     throw new OperatorError(
       `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
         'backup, or say where it is with --withheld',
@@ -43,7 +47,8 @@ export async function compareWithList(db: Queries, place: ListPlace): Promise<Ag
   const isForeign = list.registry !== undefined && list.registry !== registry
   if (isForeign && place.isToAdopt !== true) throw ofAnother(place)
   const at = list.states.indexOf(state)
-  if (at >= 0) return { list, behind: list.states.length - 1 - at, registry, isForeign }
+  const behind = list.states.length - 1 - at
+  if (at >= 0) return { list, newText: '', behind, registry, isForeign }
   throw new OperatorError(
     `${place.name} is not the list of what the store withholds, or an earlier state of it; ` +
       'restore it from its own backup, or name another one with --withheld',

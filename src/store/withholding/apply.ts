@@ -1,71 +1,211 @@
 // Withholds something in a store, within a transaction: in the present and in every past version.
 
+import type { Resource } from '../../resources/resource.ts'
+import { readAttributes } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
-import type { ListingTables } from '../listing/tables.ts'
-import { eraseCompany } from './erase-company.ts'
+import { attributesShape, shapeOf } from '../listing/shape.ts'
+import { type CompanyRow, inBatches, type ListingTables } from '../listing/tables.ts'
+import { numberSegments } from '../listing/write-listings.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
+import { drawLineage } from '../sql/import-log.ts'
+import type { WorkWatch } from '../work-watch.ts'
 import { forgetExamples, labelsOf } from './forget-examples.ts'
-import { hideInTexts } from './hide-texts.ts'
-import type { Found } from './list.ts'
+import { hideKeys } from './hide-keys.ts'
+import { type Found, hashCompany, type Hasher, type OrderKind, type Subject } from './list.ts'
+import { logWithholding } from './log-withholding.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
-import { applyToRecords } from './withhold-records.ts'
-import { nameCompany, type Touched, type Wanted, type Withholding, type Work } from './work.ts'
+import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
+import { type FoundIn, withholdRecords } from './withhold-records.ts'
+import { hideInCompany } from './withhold-texts.ts'
+
+/** A withholding under way. */
+export interface Work extends Rewriting {
+  readonly db: RegistryDatabase
+  readonly resources: readonly Resource[]
+  readonly hasher: Hasher
+  readonly onStep: (step: string, done: number) => void
+}
+
+/** Where an order of another registry finds what it withholds in this one. */
+export interface Located {
+  readonly ids: ReadonlySet<number>
+  readonly companies: ReadonlySet<number>
+}
+
+/** What to withhold. */
+export interface Wanted {
+  readonly kind: OrderKind
+  readonly subject: Subject
+  /** The value of a personal field, or a text, if it is known: a list has only its hash. */
+  readonly value?: string | undefined
+  /** What was found before, of an order in a list. */
+  readonly found?: Found
+  /** Instead of the ids in its subject, of an order of another registry. */
+  readonly located?: Located | undefined
+}
 
 export interface Applied {
   readonly found: Found
   readonly touched: readonly Touched[]
   /** How many companies have got another name, or none. */
   readonly names: number
-  /** The companies that were erased as a whole. */
-  readonly erased: readonly number[]
+  /** The version in which it was done; undefined if it is not there. */
+  readonly version: number | undefined
 }
 
-/** Withholds what an order says; nothing if it is not there. */
-export async function applyOrder(context: Withholding, wanted: Wanted): Promise<Applied> {
-  const names = await createNameKeeper(context.db)
-  const work: Work = { ...context, names, touched: [] }
-  const { touched } = work
+/**
+ * Withholds what an order says, as a version of its own.
+ *
+ * @param course when that began, and how it is watched.
+ */
+export async function applyOrder(
+  context: Pick<Work, 'db' | 'resources' | 'hasher'>,
+  wanted: Wanted,
+  { startedAt, signal, onStep }: WorkWatch & { readonly startedAt: number },
+): Promise<Applied> {
+  const { db } = context
+  const { tables } = db
+  const touched: Touched[] = []
+  const lineage = drawLineage()
+  const numbers = await numberSegments(tables)
+  const work: Work = {
+    ...{ ...context, tables, touched, lineage, numbers },
+    onStep(step, done) {
+      signal?.throwIfAborted()
+      onStep?.(step, done)
+    },
+  }
   const { subject, located } = wanted
-  const { db, tables, hasher } = context
   const erasing = 'company' in subject ? [...(located?.companies ?? [subject.company])] : []
-  const former = [...(await tables.companiesById(erasing)), ...(await pastOf(tables, erasing))]
+  const former = await namesOf(tables, erasing)
+  const found = await withholdSubject(work, wanted, former)
+  await numbers.note()
+  await dropIds(work)
+  await forgetWithheld(work, former, found)
+  const names = await keepNames(work)
+  const isThere = touched.length + found.ids.length + found.companies.length > 0
+  const erased = new Set(former.map(({ id }) => id))
+  const logged = { touched, erased, subject, startedAt, lineage }
+  const version = isThere ? await logWithholding(db, logged) : undefined
+  return { found, touched, names, version }
+}
+
+/** @param former what the companies that are erased were called. */
+async function withholdSubject(
+  work: Work,
+  wanted: Wanted,
+  former: readonly CompanyRow[],
+): Promise<Found> {
+  const { subject, located } = wanted
+  if ('company' in subject) {
+    return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former) }
+  }
   const found =
-    'company' in subject
-      ? await eraseCompanies(work, erasing)
-      : 'textOf' in subject
-        ? await applyToText(work, wanted, [...(located?.companies ?? [subject.textOf])])
-        : await applyToRecords(work, { ...wanted, subject })
-  const companies = await tables.companiesById([...new Set(touched.map((one) => one.companyId))])
-  const hidePhrases = createHidePhrases(found.phrases, hasher)
-  await forgetExamples(db, labelsOf([...former, ...companies]), hidePhrases)
-  const isErased = new Set(found.companies.map(({ id }) => id))
-  const erased = erasing.filter((id) => isErased.has(id))
-  return { found, touched, names: await names.finish(), erased }
+    'textOf' in subject
+      ? await hideText(work, wanted, located?.companies ?? new Set([subject.textOf]))
+      : await withholdRecords(work, { ...wanted, subject })
+  return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
-/** What companies were called. */
-async function pastOf(tables: ListingTables, ids: readonly number[]) {
+/** What companies are and were called. */
+async function namesOf(
+  tables: ListingTables,
+  ids: readonly number[],
+): Promise<readonly CompanyRow[]> {
   const past = await tables.pastCompanies(ids)
-  return past.map(({ companyId: id, ...named }) => ({ id, ...named }))
+  return [
+    ...(await tables.companiesById(ids)),
+    ...past.map(({ companyId: id, ...named }) => ({ id, ...named })),
+  ]
 }
 
-async function eraseCompanies(work: Work, ids: readonly number[]): Promise<Found> {
-  const companies: Found['companies'][number][] = []
-  for (const id of ids) companies.push(...(await eraseCompany(work, id)))
-  return { ids: [], keys: [], companies, phrases: [] }
+/** Takes examples of what is withheld out of the log. */
+async function forgetWithheld(
+  { db, tables, touched, hasher }: Work,
+  former: readonly CompanyRow[],
+  { phrases }: Found,
+): Promise<void> {
+  const companies = await tables.companiesById([...new Set(touched.map((one) => one.companyId))])
+  await forgetExamples(db, labelsOf([...former, ...companies]), createHidePhrases(phrases, hasher))
+}
+
+const idsAtOnce = 1_000
+
+/** Erased records are in no present listing any more. */
+async function dropIds({ tables, touched }: Work): Promise<void> {
+  const gone = touched.filter(({ isPresent, isGone }) => isPresent && isGone)
+  for (const [listing, rows] of Map.groupBy(gone, (one) => one.listing)) {
+    for (const some of inBatches(rows, idsAtOnce)) await tables.dropIds(listing, some)
+  }
+}
+
+/** Brings the names of companies up to date; returns how many have changed. */
+async function keepNames({ db, tables, touched }: Work): Promise<number> {
+  const names = await createNameKeeper(db)
+  const said = touched.filter(({ listing }) => listing === attributesShape.listing)
+  const companies = [...new Set(said.map(({ companyId }) => companyId))]
+  const now = await readAttributes(tables, companies)
+  for (const id of companies) await names.change(id, now.get(id) ?? [])
+  return names.finish()
+}
+
+/**
+ * Erases companies as a whole: their listings, their names, and that they were ever known.
+ *
+ * @param names what they are and were called.
+ */
+async function eraseCompanies(
+  work: Work,
+  names: readonly CompanyRow[],
+): Promise<Found['companies']> {
+  const { tables, resources, hasher, onStep } = work
+  const shapes = [...resources.map(shapeOf), attributesShape]
+  const found: Found['companies'][number][] = []
+  for (const [id, own] of Map.groupBy(names, (one) => one.id)) {
+    for (const [n, shape] of shapes.entries()) {
+      const { listing } = shape
+      onStep(`withholding ${listing}`, n / shapes.length)
+      const gone = await rewriteListing(work, { shape, companyId: id, change: () => undefined })
+      await hideKeys(
+        work,
+        listing,
+        gone.map((one) => one.id),
+      )
+      await tables.dropHeads(listing, await tables.headsOf(listing, [id]))
+    }
+    await tables.dropCompanies([id])
+    await tables.dropPastCompanies([id])
+    // Its id stays its own: it was known before all versions, which no reader can ask for.
+    const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
+    await tables.putPastCompanies([{ companyId: id, ...reserved }])
+    const hashes = new Set(own.flatMap((one) => hashCompany(hasher, one) ?? []))
+    for (const name of hashes.size === 0 ? [null] : hashes) found.push({ id, name })
+  }
+  return found
 }
 
 /** Hides a text in companies: in one, but for an order of another registry. */
-async function applyToText(
+async function hideText(
   work: Work,
   { kind, value, found }: Wanted,
-  ids: readonly number[],
-): Promise<Found> {
-  const { hasher, tables, touched } = work
+  companies: Iterable<number>,
+): Promise<FoundIn> {
+  const { hasher, touched } = work
   const phrases = found?.phrases ?? phrasesOf([value ?? ''], hasher)
   const hidePhrases = createHidePhrases(phrases, hasher)
-  for (const companyId of ids) await hideInTexts(work, { companyId, hidePhrases, kind })
-  const changed = new Set(touched.map(({ companyId }) => companyId))
-  const known = await tables.companiesById([...changed])
-  const companies = [...changed].map((id) => nameCompany(id, known, hasher))
-  return { ids: [], keys: [], phrases, companies }
+  for (const companyId of companies) await hideInCompany(work, companyId, { kind, hidePhrases })
+  return { ids: [], keys: [], phrases, companies: touched.map(({ companyId }) => companyId) }
+}
+
+/** Companies as the list names them. */
+async function nameCompanies(
+  { tables, hasher }: Work,
+  companies: Iterable<number>,
+): Promise<Found['companies']> {
+  const ids = [...new Set(companies)]
+  const known = new Map((await tables.companiesById(ids)).map((one) => [one.id, one]))
+  return ids.map((id) => {
+    const named = known.get(id)
+    return { id, name: named === undefined ? null : hashCompany(hasher, named) }
+  })
 }

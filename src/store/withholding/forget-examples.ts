@@ -1,7 +1,6 @@
 // The log of imports has examples of what each has changed: those about withheld people and
 // companies are taken out of it.
 
-import type { ImportDifference, LoggedDifference } from '../importing.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import type { Database } from '../sql/database.ts'
 import type { HidePhrases } from './phrases.ts'
@@ -24,37 +23,19 @@ export async function forgetExamples(
   labels: ReadonlySet<string>,
   hidePhrases: HidePhrases,
 ): Promise<void> {
+  const isWithheld = (value: unknown) =>
+    typeof value === 'string' && (labels.has(value) || hidePhrases(value) !== value)
+  const tells = (value: unknown) =>
+    (typeof value === 'object' && value !== null ? Object.values(value) : [value]).some(isWithheld)
   const rows = await db.rows('select version, difference from imports where difference is not null')
   for (const { version, difference } of rows) {
     const told = String(difference)
-    const kept = JSON.stringify(without(JSON.parse(told) as LoggedDifference, labels, hidePhrases))
+    // Examples are the elements of lists: texts, or objects with texts.
+    const without = (_: string, value: unknown) =>
+      Array.isArray(value) ? value.filter((one) => !tells(one)) : value
+    const kept = JSON.stringify(JSON.parse(told, without))
     if (kept === told) continue
     const set = 'update imports set difference = $kept where version = $version'
     await db.run(set, { kept, version: Number(version) })
-  }
-}
-
-function without(
-  difference: LoggedDifference,
-  labels: ReadonlySet<string>,
-  hidePhrases: HidePhrases,
-): LoggedDifference {
-  const isFree = (text: string | null) => text === null || hidePhrases(text) === text
-  const unnamed = (list: ImportDifference['come']) => ({
-    ...list,
-    names: list.names.filter((name) => !labels.has(name)),
-  })
-  return {
-    ...difference,
-    attributes: difference.attributes.map((attribute) => ({
-      ...attribute,
-      examples: attribute.examples.filter(
-        ({ company, before, after }) =>
-          !labels.has(company ?? '') && isFree(before) && isFree(after),
-      ),
-    })),
-    come: unnamed(difference.come),
-    go: unnamed(difference.go),
-    same: difference.same.filter(({ value }) => isFree(value)),
   }
 }

@@ -9,9 +9,17 @@ import { digestOf } from '../record-texts.ts'
 import type { Queries } from '../sql/database.ts'
 import { readState } from './agreement.ts'
 import { hashKey, keyOfHash } from './hide-keys.ts'
-import { createHasher, type Hasher, type List, noState, type Order, ordersOf } from './list.ts'
-import { hasValue, hideInAttributes, hideInChange, maskRecord } from './personal.ts'
-import { createHidePhrases, type HidePhrases } from './phrases.ts'
+import {
+  createHasher,
+  hashCompany,
+  type Hasher,
+  type List,
+  noState,
+  type Order,
+  ordersOf,
+} from './list.ts'
+import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
+import { createHidePhrases } from './phrases.ts'
 
 /** The gate of an import. */
 export interface Gate {
@@ -28,12 +36,9 @@ export interface Gate {
   checkState(db: Queries): Promise<void>
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** @param list undefined if nothing was ever withheld. */
-export function createGate(list: List | undefined, plan: ImportPlan): Gate {
-  const state = list?.states.at(-1) ?? noState
-  const passes = list === undefined ? undefined : createPasses(list, plan)
+export function createGate(list: List, plan: ImportPlan): Gate {
+  const state = list.states.at(-1) ?? noState
+  const passes = list.entries.length === 0 ? undefined : createPasses(list, plan)
   let count = 0
   return {
     pass(row) {
@@ -67,7 +72,7 @@ function createPasses(list: List, { target, source }: ImportPlan) {
     const hash = hashKey(hasher, name, source, row.key)
     return known.has(hash) ? { ...row, key: keyOfHash(hash) } : row
   }
-  const hold = resource === undefined ? undefined : createHold(resource, orders, hasher)
+  const hold = resource === undefined ? undefined : createRowHold(resource, orders, hasher)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   return {
@@ -97,12 +102,10 @@ function createCompanies(orders: readonly Order[], hasher: Hasher) {
   }
   const isEmpty = erased.size === 0 && phrases.size === 0
   /** The names of a row's company: its id, and the hash of its name in its register. */
-  const namesOf = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => [
-    ...(companyId === null ? [] : [companyId]),
-    ...(companyJurisdiction === null || companyIdentifier === null
-      ? []
-      : [hasher('company', companyJurisdiction, companyIdentifier)]),
-  ]
+  const namesOf = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => {
+    const named = { jurisdiction: companyJurisdiction, identifier: companyIdentifier }
+    return [companyId, hashCompany(hasher, named)].filter((name) => name !== null)
+  }
   return {
     isErased: (row: StagedRow) =>
       erased.size > 0 && namesOf(row).some((company) => erased.has(company)),
@@ -111,51 +114,23 @@ function createCompanies(orders: readonly Order[], hasher: Hasher) {
   }
 }
 
-interface Phrases {
-  readonly kind: Order['kind']
-  readonly hidePhrases: HidePhrases
-}
-
 /** Holds back the records of orders on a resource; they are found by the row as it came. */
-function createHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
+function createRowHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
   if (orders.length === 0) return undefined
   const byId = new Map(orders.flatMap((one) => one.found.ids.map((id) => [id, one] as const)))
   const byKey = new Map(orders.flatMap((one) => one.found.keys.map((key) => [key, one] as const)))
-  const byValue = new Map<string, Map<string, Order>>()
-  for (const one of orders) {
-    if (!('field' in one.subject)) continue
-    const { field, value } = one.subject
-    byValue.set(field, (byValue.get(field) ?? new Map<string, Order>()).set(value, one))
-  }
+  const isByName = orders.every(({ subject }) => !('field' in subject))
+  const hold = createHold(resource, orders, hasher)
   return (row: StagedRow, keyed: StagedRow): StagedRow | undefined => {
-    const byName =
+    const named =
       (row.id === null ? undefined : byId.get(row.id)) ??
       (keyed === row ? undefined : byKey.get(keyed.key?.slice(1) ?? ''))
-    if (byName === undefined && byValue.size === 0) return keyed
-    if (byName?.kind === 'erase') return undefined
+    if (named === undefined && isByName) return keyed
     const fields = JSON.parse(row.content) as Fields
-    let masked = byName === undefined ? fields : maskOf(resource, fields, byName, hasher)
-    for (const [field, orderOf] of byValue) {
-      const find = (text: string) => orderOf.get(hasher('value', resource.name, field, text))
-      const isMeant = (text: string) => find(text) !== undefined
-      if (!hasValue(fields[field], isMeant)) continue
-      const isErased = (text: string) => find(text)?.kind === 'erase'
-      if (hasValue(fields[field], isErased)) return undefined
-      masked = maskRecord(resource, masked, isMeant)
-    }
-    return masked === fields ? keyed : changedRow(keyed, masked)
+    const held = hold(fields, named)
+    if (held === undefined || held.kept === fields) return keyed
+    return held.kept && changedRow(keyed, held.kept)
   }
-}
-
-/** An order on a value of a list hides that alone, which is found by the value. */
-function maskOf(resource: Resource, fields: Fields, { subject }: Order, hasher: Hasher): Fields {
-  if (!('field' in subject)) return maskRecord(resource, fields)
-  const { field, value } = subject
-  return maskRecord(
-    resource,
-    fields,
-    (text) => hasher('value', resource.name, field, text) === value,
-  )
 }
 
 function changedRow(row: StagedRow, fields: Fields): StagedRow {
@@ -171,13 +146,7 @@ function hideInRow(
 ): StagedRow | undefined {
   const fields = JSON.parse(row.content) as Fields
   let hidden: Fields | undefined = fields
-  for (const { kind, hidePhrases } of phrases) {
-    hidden &&=
-      resource === undefined
-        ? hideInAttributes(hidden, hidePhrases)
-        : hideInChange(resource, hidden, { hidePhrases, isErased: kind === 'erase' })
-  }
-  if (hidden === undefined) return undefined
-  if (JSON.stringify(hidden) === row.content) return row
+  for (const one of phrases) hidden &&= hideInTexts(resource, hidden, one)
+  if (hidden === undefined || hidden === fields) return hidden && row
   return resource === undefined ? { ...row, ...encodeAttributes(hidden) } : changedRow(row, hidden)
 }

@@ -32,15 +32,15 @@ export async function hideKeys(
   const hashes: string[] = []
   for (const some of inBatches(ids, idsAtOnce)) {
     const keys = await tables.recordKeys(listing, some)
-    const changed = keys
-      .filter(({ key }) => !key.startsWith(hashed))
-      .map((one) => {
-        const hash = hashKey(hasher, listing, sources.get(one.source)?.name ?? '', one.key)
-        return { ...one, key: keyOfHash(hash) }
-      })
-    await tables.changeKeys(listing, changed)
-    const isHidden = keys.filter(({ key }) => key.startsWith(hashed))
-    for (const { key } of [...changed, ...isHidden]) hashes.push(key.slice(hashed.length))
+    const hidden = keys.map(({ key, ...one }) => {
+      const source = sources.get(one.source)?.name ?? ''
+      return { ...one, key: keyOfHash(hashStoredKey(hasher, listing, source, key)) }
+    })
+    await tables.changeKeys(
+      listing,
+      hidden.filter(({ key }, n) => key !== keys[n]?.key),
+    )
+    for (const { key } of hidden) hashes.push(key.slice(hashed.length))
   }
   return hashes
 }

@@ -1,14 +1,14 @@
 // The list of what is withheld in a file of its own.
 
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fsyncSync,
-  ftruncateSync,
   openSync,
   readFileSync,
   statSync,
-  writeSync,
+  truncateSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { makeFile } from '../../files/new-file.ts'
@@ -53,19 +53,8 @@ function wholeLines(text: string): string | undefined {
 
 /** Cuts a file to a length, and adds to it, so that a loss of power keeps both. */
 function change(path: string, length: number, lines: string): void {
-  const file = openSync(path, 'r+')
-  try {
-    ftruncateSync(file, length)
-    let at = length
-    for (let bytes = Buffer.from(lines); bytes.length > 0;) {
-      const written = writeSync(file, bytes, 0, bytes.length, at)
-      bytes = bytes.subarray(written)
-      at += written
-    }
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  truncateSync(path, length)
+  appendFileSync(path, lines, { flush: true })
   const folder = openSync(dirname(resolve(path)), 'r')
   try {
     fsyncSync(folder)

@@ -8,6 +8,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
 import type { Database, Queries } from '../sql/database.ts'
 
@@ -234,4 +235,13 @@ const hashLength = 22
 export function createHasher(salt: string): Hasher {
   return (...texts) =>
     hash('sha256', JSON.stringify([salt, ...texts]), 'base64url').slice(0, hashLength)
+}
+
+/** The hash of what a company is called in its register; null if it has no such name. */
+export function hashCompany(
+  hasher: Hasher,
+  { jurisdiction, identifier }: Pick<CompanyRow, 'jurisdiction' | 'identifier'>,
+): string | null {
+  const isNamed = jurisdiction !== null && identifier !== null
+  return isNamed ? hasher('company', jurisdiction, identifier) : null
 }

@@ -4,7 +4,7 @@
 import type { RegistryDatabase } from '../sql/database.ts'
 import { hashStoredKey } from './hide-keys.ts'
 import type { Hasher, Order } from './list.ts'
-import type { Located } from './work.ts'
+import type { Located } from './apply.ts'
 
 /** Ids that get more, by the hash of what is looked for. */
 type Wanted = Map<string, Set<number>[]>

@@ -2,30 +2,35 @@
 
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches, type ListingTables, type TraceRow } from '../listing/tables.ts'
-import type { ImportConnection } from '../sql/database.ts'
+import { readValue, type RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
-import type { Applied } from './apply.ts'
-import type { Wanted } from './work.ts'
+import type { Subject } from './list.ts'
+import type { Touched } from './rewrite.ts'
 
 /** The source under which withholdings are logged; operators cannot choose such a name. */
 const ownSource = 'dossier/withheld'
 
 interface Logged {
-  readonly version: number
-  readonly wanted: Wanted
-  readonly applied: Applied
+  readonly touched: readonly Touched[]
+  /** The companies that were erased as a whole. */
+  readonly erased: ReadonlySet<number>
+  readonly subject: Subject
   readonly startedAt: number
   readonly lineage: string
 }
 
-/** Adds the version to the log, as one that takes nothing back: it counts as no import. */
-export async function logWithholding(
-  db: ImportConnection,
-  { version, wanted, applied, startedAt, lineage }: Logged,
-): Promise<void> {
-  const { subject } = wanted
+/**
+ * Adds a version to the log, as one that takes nothing back: it counts as no import.
+ *
+ * @returns the version; 0 if nothing was ever imported.
+ */
+export async function logWithholding(db: RegistryDatabase, logged: Logged): Promise<number> {
+  const { subject, touched, startedAt, lineage } = logged
+  const last = Number(await readValue(db, 'select coalesce(max(version), 0) from imports'))
+  if (last === 0) return 0
+  const version = last + 1
   const target = 'resource' in subject ? subject.resource : 'companies'
-  const own = applied.touched.filter(({ listing, isPresent }) => listing === target && isPresent)
+  const own = touched.filter(({ listing, isPresent }) => listing === target && isPresent)
   const removed = own.filter(({ isGone }) => isGone).length
   const counts = { read: 0, inserted: 0, updated: own.length - removed, unchanged: 0 }
   await logVersion(
@@ -36,7 +41,8 @@ export async function logWithholding(
       counts: { ...counts, refused: 0, removed, companiesCreated: 0 },
     },
   )
-  await leaveTraces(db.tables, version, applied)
+  await leaveTraces(db.tables, version, logged)
+  return version
 }
 
 const rowsAtOnce = 1_000
@@ -45,7 +51,7 @@ const rowsAtOnce = 1_000
 async function leaveTraces(
   tables: ListingTables,
   version: number,
-  { touched, erased }: Applied,
+  { touched, erased }: Logged,
 ): Promise<void> {
   const companies = new Map<number, TraceRow>()
   const records = new Map<string, TraceRow[]>()

@@ -1,9 +1,11 @@
-// What withholding makes of a record: its personal fields hidden, or people in its texts.
+// What withholding makes of a record: its personal fields hidden, or people in its texts. The same
+// in a store and in what is imported.
 
 import type { Resource } from '../../resources/resource.ts'
+import type { Hasher, Order } from './list.ts'
 import { type HidePhrases, withheldText } from './phrases.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /** The names of the fields that a resource declares as personal. */
 export function personalFields({ fields }: Resource): readonly string[] {
@@ -12,16 +14,79 @@ export function personalFields({ fields }: Resource): readonly string[] {
     .map(([name]) => name)
 }
 
+/** The values of a record's personal fields. */
+export function personalValues(resource: Resource, record: Fields): string[] {
+  return personalFields(resource)
+    .flatMap((name) => record[name])
+    .filter((value) => value !== null && value !== undefined && value !== withheldText)
+    .map(String)
+}
+
+/** An order on records of a resource. */
+export type RecordOrder = Pick<Order, 'kind' | 'subject'>
+
+/** What remains of a record that is meant: its fields, or nothing. */
+export interface Held {
+  readonly kept: Fields | undefined
+}
+
+/**
+ * Makes what finds records that orders withhold, and hides what they do.
+ *
+ * @param orders all of them on records of the resource.
+ * @returns a function of a record, and of the order that names it by its id or key, if one does;
+ *   undefined if no order means it.
+ */
+export function createHold(resource: Resource, orders: readonly RecordOrder[], hasher: Hasher) {
+  const hashOf = (field: string, text: string) => hasher('value', resource.name, field, text)
+  const byField = new Map<string, Map<string, RecordOrder>>()
+  for (const order of orders) {
+    if (!('field' in order.subject)) continue
+    const { field, value } = order.subject
+    byField.set(field, (byField.get(field) ?? new Map<string, RecordOrder>()).set(value, order))
+  }
+  return (record: Fields, named: RecordOrder | undefined): Held | undefined => {
+    if (named?.kind === 'erase') return { kept: undefined }
+    let held = named && { kept: maskNamed(resource, record, named, hashOf) }
+    for (const [field, byValue] of byField) {
+      const find = (text: string) => byValue.get(hashOf(field, text))
+      const found = textsOf(record[field]).flatMap((text) => find(text) ?? [])
+      if (found.length === 0) continue
+      if (found.some(({ kind }) => kind === 'erase')) return { kept: undefined }
+      const isMeant = (text: string) => find(text) !== undefined
+      held = { kept: maskRecord(resource, held?.kept ?? record, isMeant) }
+    }
+    return held
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (value === null || value === undefined) return []
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.map(String)
+}
+
+/** An order on a value of a list hides that alone, which is found by the value. */
+function maskNamed(
+  resource: Resource,
+  record: Fields,
+  { subject }: RecordOrder,
+  hashOf: (field: string, text: string) => string,
+): Fields {
+  if (!('field' in subject)) return maskRecord(resource, record, () => true)
+  return maskRecord(resource, record, (text) => hashOf(subject.field, text) === subject.value)
+}
+
 /**
  * Hides the personal fields of a record (contract 13).
  *
- * @param isMeant of a list of texts, which of them to hide; all of them if it is not given.
+ * @param isMeant of a list of texts, which of them to hide.
  * @returns the same record if there is nothing to hide.
  */
-export function maskRecord(
+function maskRecord(
   resource: Resource,
   record: Fields,
-  isMeant: (text: string) => boolean = () => true,
+  isMeant: (text: string) => boolean,
 ): Fields {
   let masked = record
   for (const name of personalFields(resource)) {
@@ -39,29 +104,33 @@ function hide(value: unknown, form: 'shown' | 'null' | undefined, isMeant: (t: s
   return value === null || value === undefined || form === 'null' ? null : withheldText
 }
 
-/** The values of a record's personal fields. */
-export function personalValues(resource: Resource, record: Fields): string[] {
-  return personalFields(resource)
-    .flatMap((name) => record[name])
-    .filter((value) => value !== null && value !== undefined && value !== withheldText)
-    .map(String)
-}
-
-/** Whether a personal field has a value, or one of a list is. */
-export function hasValue(value: unknown, isMeant: (text: string) => boolean): boolean {
-  if (value === null || value === undefined) return false
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return values.some((one) => isMeant(String(one)))
+/** Phrases that are withheld in texts, and how. */
+export interface Phrases {
+  readonly kind: Order['kind']
+  readonly hidePhrases: HidePhrases
 }
 
 /**
- * Hides people in a record of changes: `mask` hides them in its texts; `erase` leaves no value in
- * which they were, and no record without values.
+ * Hides people in what is said about a company: in a recorded change, or in what a source says.
+ *
+ * @param resource that of changes; undefined for what sources say.
+ * @returns the same record if nothing is hidden; undefined if it goes.
  */
-export function hideInChange(
+export function hideInTexts(
+  resource: Resource | undefined,
+  record: Fields,
+  phrases: Phrases,
+): Fields | undefined {
+  return resource === undefined
+    ? hideInAttributes(record, phrases)
+    : hideInChange(resource, record, phrases)
+}
+
+/** `erase` leaves no value in which people were, and no record without values. */
+function hideInChange(
   { changeFields }: Resource,
   record: Fields,
-  { hidePhrases, isErased }: { readonly hidePhrases: HidePhrases; readonly isErased: boolean },
+  { kind, hidePhrases }: Phrases,
 ): Fields | undefined {
   if (changeFields === undefined) return record
   let changed: Record<string, unknown> | undefined
@@ -69,17 +138,17 @@ export function hideInChange(
     const value = record[part]
     if (typeof value !== 'string') continue
     const hidden = hidePhrases(value)
-    if (hidden !== value) changed = { ...(changed ?? record), [part]: isErased ? null : hidden }
+    if (hidden === value) continue
+    changed = { ...(changed ?? record), [part]: kind === 'erase' ? null : hidden }
   }
   const isEmpty = changed?.[changeFields.before] === null && changed[changeFields.after] === null
   return isEmpty ? undefined : (changed ?? record)
 }
 
-/** Hides people in what a source says about a company: in texts and numbers, however deep. */
-export function hideInAttributes(attributes: Fields, hidePhrases: HidePhrases): Fields {
+/** In texts and numbers, however deep. */
+function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields {
   const hideIn = (value: unknown): unknown => {
-    if (typeof value === 'string') return hidePhrases(value)
-    if (typeof value === 'number') {
+    if (typeof value === 'string' || typeof value === 'number') {
       const hidden = hidePhrases(String(value))
       return hidden === String(value) ? value : hidden
     }
@@ -87,5 +156,6 @@ export function hideInAttributes(attributes: Fields, hidePhrases: HidePhrases): 
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hideIn(one)]))
   }
-  return hideIn(attributes) as Fields
+  const hidden = hideIn(attributes) as Fields
+  return JSON.stringify(hidden) === JSON.stringify(attributes) ? attributes : hidden
 }

@@ -20,6 +20,8 @@ export interface Rewriting {
   readonly numbers: SegmentNumbers
   /** Marks heads that are written anew: the lineage of the version that does it. */
   readonly lineage: string
+  /** Receives what is written anew. */
+  readonly touched: Touched[]
 }
 
 /** A listing, and what becomes of its records. */
@@ -32,67 +34,70 @@ export interface ListingRewrite {
   readonly change: (record: ListedRecord) => ListedRecord | undefined
 }
 
-/** What has become of a record. */
-export interface ChangedRecord {
+/** A record, or what a source says, that was written anew, and what has become of it. */
+export interface Touched {
+  readonly listing: string
+  readonly companyId: number
   readonly id: number
   readonly sort: number
   /** Whether the listing has it now. */
-  isPresent: boolean
-  isGone: boolean
+  readonly isPresent: boolean
+  readonly isGone: boolean
   /** How many different texts of it were written anew. */
-  states: number
+  readonly states: number
 }
 
 /** Segments are read and written so many at a time. */
 const segmentsAtOnce = 100
 
-/** Rewrites a listing, and returns the records that were changed, by their ids. */
+/** Rewrites a listing, and returns the records that were changed. */
 export async function rewriteListing(
   context: Rewriting,
   rewrite: ListingRewrite,
-): Promise<ReadonlyMap<number, ChangedRecord>> {
+): Promise<readonly Touched[]> {
   const { tables } = context
-  const { listing } = rewrite.shape
-  const heads = await tables.headsOf(listing, [rewrite.companyId])
+  const { companyId, shape } = rewrite
+  const { listing } = shape
+  const heads = await tables.headsOf(listing, [companyId])
   const named = await namedSegments(tables, heads)
-  const changed = new Map<number, ChangedRecord>()
-  const replaced = new Map<number, Replaced>()
-  const present = new Set<number>()
   const last = heads.at(-1)
-  if (last !== undefined) for (const one of await leavesOf(tables, last)) present.add(one.segment)
-  for (const some of inBatches(
-    [...named].sort((a, b) => a - b),
-    segmentsAtOnce,
-  )) {
-    const keys = some.map((segment) => ({ companyId: rewrite.companyId, segment }))
+  const leaves = last === undefined ? [] : await leavesOf(tables, last)
+  const present = new Set(leaves.map(({ segment }) => segment))
+  const changed = new Map<number, Touched>()
+  const replaced = new Map<number, Replaced>()
+  const inOrder = [...named].sort((a, b) => a - b)
+  for (const some of inBatches(inOrder, segmentsAtOnce)) {
+    const keys = some.map((segment) => ({ companyId, segment }))
     for (const row of await tables.segments(keys, 'both')) {
-      const made = await replaceSegment(context, rewrite, row, (record, isGone) =>
-        note(changed, record, { isGone, isPresent: present.has(row.segment) }),
-      )
+      const isPresent = present.has(row.segment)
+      const made = await replaceSegment(context, rewrite, row, ({ id, sort }, isGone) => {
+        const known = changed.get(id) ?? { ...{ listing, companyId, id, sort }, ...unchanged }
+        changed.set(id, stateOf(known, { sort, isGone, isPresent }))
+      })
       if (made !== undefined) replaced.set(row.segment, made)
     }
   }
-  if (replaced.size === 0) return changed
+  context.touched.push(...changed.values())
+  if (replaced.size === 0) return []
   const after: HeadRow[] = []
   for (const head of heads) after.push(await rewriteHead(context, rewrite, head, replaced))
   for (const segment of await namedSegments(tables, after)) named.delete(segment)
-  const { companyId } = rewrite
   for (const some of inBatches(named, 1_000)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
-  return changed
+  return [...changed.values()]
 }
 
-function note(
-  changed: Map<number, ChangedRecord>,
-  { id, sort }: ListedRecord,
-  { isPresent, isGone }: Pick<ChangedRecord, 'isPresent' | 'isGone'>,
-): void {
-  const known = changed.get(id) ?? { id, sort, isPresent: false, isGone, states: 0 }
-  known.states += 1
-  known.isGone &&= isGone
-  if (isPresent) Object.assign(known, { sort, isPresent, isGone })
-  changed.set(id, known)
+const unchanged = { isPresent: false, isGone: true, states: 0 }
+
+/** A record of which one more state has changed; what the listing has now tells what it is. */
+function stateOf(
+  known: Touched,
+  { isPresent, isGone, sort }: Pick<Touched, 'isPresent' | 'isGone' | 'sort'>,
+): Touched {
+  const states = known.states + 1
+  if (isPresent) return { ...known, sort, isPresent, isGone, states }
+  return { ...known, isGone: known.isGone && (known.isPresent || isGone), states }
 }
 
 /** What takes the place of a segment. */

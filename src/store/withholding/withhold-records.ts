@@ -2,125 +2,100 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
+import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import { hideInTexts } from './hide-texts.ts'
+import type { Wanted, Work } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found, Subject } from './list.ts'
-import { hasValue, maskRecord, personalValues } from './personal.ts'
+import { createHold, personalValues } from './personal.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
-import {
-  type Change,
-  collect,
-  dropGoneIds,
-  encodeRecord,
-  idsAtOnce,
-  nameCompany,
-  parse,
-  type Touched,
-  type Wanted,
-  type Withholding,
-  type Work,
-} from './work.ts'
+import { rewriteListing } from './rewrite.ts'
+import { changeFields, hideInCompany } from './withhold-texts.ts'
 
 type RecordSubject = Extract<Subject, { readonly resource: string }>
 
 type WantedRecords = Wanted & { readonly subject: RecordSubject }
 
+/** What was found, and the companies that have or had it. */
+export type FoundIn = Omit<Found, 'companies'> & { readonly companies: Iterable<number> }
+
 /** Withholds records, and the people whom they name in texts about their companies. */
-export async function applyToRecords(work: Work, wanted: WantedRecords): Promise<Found> {
-  const { resources, hasher, tables, onStep } = work
-  const resource = resources.find(({ name }) => name === wanted.subject.resource)
+export async function withholdRecords(work: Work, wanted: WantedRecords): Promise<FoundIn> {
+  const { resources, hasher, touched, onStep } = work
+  const { subject, located, kind } = wanted
+  const resource = resources.find(({ name }) => name === subject.resource)
   if (resource === undefined) return { ids: [], keys: [], companies: [], phrases: [] }
-  const seen: Seen = { ids: new Set(), values: new Set(), isIn: false }
-  const companies = new Set<number>()
+  const shape = shapeOf(resource)
+  const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needle = needleOf(resource, wanted)
-  for await (const { companyId, share } of candidates(work, wanted.subject, needle)) {
-    seen.isIn = false
-    await collect(work, {
-      ...{ shape: shapeOf(resource), companyId, change: changeOf(work, resource, wanted, seen) },
+  for await (const { companyId, share } of candidates(work, subject, needle)) {
+    await rewriteListing(work, {
+      ...{ shape, companyId, change: changeOf(work, resource, wanted, { ...seen, companyId }) },
       mayHold: needle && ((texts: Buffer) => texts.includes(needle)),
     })
-    if (hasAny(seen)) companies.add(companyId)
     onStep(`withholding ${resource.name}`, share)
   }
-  const ids = await withoutOthers(work, resource.name, seen.ids, work.touched)
-  await dropGoneIds(work, work.touched)
+  const ids = await withoutOthers(work, resource.name, seen.ids)
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // In another registry, people may be in texts without the record that named them.
-  const phrases = wanted.located === undefined ? own : [...own, ...(wanted.found?.phrases ?? [])]
-  const hidePhrases = createHidePhrases(phrases, hasher)
+  const phrases = located === undefined ? own : [...own, ...(wanted.found?.phrases ?? [])]
   if (phrases.length > 0) {
-    for (const companyId of new Set([...companies, ...(wanted.located?.companies ?? [])])) {
-      await hideInTexts(work, { companyId, hidePhrases, kind: wanted.kind })
+    const hiding = { kind, hidePhrases: createHidePhrases(phrases, hasher) }
+    for (const companyId of new Set([...seen.companies, ...(located?.companies ?? [])])) {
+      await hideInCompany(work, companyId, hiding)
     }
   }
-  for (const { companyId } of work.touched) companies.add(companyId)
-  const known = await tables.companiesById([...companies])
-  const named = [...companies].map((id) => nameCompany(id, known, hasher))
-  return { ids, keys, phrases: own, companies: named }
+  const companies = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
+  return { ids, keys, phrases: own, companies }
 }
 
 /** Without the ids of records that are of somebody else now. */
 async function withoutOthers(
-  { tables }: Withholding,
+  { tables, touched }: Work,
   listing: string,
   seen: Iterable<number>,
-  touched: readonly Touched[],
 ): Promise<number[]> {
   const own = new Set(touched.filter(({ isPresent }) => isPresent).map(({ id }) => id))
   const ids: number[] = []
-  for (const some of inBatches(seen, idsAtOnce)) {
+  for (const some of inBatches(seen, 1_000)) {
     const listed = new Set((await tables.whereListed(listing, some)).map(({ id }) => id))
     for (const id of some) if (own.has(id) || !listed.has(id)) ids.push(id)
   }
   return ids
 }
 
-/** The records that are meant, and what they say about people. */
+/** The records that are meant, what they say about people, and their companies. */
 interface Seen {
   readonly ids: Set<number>
   readonly values: Set<string>
-  /** Whether the company under way has one. */
-  isIn: boolean
+  readonly companies: Set<number>
+  /** The company under way. */
+  readonly companyId: number
 }
-
-const hasAny = ({ isIn }: Seen) => isIn
 
 function changeOf(
-  { hasher }: Withholding,
+  { hasher }: Work,
   resource: Resource,
-  { kind, subject, value, located }: WantedRecords,
+  { kind, subject, located }: WantedRecords,
   seen: Seen,
-): Change {
-  const shape = shapeOf(resource)
+) {
   const ids = located?.ids ?? new Set('id' in subject ? [subject.id] : [])
-  const isMeant =
-    'field' in subject
-      ? (text: string) =>
-          value === undefined
-            ? hasher('value', resource.name, subject.field, text) === subject.value
-            : text === value
-      : undefined
-  return (record) => {
-    if ('id' in subject && !ids.has(record.id)) return record
-    const fields = parse(record)
-    const isFound = ids.has(record.id) || !('field' in subject)
-    if (!isFound && !hasValue(fields[subject.field], isMeant ?? none)) return record
-    seen.ids.add(record.id)
-    seen.isIn = true
-    for (const one of personalValues(resource, fields)) {
-      const isOne = 'field' in subject && Array.isArray(fields[subject.field])
-      if (!isOne || isMeant?.(one) === true) seen.values.add(one)
-    }
-    if (kind === 'erase') return undefined
-    const masked = maskRecord(resource, fields, isMeant)
-    return masked === fields ? record : encodeRecord(shape, record, masked, fields)
-  }
+  const mask = { kind: 'mask', subject } as const
+  const hold = createHold(resource, [mask], hasher)
+  const change = changeFields(shapeOf(resource), (fields, { id }) => {
+    const held = hold(fields, ids.has(id) ? mask : undefined)
+    if (held?.kept === undefined) return fields
+    seen.ids.add(id)
+    seen.companies.add(seen.companyId)
+    const kept = new Set(personalValues(resource, held.kept))
+    for (const one of personalValues(resource, fields)) if (!kept.has(one)) seen.values.add(one)
+    return kind === 'erase' ? undefined : held.kept
+  })
+  if ('field' in subject) return change
+  return (record: ListedRecord) => (ids.has(record.id) ? change(record) : record)
 }
-
-const none = () => false
 
 /** Bytes that every record which is meant has in its text; undefined if that is not known. */
 function needleOf(
@@ -137,7 +112,7 @@ function needleOf(
 
 /** Companies that may have or have had such records, and the share of them that is done then. */
 async function* candidates(
-  { tables }: Withholding,
+  { tables }: Work,
   { resource }: RecordSubject,
   needle: Buffer | undefined,
 ): AsyncGenerator<{ readonly companyId: number; readonly share: number }> {

@@ -5,32 +5,29 @@
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
-import { drawLineage } from '../sql/import-log.ts'
-import { numberSegments } from '../listing/write-listings.ts'
 import type { LockWait, WorkWatch } from '../work-watch.ts'
-import { type ImportConnection, readValue } from '../sql/database.ts'
+import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import { type Applied, applyOrder } from './apply.ts'
+import { type Applied, applyOrder, type Located, type Wanted } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
-import { logWithholding } from './log-withholding.ts'
 import {
+  type Adoption,
   createHasher,
   type Entry,
+  type Hasher,
+  type Lift,
   lineOf,
-  type List,
   type ListPlace,
-  newList,
   nextState,
   noState,
   type Order,
   type OrderKind,
   ordersOf,
-  parseList,
   type Reason,
   type Subject,
 } from './list.ts'
 import { locate } from './locate.ts'
-import type { Located, Touched, Wanted, Withholding } from './work.ts'
+import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
 export type AskedSubject =
@@ -38,26 +35,24 @@ export type AskedSubject =
   | { readonly resource: string; readonly field: string; readonly value: string }
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
-export interface WithholdRequest extends Reason, WorkWatch {
+/** What an entry of the list says besides what it does, and how long that may take. */
+interface EntryRequest extends Reason, WorkWatch {
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+  readonly isDryRun?: boolean
+}
+
+export interface WithholdRequest extends EntryRequest {
   readonly kind: OrderKind
   readonly subject: AskedSubject
-  readonly isDryRun: boolean
-  /** In milliseconds since 1970. */
-  readonly startedAt: number
 }
 
-export interface LiftRequest extends Reason, WorkWatch {
+export interface LiftRequest extends EntryRequest {
   /** The number of the order. */
   readonly lifts: number
-  /** In milliseconds since 1970. */
-  readonly startedAt: number
 }
 
-export interface AdoptRequest extends Reason, WorkWatch {
-  readonly isDryRun: boolean
-  /** In milliseconds since 1970. */
-  readonly startedAt: number
-}
+export type AdoptRequest = EntryRequest
 
 /** What was withheld, or would be. */
 export interface Withheld {
@@ -79,32 +74,23 @@ export interface WithholdingPlace {
 /**
  * Withholds something, or finds out in a dry run what that would touch.
  *
- * @param db a connection that is used for nothing else, and is closed afterwards.
+ * @param db a connection that is used for nothing else, and is discarded if this throws.
  * @throws OperatorError that says what to do, if there is nothing to withhold; nothing is changed.
  */
-export async function withhold(
+export function withhold(
   db: ImportConnection,
   place: WithholdingPlace,
   request: WithholdRequest,
 ): Promise<Withheld> {
-  return discardUnlessDone(db, async () => {
-    await db.begin(request)
-    const { list, text, registry } = await agree(db, place, request)
+  return addEntry(db, place, request, async ({ list }) => {
     const hasher = createHasher(list.salt)
+    const { resources } = place
     const wanted = await wantedOf(db, request, hasher)
-    const { version, applied } = await apply(db, place, list, wanted, request)
-    if (isNothing(applied)) throw nothingThere(request)
-    const { touched, names } = applied
-    if (request.isDryRun) {
-      await db.discard()
-      return { number: undefined, version: undefined, touched, names }
-    }
-    const number = list.entries.length + 1
-    const { kind, reason, by, day } = request
-    const { subject } = wanted
-    const order = { number, registry, kind, subject, reason, by, day, found: applied.found }
-    await commitWith(db, place.list, { list, text, entry: order })
-    return { number, version, touched, names }
+    const applied = await applyOrder({ db, resources, hasher }, wanted, request)
+    if (applied.version === undefined) throw nothingThere(request)
+    const { version, touched, names, found } = applied
+    const { kind, subject } = wanted
+    return { entry: { kind, subject, found }, done: { version, touched, names } }
   })
 }
 
@@ -113,15 +99,13 @@ export async function withhold(
  *
  * @throws OperatorError if there is no such order, or it was ended before.
  */
-export async function lift(
+export function lift(
   db: ImportConnection,
   place: WithholdingPlace,
   request: LiftRequest,
-): Promise<void> {
-  await discardUnlessDone(db, async () => {
-    await db.begin(request)
-    const { list, text, registry } = await agree(db, place, request)
-    const { lifts, reason, by, day } = request
+): Promise<Withheld> {
+  return addEntry(db, place, request, ({ list }) => {
+    const { lifts } = request
     const { inForce, lifted } = ordersOf(list)
     if (lifted.some(({ number }) => number === lifts)) {
       throw new OperatorError(`order ${lifts} was lifted before; see: dossier withhold list`)
@@ -129,9 +113,7 @@ export async function lift(
     if (!inForce.some(({ number }) => number === lifts)) {
       throw new OperatorError(`there is no order ${lifts}; see: dossier withhold list`)
     }
-    const number = list.entries.length + 1
-    const entry = { number, registry, lifts, reason, by, day }
-    await commitWith(db, place.list, { list, text, entry })
+    return { entry: { lifts }, done: { version: undefined, touched: [], names: 0 } }
   })
 }
 
@@ -141,71 +123,64 @@ export async function lift(
  *
  * @throws OperatorError if the list is not that of another registry; nothing is changed.
  */
-export async function adopt(
+export function adopt(
   db: ImportConnection,
   place: WithholdingPlace,
   request: AdoptRequest,
 ): Promise<Withheld> {
-  return discardUnlessDone(db, async () => {
-    await db.begin(request)
-    const agreement = await compareWithList(db, place.list)
-    const { list, registry, isForeign } = agreement
-    if (list === undefined || !isForeign) throw nothingToAdopt(place.list)
-    const own = { ...list, registry }
-    const followed = await follow(db, place, { ...agreement, list: own }, request)
-    const touched = followed.flatMap(({ applied }) => applied.touched)
-    const names = followed.reduce((sum, { applied }) => sum + applied.names, 0)
-    if (request.isDryRun) {
-      await db.discard()
-      return { number: undefined, version: undefined, touched, names }
-    }
-    const number = list.entries.length + 1
-    const { reason, by, day } = request
-    const done = followed.filter(({ applied }) => !isNothing(applied))
-    const adopts = done.map(({ order, applied }) => ({ order, found: applied.found }))
-    const entry = { number, registry, adopts, reason, by, day }
-    await commitWith(db, place.list, { list, text: '', entry })
-    return { number, version: done.at(-1)?.version, touched, names }
+  return addEntry(db, place, request, async (agreed) => {
+    const { list, registry, isForeign } = agreed
+    if (!isForeign) throw nothingToAdopt(place.list)
+    const followed = await follow(db, place, { ...agreed, list: { ...list, registry } }, request)
+    const touched = followed.flatMap((one) => one.touched)
+    const names = followed.reduce((sum, one) => sum + one.names, 0)
+    const done = followed.filter(({ version }) => version !== undefined)
+    const adopts = done.map(({ order, found }) => ({ order, found }))
+    return { entry: { adopts }, done: { version: done.at(-1)?.version, touched, names } }
   })
 }
 
-/**
- * Brings a store that is behind its list up to it.
- *
- * @returns the number of entries that were missing.
- */
+/** What an entry says by itself, and what it has done in the store. */
+interface NewEntry {
+  readonly entry:
+    | Pick<Order, 'kind' | 'subject' | 'found'>
+    | Pick<Lift, 'lifts'>
+    | Pick<Adoption, 'adopts'>
+  readonly done: Omit<Withheld, 'number'>
+}
+
+/** Adds an entry to the list, in one transaction with what it does; a dry run keeps nothing. */
+async function addEntry(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  request: EntryRequest,
+  work: (agreed: Agreement) => Promise<NewEntry> | NewEntry,
+): Promise<Withheld> {
+  await db.begin(request)
+  const agreed = await agree(db, place, request)
+  const { entry, done } = await work(agreed)
+  if (request.isDryRun === true) {
+    await db.discard()
+    return { ...done, number: undefined, version: undefined }
+  }
+  const { list, registry } = agreed
+  const { reason, by, day } = request
+  const number = list.entries.length + 1
+  await commitWith(db, place.list, agreed, { number, registry, ...entry, reason, by, day })
+  return { number, ...done }
+}
+
+/** Brings a store that is behind its list up to it; returns how many entries were missing. */
 export async function bringUp(
-  openConnection: () => Promise<ImportConnection> | ImportConnection,
+  db: ImportConnection,
   place: WithholdingPlace,
   wait: LockWait,
 ): Promise<number> {
-  const db = await openConnection()
-  return discardUnlessDone(db, async () => {
-    await db.begin(wait)
-    const { behind } = await agree(db, place, { ...wait, startedAt: Date.now() })
-    if (behind === 0) await db.discard()
-    else {
-      await db.commit()
-      await db.settle()
-    }
-    return behind
-  })
-}
-
-async function discardUnlessDone<T>(db: ImportConnection, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    await db.discard()
-    throw error
-  }
-}
-
-/** A list, as it is or new, with which the store agrees now. */
-interface Agreed extends Agreement {
-  readonly list: List
-  /** The text of a new list. */
-  readonly text: string
+  await db.begin(wait)
+  const { behind } = await agree(db, place, { ...wait, startedAt: Date.now() })
+  await db.commit()
+  await db.settle()
+  return behind
 }
 
 interface Course extends WorkWatch {
@@ -217,32 +192,26 @@ async function agree(
   db: ImportConnection,
   place: WithholdingPlace,
   course: Course,
-): Promise<Agreed> {
+): Promise<Agreement> {
   const agreement = await compareWithList(db, place.list)
-  const { list, behind } = agreement
-  if (list === undefined) {
-    const text = newList()
-    return { ...agreement, list: parseList(text, place.list.name), text }
-  }
-  if (behind > 0) {
-    await follow(db, place, { ...agreement, list }, course)
+  const { list, behind, isForeign } = agreement
+  if (behind > 0 && !isForeign) {
+    await follow(db, place, agreement, course)
     await noteState(db, list.states.at(-1) ?? noState)
   }
-  return { ...agreement, list, text: '' }
+  return agreement
 }
 
 /** An order that a store has followed. */
-interface Followed {
+interface Followed extends Applied {
   readonly order: number
-  readonly version: number
-  readonly applied: Applied
 }
 
 /** Does what the entries say that the store has not followed yet. */
 async function follow(
   db: ImportConnection,
-  place: WithholdingPlace,
-  { list, behind, registry }: Agreement & { readonly list: List },
+  { resources }: WithholdingPlace,
+  { list, behind, registry }: Agreement,
   course: Course,
 ): Promise<Followed[]> {
   const { inForce, lifted } = ordersOf(list)
@@ -253,7 +222,8 @@ async function follow(
   const followed: Followed[] = []
   for (const order of inForce.filter(isMissing)) {
     const wanted = { ...order, located: located.get(order.number) }
-    followed.push({ order: order.number, ...(await apply(db, place, list, wanted, course)) })
+    const applied = await applyOrder({ db, resources, hasher }, wanted, course)
+    followed.push({ order: order.number, ...applied })
   }
   for (const order of lifted.filter(isMissing)) {
     await keepKeys(db, order, located.get(order.number), hasher)
@@ -266,7 +236,7 @@ async function keepKeys(
   { tables }: ImportConnection,
   { subject, found }: Order,
   located: Located | undefined,
-  hasher: Withholding['hasher'],
+  hasher: Hasher,
 ): Promise<void> {
   if (!('resource' in subject)) return
   await hideKeys({ tables, hasher }, subject.resource, located?.ids ?? found.ids)
@@ -275,7 +245,7 @@ async function keepKeys(
 async function wantedOf(
   db: ImportConnection,
   { kind, subject }: WithholdRequest,
-  hasher: Withholding['hasher'],
+  hasher: Hasher,
 ): Promise<Wanted> {
   if ('id' in subject) return { kind, subject }
   if ('field' in subject) {
@@ -298,53 +268,16 @@ async function companyIdOf({ tables }: ImportConnection, company: CompanyName): 
   return past?.companyId ?? 0
 }
 
-/** Applies an order as a version of its own, if it changes anything. */
-async function apply(
-  db: ImportConnection,
-  { resources }: WithholdingPlace,
-  list: List,
-  wanted: Wanted,
-  { startedAt, signal, onStep }: Course,
-): Promise<{ readonly version: number; readonly applied: Applied }> {
-  const numbers = await numberSegments(db.tables)
-  const lineage = drawLineage()
-  const applied = await applyOrder(
-    {
-      ...{ db, tables: db.tables, numbers, lineage, resources, hasher: createHasher(list.salt) },
-      onStep(step, done) {
-        signal?.throwIfAborted()
-        onStep?.(step, done)
-      },
-    },
-    wanted,
-  )
-  await numbers.note()
-  const last = Number(await readValue(db, 'select coalesce(max(version), 0) from imports'))
-  if (isNothing(applied) || last === 0) return { version: last, applied }
-  const version = last + 1
-  await logWithholding(db, { version, wanted, applied, startedAt, lineage })
-  return { version, applied }
-}
-
-function isNothing({ touched, found }: Applied): boolean {
-  return touched.length === 0 && found.ids.length === 0 && found.companies.length === 0
-}
-
-interface Ending {
-  readonly list: List
-  readonly text: string
-  readonly entry: Entry
-}
-
 /** Adds an entry to the list, then commits; a failed commit takes it back. */
 async function commitWith(
   db: ImportConnection,
   place: ListPlace,
-  { list, text, entry }: Ending,
+  { list, newText }: Agreement,
+  entry: Entry,
 ): Promise<void> {
   const line = lineOf(entry)
   await noteState(db, nextState(list.states.at(-1) ?? noState, line))
-  const takeBack = await place.append(db, text + line)
+  const takeBack = await place.append(db, newText + line)
   try {
     await db.commit()
   } catch (error) {

@@ -1,0 +1,55 @@
+// Hides people in what is said about a company: in its recorded changes, and by its sources.
+
+import { encodeAttributes } from '../companies/attribute-text.ts'
+import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
+import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
+import { digestOf, textIn } from '../record-texts.ts'
+import type { Work } from './apply.ts'
+import { type Fields, hideInTexts, type Phrases } from './personal.ts'
+import { type ListingRewrite, rewriteListing } from './rewrite.ts'
+
+/** Hides people in what is said about a company. */
+export async function hideInCompany(
+  work: Work,
+  companyId: number,
+  phrases: Phrases,
+): Promise<void> {
+  const recording = work.resources.filter(({ changeFields }) => changeFields !== undefined)
+  for (const resource of [...recording, undefined]) {
+    const shape = resource === undefined ? attributesShape : shapeOf(resource)
+    const change = changeFields(shape, (fields) => hideInTexts(resource, fields, phrases))
+    await rewriteListing(work, { shape, companyId, change })
+  }
+}
+
+/**
+ * A change of records by their fields.
+ *
+ * @param change returns the same fields if they stay as they are; undefined if the record goes.
+ */
+export function changeFields(
+  shape: ListingShape,
+  change: (fields: Fields, record: ListedRecord) => Fields | undefined,
+): ListingRewrite['change'] {
+  return (record) => {
+    const before = JSON.parse(textIn(record.text)) as Fields
+    const now = change(before, record)
+    if (now === undefined || now === before) return now && record
+    const { text, digest } = shape === attributesShape ? attributesOf(now) : textOf(now, record.id)
+    // The values of fields that stay are kept.
+    const values = shape.columns.map(({ field }, n) =>
+      now[field] === before[field] ? (record.values[n] ?? null) : (now[field] as ColumnValue),
+    )
+    return { ...record, values, digest: Buffer.from(digest, 'base64'), text: Buffer.from(text) }
+  }
+}
+
+function attributesOf(attributes: Fields) {
+  const { content, digest } = encodeAttributes(attributes)
+  return { text: content, digest }
+}
+
+function textOf(fields: Fields, id: number) {
+  const text = JSON.stringify(fields)
+  return { text, digest: digestOf(`{${text.slice(`{"id":${id},`.length)}`) }
+}
