@@ -77,7 +77,7 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
     writeLast() {
       backlog.noteDropped()
       // Another thread is writing this piece and will finish it.
-      if (output.isBusy()) backlog.skip()
+      if (writing !== undefined) backlog.skip()
       writeNow(backlog, output, isClosed ? 0 : exitMs)
     },
   }
@@ -97,8 +97,7 @@ async function writeArrived(backlog: Backlog, output: LogOutput): Promise<Outcom
     while (bytes < arrived) {
       const next = backlog.next()
       if (next === undefined) break
-      const wrote = output.write(next)
-      const written = typeof wrote === 'number' ? wrote : await wrote
+      const written = await output.write(next)
       backlog.take(written)
       bytes += written
     }

@@ -1,24 +1,24 @@
 // Standard output as the destination of the log; writes never block.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
-import type { Awaitable } from '../store/awaitable.ts'
+import { promisify } from 'node:util'
 
 /** Writes bytes in order, one write at a time. */
 export interface LogOutput {
   /** The maximum size of a piece of whole lines, in bytes. */
   readonly pieceBytesMax: number
   /**
-   * Writes as many of the bytes as possible now.
+   * Writes as many of the bytes as possible now, in another thread.
    *
    * @returns the number of bytes written.
    * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
    */
-  write(bytes: Uint8Array): Awaitable<number>
+  write(bytes: Uint8Array): Promise<number>
   /** Writes synchronously, for a process that is ending. */
   writeSync(bytes: Uint8Array): number
-  /** Whether a write is under way in another thread. */
-  isBusy(): boolean
 }
+
+const writeAsync = promisify(write)
 
 /**
  * If several processes write to one pipe, POSIX keeps writes of up to this size whole (PIPE_BUF on
@@ -33,15 +33,16 @@ const filePieceBytes = 131_072
  *
  * A pipe or terminal is opened a second time, so that writes that would block fail instead, without
  * affecting other processes that share the descriptor. A socket cannot be opened again, but Node
- * has already made it non-blocking. A write to a file never fails because it would block, so
- * another thread writes it.
+ * has already made it non-blocking. A write to a file never fails because it would block.
  */
 export function openLogOutput(descriptor: number): LogOutput {
-  if (fstatSync(descriptor).isFile()) return fileOutput(descriptor)
-  const opened = reopen(descriptor)
-  const writeNow = (bytes: Uint8Array) => writeSync(opened, bytes)
-  const isBusy = () => false
-  return { pieceBytesMax: pipePieceBytes, write: writeNow, writeSync: writeNow, isBusy }
+  const isFile = fstatSync(descriptor).isFile()
+  const opened = isFile ? descriptor : reopen(descriptor)
+  return {
+    pieceBytesMax: isFile ? filePieceBytes : pipePieceBytes,
+    write: async (bytes) => (await writeAsync(opened, bytes)).bytesWritten,
+    writeSync: (bytes) => writeSync(opened, bytes),
+  }
 }
 
 /** Opens the descriptor again without blocking; returns it unchanged if that is not possible. */
@@ -51,24 +52,5 @@ function reopen(descriptor: number): number {
     return openSync(`/proc/self/fd/${descriptor}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
   } catch {
     return descriptor
-  }
-}
-
-function fileOutput(descriptor: number): LogOutput {
-  let isBusy = false
-  return {
-    pieceBytesMax: filePieceBytes,
-    write(bytes) {
-      const { promise, resolve, reject } = Promise.withResolvers<number>()
-      isBusy = true
-      write(descriptor, bytes, (error, written) => {
-        isBusy = false
-        if (error) reject(error)
-        else resolve(written)
-      })
-      return promise
-    },
-    writeSync: (bytes) => writeSync(descriptor, bytes),
-    isBusy: () => isBusy,
   }
 }
