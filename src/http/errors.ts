@@ -149,7 +149,7 @@ export function rangeBeyond(bytes: number): ApiError {
   return new ApiError(416, message, { headers: { 'content-range': `bytes */${bytes}` } })
 }
 
-/** @param methods are those that the path supports. */
+/** @param methods are those that every path supports. */
 export function methodNotAllowed(methods: readonly string[]): ApiError {
   return statusError(405, { allow: methods.join(', ') })
 }

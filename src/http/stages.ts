@@ -7,7 +7,7 @@ import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
 import { after, type Awaitable } from '../store/awaitable.ts'
 import { type KeyRecord, hasScope } from '../store/keys.ts'
-import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
+import { apiPrefix, type Endpoint, needsKey, readMethods } from './endpoints/endpoint.ts'
 import {
   forbidden,
   malformedUrl,
@@ -94,7 +94,7 @@ function admit(
 function pass({ target, endpoint, method }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
   if (endpoint === undefined) throw notFound()
-  if (!endpoint.methods.includes(method)) throw methodNotAllowed(endpoint.methods)
+  if (!readMethods.includes(method)) throw methodNotAllowed(readMethods)
 }
 
 function refuseUnsound({ raw }: HttpRequest): void {

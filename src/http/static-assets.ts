@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
-import { type Endpoint, readMethods, type Service } from './endpoints/endpoint.ts'
+import { type Endpoint, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
 import { notFound, overloaded } from './errors.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -69,7 +69,7 @@ export function assetEndpoint(
   createFind: (service: Service) => (request: HttpRequest) => Awaitable<Named | undefined>,
 ): Endpoint {
   return {
-    ...{ path, methods: readMethods, scope: undefined, isAsset: true, operation: undefined },
+    ...{ path, scope: undefined, isAsset: true, operation: undefined },
     createHandler(service) {
       const find = createFind(service)
       return async (request) => {

@@ -22,12 +22,11 @@ import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answer
 import { sendReady } from '../answers/send.ts'
 import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
-import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Service } from './endpoint.ts'
 
 export function changes(resources: readonly Resource[]): Endpoint {
   return {
     path: changesPath,
-    methods: readMethods,
     scope: 'changes',
     operation: describeChanges(resources),
     createHandler: (service) => {

@@ -24,7 +24,7 @@ import { checkNames, type Given, readMembers } from '../requests/members.ts'
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
 /** A request for a page of companies. */
 interface CompaniesRequest extends Paging {
@@ -68,7 +68,6 @@ const texts = {
 
 export const companies: Endpoint = {
   path: companiesPath,
-  methods: readMethods,
   scope: companiesScope,
   operation: describe(),
   createHandler: (service) => (request) => answer(request, service),

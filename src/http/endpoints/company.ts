@@ -34,12 +34,11 @@ import { describeTagged } from '../docs/tagged-answer.ts'
 import { companyTooLarge, fromStore, requireFound } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
 export function company(resources: readonly Resource[]): Endpoint {
   return {
     path: companyPath(),
-    methods: readMethods,
     scope: companiesScope,
     operation: describeOperation(resources),
     createHandler: (service) => (request) => answer(request, resources, service),

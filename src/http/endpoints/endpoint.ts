@@ -15,7 +15,7 @@ import type { StaticAssets } from '../static-assets.ts'
 import type { Streamer } from '../wire/streaming.ts'
 
 /** The methods of every endpoint: the service is read-only. */
-export const readMethods = ['GET', 'HEAD'] as const
+export const readMethods: readonly string[] = ['GET', 'HEAD']
 
 /** The parts of the application that handlers use. */
 export interface Service {
@@ -71,7 +71,6 @@ export interface Operation {
 export interface Endpoint {
   /** With parameters in braces, such as `/api/v1/companies/{company_id}/rights`. */
   readonly path: string
-  readonly methods: readonly string[]
   /** The scope that a key needs; undefined if any key will do, or none is needed (`needsKey`). */
   readonly scope: string | undefined
   /** Answered under any load, so that a supervisor can see that the process is alive. */

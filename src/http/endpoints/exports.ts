@@ -15,7 +15,7 @@ import { exportWithdrawn, fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { matchesTag, setValidators } from '../answers/send.ts'
-import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Service } from './endpoint.ts'
 
 const exportsPath = '/api/v1/exports'
 const scope = 'exports'
@@ -24,7 +24,6 @@ const listedMax = 100
 
 const list: Endpoint = {
   path: exportsPath,
-  methods: readMethods,
   scope,
   operation: describeExports(),
   createHandler: (service) => (request) => answerList(request, service),
@@ -32,7 +31,6 @@ const list: Endpoint = {
 
 const manifest: Endpoint = {
   path: `${exportsPath}/{version}/${manifestName}`,
-  methods: readMethods,
   scope,
   operation: describeManifest(),
   createHandler: (service) => (request) => answerManifest(request, service),
@@ -40,7 +38,6 @@ const manifest: Endpoint = {
 
 const file: Endpoint = {
   path: `${exportsPath}/{version}/{file}`,
-  methods: readMethods,
   scope,
   operation: describeExportFile(),
   createHandler: (service) => (request) => answerFile(request, service),

@@ -3,14 +3,13 @@
 
 import type { HttpReply } from '../wire/exchange.ts'
 import { type FailureStatus, unavailable } from '../errors.ts'
-import { type Endpoint, type Operation, readMethods } from './endpoint.ts'
+import { type Endpoint, type Operation } from './endpoint.ts'
 
 /** The failures of HTTP itself, and the 503 of a failed check. */
 const failures: readonly FailureStatus[] = [400, 405, 408, 413, 417, 431, 503, 505]
 
 const live: Endpoint = {
   path: '/healthz',
-  methods: readMethods,
   scope: undefined,
   isAlwaysAnswered: true,
   operation: describe('live', 'The process is running'),
@@ -23,7 +22,6 @@ const live: Endpoint = {
 /** A draining server is alive but not ready: clients should send requests elsewhere. */
 const ready: Endpoint = {
   path: '/readyz',
-  methods: readMethods,
   scope: undefined,
   isAlwaysAnswered: true,
   operation: describe('ready', 'The service can answer requests'),

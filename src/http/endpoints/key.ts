@@ -19,14 +19,13 @@ import { forbidden } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
-import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
 /** Any valid key may ask: the answer tells only of the key itself. */
 export function key(resources: readonly Resource[]): Endpoint {
   const scopes = allScopes(resources.map(({ name }) => name))
   return {
     path: '/api/v1/key',
-    methods: readMethods,
     scope: undefined,
     operation: describe(scopes),
     createHandler: (service) => (request) => answer(request, scopes, service),

@@ -29,13 +29,12 @@ import {
 } from '../answers/send.ts'
 import { isPlain, readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
-import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
 export function listing(resource: Resource): Endpoint {
   return {
     path: listingPath(resource),
-    methods: readMethods,
     scope: resource.name,
     operation: describe(resource),
     createHandler: (service) => (request) => answer(request, resource, service),

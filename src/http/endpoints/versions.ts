@@ -20,7 +20,7 @@ import { linkTo } from '../answers/links.ts'
 import { type Parameter, parameters, readIntegers } from '../requests/listing-request.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
 const versionsPath = '/api/v1/versions'
 
@@ -38,7 +38,6 @@ const versionListParameters = {
 /** Any valid key may see them: they tell of no company. */
 export const versions: Endpoint = {
   path: versionsPath,
-  methods: readMethods,
   scope: undefined,
   operation: describe(),
   createHandler: (service) => (request) => answer(request, service),
