@@ -1,9 +1,9 @@
 // Writes lines in batches and never blocks the caller. Failed writes are retried; if too many bytes
-// wait, new lines are dropped (backlog.ts).
+// wait, new lines are dropped.
 
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backlog, createBacklog, type DroppedLine } from './backlog.ts'
-import type { LogOutput } from './log-output.ts'
+import { promisify } from 'node:util'
 
 /** Lines are written once they reach this size, or after this time. */
 const batchBytes = 65_536
@@ -13,6 +13,9 @@ const pauseMsMin = 5
 /** How long writing the last lines may take: at an orderly stop, and at a sudden exit. */
 const closeMs = 1_000
 const exitMs = 500
+
+/** Formats the line that takes the place of dropped lines, with their number. */
+type DroppedLine = (count: number) => string
 
 /** Accepts lines and writes them in the background. */
 export interface LineWriter {
@@ -83,6 +86,8 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
   }
 }
 
+type Backlog = ReturnType<typeof createBacklog>
+
 /** What a batch has come to: the bytes written, and why others could not be. */
 interface Outcome {
   readonly bytes: number
@@ -136,4 +141,122 @@ async function within(ms: number, done: Promise<void>): Promise<void> {
 /** Whether the pipe or socket is full because its reader is slow or stopped. */
 function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}
+
+/** The largest backlog, in bytes. */
+const backlogBytesMax = 1_048_576
+/** After lines were dropped, new ones are accepted once the backlog has shrunk to this. */
+const backlogBytesCalm = backlogBytesMax / 2
+
+/**
+ * Lines that wait, joined into pieces, in order of arrival. Their total size is bounded; lines
+ * beyond it are dropped and counted.
+ *
+ * @param pieceBytesMax bounds a piece of whole lines; a longer line is a piece of its own.
+ */
+function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
+  const pieces: { text: string; bytes: number }[] = []
+  /** The rest of the piece that is being written. */
+  let current: Uint8Array | undefined
+  let bytes = 0
+  let missing = 0
+  let dropped = 0
+
+  function append(line: string, lineBytes: number): void {
+    const last = pieces.at(-1)
+    if (last !== undefined && last.bytes + lineBytes <= pieceBytesMax) {
+      last.text += line
+      last.bytes += lineBytes
+    } else pieces.push({ text: line, bytes: lineBytes })
+    bytes += lineBytes
+  }
+
+  function noteDropped(): void {
+    if (missing === 0) return
+    const line = droppedLine(missing)
+    missing = 0
+    append(line, Buffer.byteLength(line))
+  }
+
+  function take(taken: number): void {
+    current = current && taken < current.length ? current.subarray(taken) : undefined
+    bytes -= taken
+    if (bytes <= backlogBytesCalm) noteDropped()
+  }
+
+  return {
+    add(line: string): void {
+      const lineBytes = Buffer.byteLength(line)
+      // After one line is dropped, all are until there is room for many: one gap, not hundreds.
+      if (missing > 0 || bytes + lineBytes > backlogBytesMax) {
+        missing += 1
+        dropped += 1
+      } else append(line, lineBytes)
+    },
+    /** The bytes to write next, the same until they are taken; undefined if none wait. */
+    next(): Uint8Array | undefined {
+      const piece = current === undefined ? pieces.shift() : undefined
+      if (piece !== undefined) current = Buffer.from(piece.text)
+      return current
+    },
+    /** Removes this many of the next bytes. */
+    take,
+    skip: () => take(current?.length ?? 0),
+    /** Adds a line with the number of dropped lines, if there are any. */
+    noteDropped,
+    bytes: () => bytes,
+    dropped: () => dropped,
+  }
+}
+
+/** Writes bytes in order, one write at a time. */
+export interface LogOutput {
+  /** The maximum size of a piece of whole lines, in bytes. */
+  readonly pieceBytesMax: number
+  /**
+   * Writes as many of the bytes as possible now, in another thread.
+   *
+   * @returns the number of bytes written.
+   * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
+   */
+  write(bytes: Uint8Array): Promise<number>
+  /** Writes synchronously, for a process that is ending. */
+  writeSync(bytes: Uint8Array): number
+}
+
+const writeAsync = promisify(write)
+
+/**
+ * If several processes write to one pipe, POSIX keeps writes of up to this size whole (PIPE_BUF on
+ * Linux), and so keeps lines whole. Writes to a file are always whole.
+ */
+const pipePieceBytes = 4_096
+/** A batch fits into one write. */
+const filePieceBytes = 131_072
+
+/**
+ * Opens standard output, or another descriptor.
+ *
+ * A pipe or terminal is opened a second time, so that writes that would block fail instead, without
+ * affecting other processes that share the descriptor. A socket cannot be opened again, but Node
+ * has already made it non-blocking. A write to a file never fails because it would block.
+ */
+export function openLogOutput(descriptor: number): LogOutput {
+  const isFile = fstatSync(descriptor).isFile()
+  const opened = isFile ? descriptor : reopen(descriptor)
+  return {
+    pieceBytesMax: isFile ? filePieceBytes : pipePieceBytes,
+    write: async (bytes) => (await writeAsync(opened, bytes)).bytesWritten,
+    writeSync: (bytes) => writeSync(opened, bytes),
+  }
+}
+
+/** Opens the descriptor again without blocking; returns it unchanged if that is not possible. */
+function reopen(descriptor: number): number {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
+  try {
+    return openSync(`/proc/self/fd/${descriptor}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
+  } catch {
+    return descriptor
+  }
 }

@@ -5,8 +5,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
-import { createLineWriter, type LineWriter } from './line-writer.ts'
-import { openLogOutput } from './log-output.ts'
+import { createLineWriter, type LineWriter, openLogOutput } from './line-writer.ts'
 
 /** The log of a process. */
 export interface Log {

@@ -82,7 +82,7 @@ test('8: only cli/output.ts prints, and it escapes external text', () => {
     'process.stderr': ['main.ts'],
     'console.': [],
     '.terminal': ['cli/progress.ts', 'server/worker-pool.ts'],
-    'openLogOutput(': ['server/log-output.ts', 'server/log.ts'],
+    'openLogOutput(': ['server/line-writer.ts', 'server/log.ts'],
     'destination(': [],
     'destination: 1': [],
     'writeSync(1': [],
