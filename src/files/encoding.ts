@@ -1,6 +1,8 @@
-// The encodings of text files, and their conversion to UTF-8.
+// The encodings of text files, their conversion to UTF-8, and the check that it is valid.
 
+import { isUtf8 } from 'node:buffer'
 import { OperatorError } from '../config/operator-error.ts'
+import { inEncodings, lineAround } from './encoding-guess.ts'
 
 /** The encodings that a file may have; `utf-16` is either byte order, told by its mark. */
 export const encodings = [
@@ -103,9 +105,6 @@ function refuseUnmarkedUtf16(name: string, start: Buffer): void {
   throw new OperatorError(`${name} looks like UTF-16; say --encoding ${encoding}`)
 }
 
-/** Bytes without a place to cut a text, after which it is taken for something else. */
-const uncutBytesMax = 16 << 20
-
 /**
  * Converts text to UTF-8. A byte order mark at the start is kept.
  *
@@ -117,102 +116,52 @@ export async function* toUtf8(
   encoding: Exclude<Encoding, 'utf-16'>,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const decoder = decoderOf(encoding)
+  const decode = decoderOf(encoding)
+  // Stays a chunk behind: from there, it finds the place of an error byte by byte.
+  const follow = decoderOf(encoding)
+  const mayHaveControls = encoding.startsWith('utf-')
   let line = 1
-  let rest: Buffer = Buffer.alloc(0)
-  function decode(bytes: Buffer): Buffer {
+  let lastByte = 0
+  function convert(bytes: Buffer, isEnd: boolean): Buffer {
     let text: string
     try {
-      text = decoder.decode(bytes)
+      text = decode(bytes, isEnd)
     } catch {
-      const { lines, byte } = findInvalid(decoder, bytes)
-      throw invalid(name, line + lines, encoding, byte)
+      throw findInvalid(bytes)
     }
-    const control = decoder.isUnicode ? -1 : text.search(/[\x80-\x9f]/)
+    const control = mayHaveControls ? -1 : text.search(/[\x80-\x9f]/)
     if (control >= 0) {
-      throw invalid(
-        name,
-        line + linesOf(text.slice(0, control)),
-        encoding,
-        text.charCodeAt(control),
-      )
+      const before = linesOf(text.slice(0, control))
+      throw invalid(name, line + before, encoding, text.charCodeAt(control))
     }
+    follow(bytes, false)
     line += linesOf(text)
+    lastByte = bytes.at(-1) ?? lastByte
     return Buffer.from(text)
   }
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    const end = decoder.lastBoundary(bytes)
-    if (bytes.length - end > uncutBytesMax) {
-      throw new OperatorError(`${name}: line ${line} is longer than ${uncutBytesMax >> 20} MiB`)
-    }
-    if (end > 0) yield decode(bytes.subarray(0, end))
-    rest = bytes.subarray(end)
-  }
-  if (rest.length > 0) yield decode(rest)
-}
-
-interface Decoder {
-  readonly isUnicode: boolean
-  /** The text of bytes that begin and end with whole characters. Throws if they are invalid. */
-  readonly decode: (bytes: Buffer) => string
-  /** A place near the end that certainly is between two characters; 0 if there is none. */
-  readonly lastBoundary: (bytes: Buffer) => number
-  /** Whether these bytes begin with an invalid sequence; the last character may be incomplete. */
-  readonly isInvalid: (bytes: Buffer) => boolean
-}
-
-function decoderOf(encoding: Exclude<Encoding, 'utf-16'>): Decoder {
-  const isWide = encoding === 'utf-16le' || encoding === 'utf-16be'
-  // WHATWG's latin1 is windows-1252, which would turn wrong bytes into wrong characters.
-  if (encoding === 'latin1') {
-    const decode = (bytes: Buffer) => bytes.toString('latin1')
-    return {
-      isUnicode: false,
-      decode,
-      lastBoundary: ({ length }) => length,
-      isInvalid: () => false,
-    }
-  }
-  const fatal = { fatal: true, ignoreBOM: true }
-  const decoder = new TextDecoder(encoding, fatal)
-  return {
-    isUnicode: isWide || encoding === 'utf-8',
-    decode: (bytes) => decoder.decode(bytes),
-    lastBoundary: isWide ? (bytes) => lastPair(bytes, encoding) : lastAscii,
-    isInvalid: (bytes) => {
+  function findInvalid(bytes: Buffer): OperatorError {
+    for (const byte of bytes) {
       try {
-        new TextDecoder(encoding, fatal).decode(bytes, { stream: true })
-        return false
+        line += linesOf(follow(Buffer.of(byte), false))
       } catch {
-        return true
+        return invalid(name, line, encoding, byte)
       }
-    },
+    }
+    // The last character is not whole.
+    return invalid(name, line, encoding, bytes.at(-1) ?? lastByte)
   }
+  for await (const chunk of chunks) yield convert(chunk, false)
+  yield convert(Buffer.alloc(0), true)
 }
 
-/** In all encodings but UTF-16, a byte below 0x30 is a character of its own. */
-function lastAscii(bytes: Buffer): number {
-  return bytes.findLastIndex((byte) => byte < 0x30) + 1
-}
+type Decode = (bytes: Buffer, isEnd: boolean) => string
 
-/** The last even offset that does not separate two halves of a surrogate pair. */
-function lastPair(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): number {
-  const end = bytes.length & ~1
-  const high = bytes[encoding === 'utf-16le' ? end - 1 : end - 2] ?? 0
-  return (high & 0xfc) === 0xd8 ? end - 2 : end
-}
-
-/** The number of lines before the first invalid sequence, and its last byte. */
-function findInvalid(decoder: Decoder, bytes: Buffer): { lines: number; byte: number } {
-  let [valid, invalid] = [0, bytes.length]
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >> 1
-    if (decoder.isInvalid(bytes.subarray(0, middle))) invalid = middle
-    else valid = middle
-  }
-  const before = bytes.subarray(0, decoder.lastBoundary(bytes.subarray(0, valid)))
-  return { lines: linesOf(decoder.decode(before)), byte: bytes[valid] ?? 0 }
+/** Makes a decoder of consecutive bytes, which throws if they are not valid. */
+function decoderOf(encoding: Exclude<Encoding, 'utf-16'>): Decode {
+  // WHATWG's latin1 is windows-1252, which would turn wrong bytes into wrong characters.
+  if (encoding === 'latin1') return (bytes) => bytes.toString('latin1')
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
+  return (bytes, isEnd) => decoder.decode(bytes, { stream: !isEnd })
 }
 
 function linesOf(text: string): number {
@@ -228,4 +177,57 @@ function invalid(name: string, line: number, encoding: Encoding, byte: number): 
     `${name}: line ${line} is not valid ${encoding} (at a byte ${shown})${other}; ` +
       'say which encoding the file has: --encoding NAME',
   )
+}
+
+const newline = 0x0a
+
+/**
+ * The texts of chunks of UTF-8, which may end within a character.
+ *
+ * @param firstLine the number of the first line.
+ * @throws OperatorError with the first line that is not valid.
+ */
+export async function* decodeUtf8(
+  name: string,
+  firstLine: number,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<string> {
+  let line = firstLine
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const end = wholeCharacters(bytes)
+    const whole = bytes.subarray(0, end)
+    if (!isUtf8(whole)) refuseBytes(name, line, whole)
+    for (let at = whole.indexOf(newline); at >= 0; at = whole.indexOf(newline, at + 1)) line += 1
+    yield whole.toString()
+    rest = bytes.subarray(end)
+  }
+  if (!isUtf8(rest)) refuseBytes(name, line, rest)
+  if (rest.length > 0) yield rest.toString()
+}
+
+/**
+ * @param firstLine the number of the first line of the bytes.
+ * @throws OperatorError with the first line that is not UTF-8, and what it is in other encodings.
+ */
+export function refuseBytes(name: string, firstLine: number, bytes: Buffer): never {
+  let line = firstLine
+  let start = 0
+  for (let end; (end = bytes.indexOf(newline, start)) >= 0; start = end + 1) {
+    if (!isUtf8(bytes.subarray(start, end))) break
+    line += 1
+  }
+  const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
+  throw new OperatorError(
+    `${name}: line ${line} is not valid UTF-8; say which encoding the file has: ` +
+      `--encoding NAME, where the line reads right (${inEncodings(lineAround(bytes, at))})`,
+  )
+}
+
+/** The length without the last character beyond ASCII, if the next chunk may complete it. */
+function wholeCharacters(bytes: Buffer): number {
+  const lead = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  const at = Math.max(bytes.length - 4, 0) + lead
+  return lead >= 0 && (bytes[at] ?? 0) >= 0xc0 ? at : bytes.length
 }

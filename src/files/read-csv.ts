@@ -7,7 +7,7 @@ import { type CsvHeader, headerLengthMax, parseHeader } from './csv-header.ts'
 import { type CsvRecord, recordsOf } from './csv-record.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
-import { decodeUtf8 } from './utf8-text.ts'
+import { decodeUtf8 } from './encoding.ts'
 
 /** The longest record, in bytes. */
 const recordBytesMax = 16 << 20

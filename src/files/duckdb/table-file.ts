@@ -14,7 +14,7 @@ import { openCsv } from '../read-csv.ts'
 import { openJson, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
-import { refuseBytes } from '../utf8-text.ts'
+import { refuseBytes } from '../encoding.ts'
 import { create, createPieces, type Pieces, writeAll } from './pieces.ts'
 
 /** A file for DuckDB. */
