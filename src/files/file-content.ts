@@ -8,7 +8,6 @@ import { addAbortSignal, Readable, type Transform } from 'node:stream'
 import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { OperatorError } from '../config/operator-error.ts'
 import { encodingOf, toUtf8 } from './encoding.ts'
-import { arrayAt } from './json-array.ts'
 import { isText, refuseOtherContent } from './recognise.ts'
 import type { FileDigest, SourceFile } from './source-file.ts'
 import type { ZipEntry } from './zip-file.ts'
@@ -208,7 +207,7 @@ async function* rangeOf(
 
 /** The rows of a file: Parquet as it is, else UTF-8. */
 async function rowsOf(file: SourceFile, stored: Started): Promise<AsyncIterable<Buffer>> {
-  const { skippedLines = 0, records } = file.options
+  const { skippedLines = 0 } = file.options
   if (file.format === 'parquet') {
     refuseOtherContent(file, stored.start)
     return stored.chunks
@@ -217,8 +216,7 @@ async function rowsOf(file: SourceFile, stored: Started): Promise<AsyncIterable<
   const { start, chunks } =
     encoding === 'utf-8' ? stored : await withStart(toUtf8(file.name, encoding, stored.chunks))
   refuseOtherContent(file, start)
-  if (skippedLines > 0) return withoutLines(chunks, skippedLines)
-  return records === undefined ? chunks : arrayAt(file.name, records, chunks)
+  return skippedLines > 0 ? withoutLines(chunks, skippedLines) : chunks
 }
 
 const [newline, carriageReturn] = [0x0a, 0x0d]

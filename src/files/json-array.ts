@@ -1,104 +1,126 @@
-// Finds an array within a JSON object, such as `features` or `data.items`, without parsing it.
+// Finds an array that a JSON text is, or that its object has, such as `features` or `data.items`,
+// and the places between its elements, without parsing it.
 
 import { OperatorError } from '../config/operator-error.ts'
 import { nestingMax } from '../text/nested-json.ts'
 import { nearest } from '../text/nearest.ts'
 
-/** The start or end of an array that is in objects only. */
-interface ArrayEdge {
+/** A bracket of an array that is in objects only, or a comma between its elements. */
+interface ArrayMark {
   readonly at: number
-  /** The names of the members that lead to it, joined with dots. */
+  /** The names of the members that lead to it, joined with dots; empty for the text itself. */
   readonly path: string
-  readonly isStart: boolean
+  readonly kind: 'start' | 'comma' | 'end'
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+// JSON has no other character up to it outside its strings.
+const blankMax = 0x20
 const keyBytesMax = 1 << 10
-const pathsMax = 20
+/** So many arrays are named in messages. */
+export const pathsMax = 20
 
-/** Walks through the bytes of one JSON object, and finds its arrays. */
-class ArrayWalk {
-  readonly #name: string
-  /** The brackets that are open, as the bytes that close them. */
-  readonly #closers: number[] = []
-  /** The member that each open object is at, outside arrays. */
-  readonly #members: string[] = []
-  #isInString = false
-  #isEscaped = false
+/**
+ * Walks through consecutive bytes of a JSON text.
+ *
+ * @param what the text is.
+ * @param wanted the path of the array whose commas are marked.
+ */
+export function createArrayWalk(name: string, what: 'array' | 'object', wanted?: string) {
+  /** The member that each open object is at. */
+  const members: string[] = []
+  /** The open brackets from the outermost array on. */
+  let depth = 0
+  let path = ''
+  let hasEnded = false
+  let isInString = false
+  let isEscaped = false
   /** The next string, or the current one, is the name of a member. */
-  #isKey = false
-  #key: number[] = []
-  /** The depth of the outermost array; 0 outside arrays. */
-  #arrayDepth = 0
+  let isKey = false
+  let key: number[] = []
 
-  constructor(name: string) {
-    this.#name = name
-  }
-
-  /** Whether all brackets are closed. */
-  get hasEnded(): boolean {
-    return this.#closers.length === 0
-  }
-
-  /** The edges of arrays in the next bytes. */
-  add(chunk: Buffer): ArrayEdge[] {
-    const edges: ArrayEdge[] = []
-    const edge = (at: number, isStart: boolean) =>
-      edges.push({ at, path: this.#members.join('.'), isStart })
-    for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at] ?? 0
-      if (this.#isInString) this.#addToString(byte)
-      else if (byte === quote) this.#isInString = true
-      else if (byte === openBracket || byte === openBrace) {
-        const isArray = byte === openBracket
-        const isOuter = isArray && this.#arrayDepth === 0
-        this.#open(isArray ? closeBracket : closeBrace)
-        if (isOuter) edge(at, true)
-      } else if (byte === closeBracket || byte === closeBrace) {
-        const isOuter = this.#closers.length === this.#arrayDepth
-        this.#close(byte)
-        if (isOuter) edge(at, false)
-      } else if (byte === comma) this.#isKey = this.#arrayDepth === 0
-      else if (byte > 32 && this.hasEnded) {
-        throw new OperatorError(`${this.#name} has content before or after its JSON object`)
+  /** Passes a byte that is in objects only. */
+  function passOutside(byte: number): void {
+    if (isInString) addToString(byte)
+    else if (byte === openBrace && !hasEnded) {
+      members.push('')
+      isKey = true
+      if (members.length > nestingMax) {
+        throw new OperatorError(`${name} is nested deeper than ${nestingMax} levels`)
       }
+    } else if (byte > blankMax && members.length === 0) {
+      const where = what === 'array' ? 'after the end of' : 'before or after'
+      throw new OperatorError(`${name} has content ${where} its JSON ${what}`)
+    } else if (byte === quote) isInString = true
+    else if (byte === closeBrace) {
+      members.pop()
+      hasEnded = members.length === 0
+    } else if (byte === closeBracket) throw wrongBracket()
+    else if (byte === comma) isKey = true
+  }
+
+  function addToString(byte: number): void {
+    if (isEscaped || byte !== quote) {
+      isEscaped = !isEscaped && byte === backslash
+      if (isKey && key.length < keyBytesMax) key.push(byte)
+      return
     }
-    return edges
+    isInString = false
+    if (!isKey) return
+    isKey = false
+    members[members.length - 1] = keyText(key)
+    key = []
   }
 
-  #open(closer: number): void {
-    this.#closers.push(closer)
-    if (this.#closers.length > nestingMax) {
-      throw new OperatorError(`${this.#name} is nested deeper than ${nestingMax} levels`)
+  /** Passes bytes within an array, as most are; returns where it ends, or the chunk does. */
+  function passInside(chunk: Buffer, start: number, marks: ArrayMark[]): number {
+    const isWanted = path === wanted
+    for (let at = start; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0
+      if (isInString) {
+        if (isEscaped) isEscaped = false
+        else if (byte === backslash) isEscaped = true
+        else if (byte === quote) isInString = false
+      } else if (byte === quote) isInString = true
+      else if (byte === openBracket || byte === openBrace) depth += 1
+      else if (byte === closeBracket || byte === closeBrace) {
+        depth -= 1
+        if (depth > 0) continue
+        if (byte !== closeBracket) throw wrongBracket()
+        hasEnded = members.length === 0
+        marks.push({ at, path, kind: 'end' })
+        return at + 1
+      } else if (byte === comma && depth === 1 && isWanted) marks.push({ at, path, kind: 'comma' })
     }
-    if (this.#arrayDepth > 0) return
-    if (closer === closeBracket) this.#arrayDepth = this.#closers.length
-    else this.#members.push('')
-    this.#isKey = closer === closeBrace
+    return chunk.length
   }
 
-  #close(byte: number): void {
-    const isOuter = this.#closers.length === this.#arrayDepth
-    if (this.#closers.pop() !== byte) {
-      throw new OperatorError(`${this.#name} closes its JSON object with the wrong bracket`)
-    }
-    if (isOuter) this.#arrayDepth = 0
-    else if (this.#arrayDepth === 0) this.#members.pop()
+  function wrongBracket(): OperatorError {
+    return new OperatorError(`${name} closes its JSON ${what} with the wrong bracket`)
   }
 
-  #addToString(byte: number): void {
-    if (!this.#isEscaped && byte === quote) return this.#endString()
-    this.#isEscaped = !this.#isEscaped && byte === backslash
-    if (this.#isKey && this.#key.length < keyBytesMax) this.#key.push(byte)
-  }
-
-  #endString(): void {
-    this.#isInString = false
-    if (!this.#isKey) return
-    this.#isKey = false
-    this.#members[this.#members.length - 1] = keyText(this.#key)
-    this.#key = []
+  return {
+    /** The marks in the next bytes. */
+    add(chunk: Buffer): ArrayMark[] {
+      const marks: ArrayMark[] = []
+      for (let at = 0; at < chunk.length;) {
+        if (depth === 0 && !isInString && !hasEnded && chunk[at] === openBracket) {
+          depth = 1
+          isKey = false
+          path = members.join('.')
+          marks.push({ at, path, kind: 'start' })
+          at += 1
+        } else if (depth === 0) passOutside(chunk[at++] ?? 0)
+        else at = passInside(chunk, at, marks)
+      }
+      return marks
+    },
+    /** @throws OperatorError unless all brackets are closed. */
+    end(): void {
+      if (members.length === 0 && depth === 0) return
+      throw new OperatorError(`${name} ends in the middle of its JSON ${what}`)
+    },
   }
 }
 
@@ -114,49 +136,16 @@ function keyText(bytes: readonly number[]): string {
 /** The paths of arrays that a JSON object has at its start, at most 20. */
 export function arraysIn(start: Buffer): string[] {
   try {
-    const edges = new ArrayWalk('').add(start)
-    const paths = edges.filter(({ path, isStart }) => isStart && path !== '')
+    const marks = createArrayWalk('', 'object').add(start)
+    const paths = marks.filter(({ path, kind }) => kind === 'start' && path !== '')
     return [...new Set(paths.map(({ path }) => path))].slice(0, pathsMax)
   } catch {
     return []
   }
 }
 
-/**
- * The bytes of an array in a JSON object, brackets included.
- *
- * @param path the names of the members that lead to it, joined with dots.
- * @throws OperatorError if there is no array there, or two.
- */
-export async function* arrayAt(
-  name: string,
-  path: string,
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer> {
-  const walk = new ArrayWalk(name)
-  const paths = new Set<string>()
-  let isInside = false
-  let isFound = false
-  for await (const given of chunks) {
-    const isMarked = !isFound && paths.size === 0 && given[0] === 0xef
-    const chunk = isMarked ? given.subarray(3) : given
-    let start = 0
-    for (const edge of walk.add(chunk)) {
-      if (paths.size < pathsMax) paths.add(edge.path)
-      if (edge.path !== path) continue
-      if (edge.isStart && isFound) throw new OperatorError(`${name} has the array ${path} twice`)
-      isFound = true
-      isInside = edge.isStart
-      if (isInside) start = edge.at
-      else yield chunk.subarray(start, edge.at + 1)
-    }
-    if (isInside && start < chunk.length) yield chunk.subarray(start)
-  }
-  if (!walk.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON object`)
-  if (!isFound) throw noArray(name, path, [...paths])
-}
-
-function noArray(name: string, path: string, paths: readonly string[]): OperatorError {
+/** @param paths those of the arrays that there are. */
+export function noArray(name: string, path: string, paths: readonly string[]): OperatorError {
   if (paths.includes('')) {
     return new OperatorError(`${name} is an array itself; leave out --records`)
   }

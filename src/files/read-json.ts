@@ -4,6 +4,8 @@
 
 import type { Refusal, SourceRow } from './refusal.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import type { Format } from './source-file.ts'
+import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
 import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
 /** A row of a source: its place, and its content, or why that cannot be read. */
@@ -78,13 +80,18 @@ function* parseEach(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
   }
 }
 
-/** The rows of a JSON array, or of NDJSON if the first character is not a bracket. */
+/**
+ * The rows of a JSON array, or of NDJSON if the first character is not a bracket.
+ *
+ * @param records the path of the array in an object; undefined if it is the text itself.
+ */
 export async function* readJson(
   name: string,
   chunks: AsyncIterable<Buffer>,
   file: number,
+  records?: string,
 ): AsyncGenerator<Rows> {
-  const { isArray, rest } = await openJson('json', chunks)
+  const { isArray, rest } = await openJson('json', records, chunks)
   if (!isArray) {
     yield* readNdjson(rest, file)
     return
@@ -96,16 +103,18 @@ export async function* readJson(
       yield { file, number, row: element === undefined ? tooLong() : parseRow(element) }
     }
   }
-  for await (const elements of splitElements(name, rest)) yield rowsOf(elements)
+  for await (const elements of splitElements(name, records, rest)) yield rowsOf(elements)
 }
 
 /** Whether the rows are the elements of an array, and the chunks without what is before that. */
 export async function openJson(
-  format: 'ndjson' | 'json',
+  format: Format,
+  records: string | undefined,
   chunks: AsyncIterable<Buffer>,
 ): Promise<{ readonly isArray: boolean; readonly rest: AsyncIterable<Buffer> }> {
   const unmarked = withoutByteOrderMark(chunks)
   if (format === 'ndjson') return { isArray: false, rest: unmarked }
+  if (records !== undefined) return { isArray: true, rest: unmarked }
   for (;;) {
     const step = await unmarked.next()
     if (step.done === true) return { isArray: false, rest: unmarked }
@@ -178,72 +187,52 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
   yield* rest
 }
 
-/** The state of the array splitter between two bytes. */
-interface ArrayState {
-  depth: number
-  isInString: boolean
-  isEscaped: boolean
-  /** The array has ended; only white space may follow. */
-  hasEnded: boolean
-}
-
-/** The texts of an array's elements; undefined for one that is too long. */
+/**
+ * The texts of an array's elements; undefined for one that is too long.
+ *
+ * @param records the path of the array in an object; undefined if it is the text itself.
+ * @throws OperatorError if there is no array there, or two, or what is around it is not sound.
+ */
 export async function* splitElements(
   name: string,
+  records: string | undefined,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(Buffer | undefined)[]> {
-  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, hasEnded: false }
+  const wanted = records ?? ''
+  const walk = createArrayWalk(name, records === undefined ? 'array' : 'object', wanted)
+  const paths = new Set<string>()
+  let isFound = false
+  let isInside = false
   let carry: Buffer[] = []
   let carriedBytes = 0
   let elements = 0
-  let start = 1 // The first byte is the opening bracket.
   for await (const chunk of chunks) {
     const found: (Buffer | undefined)[] = []
-    for (const { at, isEnd } of separators(name, chunk, state)) {
-      const element = joined(carry, carriedBytes, chunk.subarray(start, at))
-      const isEmpty = isEnd && elements === 0 && element !== undefined && isBlankLine(element)
-      if (!isEmpty) found.push(element)
-      elements += 1
-      carry = []
-      carriedBytes = 0
-      start = at + 1
+    let start = 0
+    for (const { at, path, kind } of walk.add(chunk)) {
+      if (paths.size < pathsMax) paths.add(path)
+      if (path === wanted && kind === 'start') {
+        if (isFound) throw new OperatorError(`${name} has the array ${path} twice`)
+        isFound = isInside = true
+        start = at + 1
+      } else if (path === wanted) {
+        const element = joined(carry, carriedBytes, chunk.subarray(start, at))
+        isInside = kind === 'comma'
+        const isNone = !isInside && elements === 0 && element !== undefined && isBlankLine(element)
+        if (!isNone) found.push(element)
+        elements += 1
+        carry = []
+        carriedBytes = 0
+        start = at + 1
+      }
     }
-    if (!state.hasEnded) {
+    if (isInside) {
       carriedBytes += chunk.length - start
       if (carriedBytes > rowBytesMax) carry = []
       else carry.push(chunk.subarray(start))
     }
-    start = 0
     if (found.length > 0) yield found
   }
-  if (!state.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON array`)
-}
-
-/** The commas between the elements of the outermost array, and its closing bracket. */
-function separators(
-  name: string,
-  chunk: Buffer,
-  state: ArrayState,
-): { at: number; isEnd: boolean }[] {
-  const found: { at: number; isEnd: boolean }[] = []
-  for (let at = 0; at < chunk.length; at++) {
-    const byte = chunk[at] ?? 0
-    if (state.hasEnded) {
-      if (byte > 32) throw new OperatorError(`${name} has content after the end of its JSON array`)
-    } else if (state.isInString) {
-      if (state.isEscaped) state.isEscaped = false
-      else if (byte === 0x5c) state.isEscaped = true
-      else if (byte === 0x22) state.isInString = false
-    } else if (byte === 0x22) state.isInString = true
-    else if (byte === 0x5b || byte === 0x7b) state.depth += 1
-    else if (byte === 0x5d || byte === 0x7d) {
-      state.depth -= 1
-      state.hasEnded = state.depth === 0
-      if (state.hasEnded && byte !== 0x5d) {
-        throw new OperatorError(`${name} closes its JSON array with the wrong bracket`)
-      }
-      if (state.hasEnded) found.push({ at, isEnd: true })
-    } else if (byte === 0x2c && state.depth === 1) found.push({ at, isEnd: false })
-  }
-  return found
+  walk.end()
+  if (!isFound) throw noArray(name, wanted, [...paths])
 }

@@ -105,7 +105,7 @@ function readFiles(
         const { chunks } = await openContent(sourceFile, digest, options)
         yield* format === 'ndjson'
           ? readNdjson(chunks, file)
-          : readJson(sourceFile.name, chunks, file)
+          : readJson(sourceFile.name, chunks, file, sourceFile.options.records)
       } else {
         const preparing = { folder: folderOf(), digest, reading: options }
         const prepared = await prepareParquet(sourceFile, preparing)

@@ -122,16 +122,17 @@ async function copyJson(
   file: SourceFile,
   { folder, digest, reading }: Preparing,
 ): Promise<TableFile> {
-  const { name } = file
+  const { name, format } = file
+  const { records } = file.options
   const { chunks } = await openContent(file, digest, reading)
-  const { isArray, rest } = await openJson(file.format === 'ndjson' ? 'ndjson' : 'json', chunks)
+  const { isArray, rest } = await openJson(format, records, chunks)
   const rows = checkedRows(name)
   const marks = isArray
     ? { open: '[', between: ',', close: ']' }
     : { open: '', between: '\n', close: '' }
   using pieces = createPieces(folder, 'json', marks)
   if (isArray) {
-    for await (const elements of splitElements(name, rest)) {
+    for await (const elements of splitElements(name, records, rest)) {
       const found = elements.map((element) => {
         rows.add(element, element === undefined ? [] : [parseRow(element)])
         return element ?? Buffer.alloc(0)
