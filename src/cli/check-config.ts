@@ -2,7 +2,7 @@
 
 import { type SettingName, settings, variableOf } from '../config/settings.ts'
 import { withoutPasswords } from '../text/redact.ts'
-import type { Command, Input } from './command.ts'
+import { type Command, type Input, print } from './command.ts'
 import { tableLines } from './table.ts'
 
 export const checkConfig: Command = {
@@ -22,11 +22,10 @@ error on standard error and exits with code 2.
   takesWords: false,
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,
-  run(input, { stdout, stderr }) {
-    const { found, flags } = input
-    if (flags.has('json')) stdout.writeJson(asJson(input))
-    else stdout.writeLines(...asTable(input))
-    stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))
+  run(input, context) {
+    const { found } = input
+    print(input, context, asJson(input), asTable(input))
+    context.stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))
     return Promise.resolve(found.faults.length === 0 ? 0 : 2)
   },
 }

@@ -89,6 +89,24 @@ export function parseInput(
   }
 }
 
+/** Prints a report: as JSON if that is asked for. */
+export function print(
+  { flags }: Pick<Input, 'flags'>,
+  { stdout }: Pick<CommandContext, 'stdout'>,
+  value: unknown,
+  lines: readonly string[],
+): void {
+  if (flags.has('json')) stdout.writeJson(value)
+  else stdout.writeLines(...lines)
+}
+
+/** The only word of a command. @throws UsageError with this message if there is another number. */
+export function onlyWord(words: readonly string[], otherwise: string): string {
+  const [word] = words
+  if (word !== undefined && words.length === 1) return word
+  throw new UsageError(otherwise)
+}
+
 /** Formats the help of one command. */
 export function commandHelp(command: Command): string {
   const optionLines = command.options.map(({ name, value, meaning }) => [

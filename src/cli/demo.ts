@@ -37,9 +37,8 @@ import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from '../auth/issue.ts'
 import { allScopes } from '../store/keys.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, lockWait } from './progress.ts'
 import type { RunningServer, startServer } from '../server/server.ts'
-import { lockWait } from './lock-wait.ts'
 
 const defaultDb = 'demo/registry.db'
 const keyLifeMs = 7 * 86_400_000

@@ -17,11 +17,11 @@ import {
   namedScopes,
 } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
-import type { Command, CommandContext, Input } from './command.ts'
+import { lockWait } from './progress.ts'
+import { type Command, type CommandContext, type Input, print } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
-import { lockWait } from './lock-wait.ts'
 
 const listings = resources.map(({ name }) => name)
 /** The scopes that a key may have. */
@@ -137,13 +137,13 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     return 0
   },
 
-  async list(store, { flags, settings }, { stdout, stderr, now }) {
+  async list(store, input, context) {
+    const { stderr, now } = context
     const records = await store.listKeys()
     const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)
-    const usage = await usageOf(store, settings, now(), warn)
+    const usage = await usageOf(store, input.settings, now(), warn)
     const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
-    if (flags.has('json')) stdout.writeJson(listed)
-    else stdout.writeLines(...keyTable(listed, usage !== undefined, now()))
+    print(input, context, listed, keyTable(listed, usage !== undefined, now()))
     return 0
   },
 

@@ -3,9 +3,8 @@
 import cliProgress from 'cli-progress'
 import { formatCount } from '../text/format-count.ts'
 import { printable } from '../text/printable.ts'
-import type { WorkWatch } from '../store/work-watch.ts'
+import type { LockWait, WorkWatch } from '../store/work-watch.ts'
 import type { CommandContext } from './command.ts'
-import { lockWait } from './lock-wait.ts'
 import type { Output } from './output.ts'
 
 /** The progress of a command. */
@@ -44,6 +43,14 @@ export function createProgress(context: CommandContext, unit = 'rows'): Progress
     ? createBar(stderr, counted)
     : createLines(stderr, startedAt, now, counted)
   return { ...display, [Symbol.dispose]: () => display.end() }
+}
+
+/** What a command reports while it waits for the write lock. */
+export const waitingLine = 'another command is writing to the store; waiting for it to finish'
+
+/** Reports that the command is waiting; a signal ends the wait. */
+export function lockWait({ stderr, signal }: CommandContext): LockWait {
+  return { onWait: (reason = waitingLine) => stderr.writeLines(reason), signal }
 }
 
 /** Shows work on a store, and its waiting for the write lock, until `end`. */

@@ -1,6 +1,7 @@
 // Formats tables, texts of a register, and times for people.
 
 import { displayWidth, padToWidth } from './display-width.ts'
+import { formatCount } from '../text/format-count.ts'
 import { printable } from '../text/printable.ts'
 
 /** Formats rows of cells as lines, with columns aligned on a terminal. */
@@ -16,6 +17,11 @@ export function tableLines(rows: readonly (readonly string[])[]): string[] {
       .join('  ')
       .trimEnd(),
   )
+}
+
+/** Formats counts by their names. */
+export function countLines(counts: readonly (readonly [name: string, count: number])[]): string[] {
+  return tableLines(counts.map(([name, count]) => [`  ${name}`, formatCount(count).padStart(14)]))
 }
 
 /** Puts text from a register on one line: line breaks and tabs become spaces. */

@@ -23,8 +23,7 @@ import {
 } from './import-options.ts'
 import { printRefused, printReport } from './import-report.ts'
 import { parseShow, printShown } from './import-show.ts'
-import { waitingLine } from '../lock-wait.ts'
-import { createProgress } from '../progress.ts'
+import { createProgress, waitingLine } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 

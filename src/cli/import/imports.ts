@@ -7,7 +7,7 @@ import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
-import type { Command } from '../command.ts'
+import { type Command, print } from '../command.ts'
 import { differenceLines } from './difference-lines.ts'
 import { formatMoment, oneLine } from '../table.ts'
 
@@ -31,19 +31,18 @@ changed: of each attribute how many values, with examples, and the companies tha
     { name: 'json', meaning: 'print the list as JSON' },
   ],
   settings: ['db', 'withheld'],
-  async run({ words, options, flags, settings }, { stdout }) {
+  async run(input, context) {
+    const { words, options, settings } = input
     const shown = parseShown(words)
     const limit = parseLimit(options['limit'])
     await using store = await openStoreInspector(settings, resources)
     if (shown !== undefined) {
       const one = await readOne(store, shown)
-      if (flags.has('json')) stdout.writeJson(one)
-      else stdout.writeLines(...describe(one), ...changed(one))
-      return 0
+      print(input, context, one, [...describe(one), ...changed(one)])
+    } else {
+      const list = await store.listImports(limit)
+      print(input, context, list, lines(list))
     }
-    const list = await store.listImports(limit)
-    if (flags.has('json')) stdout.writeJson(list)
-    else stdout.writeLines(...lines(list))
     return 0
   },
 }

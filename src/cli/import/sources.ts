@@ -11,9 +11,9 @@ import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import type { SourceSummary } from '../../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../../store/open-store.ts'
-import type { Command, CommandContext, Input } from '../command.ts'
+import { lockWait } from '../progress.ts'
+import { type Command, type CommandContext, type Input, onlyWord, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { lockWait } from '../lock-wait.ts'
 import { printRecipes } from './source-show.ts'
 import { formatDay, tableLines } from '../table.ts'
 import { findRecipes } from './update.ts'
@@ -58,17 +58,13 @@ brings the data back.
     if (action !== undefined) {
       throw new UsageError(`sources takes no ${action}; to see one: sources show NAME`)
     }
-    if (input.flags.has('json')) context.stdout.writeJson(list.map(withNext))
-    else context.stdout.writeLines(...lines(list))
+    print(input, context, list.map(withNext), lines(list))
     return 0
   },
 }
 
 async function show(words: readonly string[], input: Input, context: CommandContext) {
-  const [name, ...more] = words
-  if (name === undefined || more.length > 0) {
-    throw new UsageError('sources show takes the name of one source; see: dossier sources')
-  }
+  const name = onlyWord(words, 'sources show takes the name of one source; see: dossier sources')
   await using store = await openStoreInspector(input.settings, resources)
   printRecipes(name, await findRecipes(store, name), input, context)
   return 0
@@ -103,13 +99,11 @@ function cells({ source, target, records, companies, imports }: SourceSummary): 
 
 async function remove(
   list: readonly SourceSummary[],
-  [name, ...more]: readonly string[],
+  words: readonly string[],
   input: Input,
   context: CommandContext,
 ): Promise<number> {
-  if (name === undefined || more.length > 0) {
-    throw new UsageError('sources remove takes the name of one source; see: dossier sources')
-  }
+  const name = onlyWord(words, 'sources remove takes the name of one source; see: dossier sources')
   const chosen = choose(list, name, input.options['resource'])
   const total = chosen.reduce((sum, { records }) => sum + records, 0)
   const counted = chosen.map(({ target, records, companies }) => {

@@ -12,7 +12,7 @@ import type { CompanyName, StoreInspector } from '../../store/inspecting.ts'
 import { textOf } from '../../store/record-texts.ts'
 import { wholeListing } from '../../store/selection.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
-import type { Command } from '../command.ts'
+import { type Command, print } from '../command.ts'
 import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from '../table.ts'
 
@@ -53,7 +53,8 @@ currency and so on.
   dossier company 1000000000042 --json`,
   options: [{ name: 'json', meaning: 'print the company as JSON' }],
   settings: ['db', 'withheld'],
-  async run({ words, flags, settings }, { stdout }) {
+  async run(input, context) {
+    const { words, settings } = input
     const name = parseName(words)
     await using inspector = await openStoreInspector(settings, resources)
     await using reader = await openStoreForShowing(settings)
@@ -64,8 +65,7 @@ currency and so on.
       throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
     }
     const overview = await overviewOf(state, reader, inspector)
-    if (flags.has('json')) stdout.writeJson(overview)
-    else stdout.writeLines(...lines(overview))
+    print(input, context, overview, lines(overview))
     return 0
   },
 }

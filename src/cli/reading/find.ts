@@ -6,7 +6,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { wordsOfQuery } from '../../store/name-words.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import type { FoundCompany, StoreReader } from '../../store/reading.ts'
-import type { Command } from '../command.ts'
+import { type Command, print } from '../command.ts'
 import { oneLine, tableLines } from '../table.ts'
 
 /** How many companies are printed for people. */
@@ -27,14 +27,14 @@ word. A single word is also looked up as a number, in every register or in that 
     { name: 'json', meaning: 'print all of them as JSON' },
   ],
   settings: ['db', 'withheld'],
-  async run({ words, flags, options, settings }, { stdout }) {
+  async run(input, context) {
+    const { words, options, settings } = input
     if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
     const { jurisdiction } = options
     await using reader = await openStoreForShowing(settings)
     const found = await findBoth(reader, words, jurisdiction)
     if (found.length === 0) throw nothingFound(words, jurisdiction)
-    if (flags.has('json')) stdout.writeJson(found)
-    else stdout.writeLines(...lines(found))
+    print(input, context, found, lines(found))
     return 0
   },
 }

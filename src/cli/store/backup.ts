@@ -1,10 +1,9 @@
 // `dossier backup`: copies a store while it is in use.
 
-import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
-import type { Command } from '../command.ts'
+import { type Command, onlyWord } from '../command.ts'
 import { createProgress } from '../progress.ts'
 
 export const backupCommand: Command = {
@@ -20,9 +19,7 @@ imports keep running. FILE appears when the copy is complete.
   options: [],
   settings: ['db', 'withheld'],
   async run({ words, settings }, context) {
-    const [path, ...more] = words
-    if (path === undefined || more.length > 0)
-      throw new UsageError('backup takes one argument: the file to create')
+    const path = onlyWord(words, 'backup takes one argument: the file to create')
     await using store = await openStoreInspector(settings, resources)
     using progress = createProgress(context, 'MB')
     const bytes = await store.backup(path, {

@@ -3,8 +3,8 @@
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openExistingStore } from '../../store/open-store.ts'
-import type { Command } from '../command.ts'
-import { lockWait } from '../lock-wait.ts'
+import { lockWait } from '../progress.ts'
+import { type Command, print } from '../command.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
 export const compactCommand: Command = {
@@ -22,20 +22,18 @@ tables, so that the next imports use their free room.
   options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
   takesWords: false,
   settings: ['db', 'withheld', 'exports'],
-  async run({ flags, settings }, context) {
-    const { db } = settings
-    const { stdout, stderr } = context
+  async run(input, context) {
+    const { settings } = input
+    const { stderr } = context
     await using store = await openExistingStore(settings, resources)
     stderr.showStatus('compacting …')
     const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
     const withdrawn = exportLines(await withdrawExports(store, settings))
     const notes = [...compacted.notes, ...withdrawn]
     stderr.showStatus('')
-    if (flags.has('json')) stdout.writeJson({ bytesBefore, bytesAfter, notes })
-    else {
-      const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
-      stdout.writeLines(`${describeStore(db)} compacted: ${sizes}.`, ...notes)
-    }
+    const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
+    const line = `${describeStore(settings.db)} compacted: ${sizes}.`
+    print(input, context, { bytesBefore, bytesAfter, notes }, [line, ...notes])
     return 0
   },
 }

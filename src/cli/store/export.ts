@@ -7,7 +7,7 @@ import { resources } from '../../resources/index.ts'
 import { exportFormats, type ExportFormat } from '../../store/exports/manifest.ts'
 import { writeExport } from '../../store/exports/write-export.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
-import type { Command } from '../command.ts'
+import { type Command, onlyWord, print } from '../command.ts'
 import { createProgress } from '../progress.ts'
 import { tableLines } from '../table.ts'
 
@@ -33,12 +33,12 @@ whole or not there: an export that fails leaves nothing.
     { name: 'json', meaning: 'print the manifest as JSON' },
   ],
   settings: ['db', 'withheld'],
-  async run({ words, options, flags, settings }, context) {
-    const [folder, ...more] = words
-    if (folder === undefined || more.length > 0) throw new UsageError('name one folder: export DIR')
+  async run(input, context) {
+    const { words, options, settings } = input
+    const folder = onlyWord(words, 'name one folder: export DIR')
     const formats = parseFormats(options['format'] ?? exportFormats[0])
     const version = parseVersion(options['version'])
-    const { stdout, signal } = context
+    const { signal } = context
     using progress = createProgress(context, 'records')
     await using reader = await openStoreForShowing(settings)
     const manifest = await writeExport(reader, resources, {
@@ -51,11 +51,8 @@ whole or not there: an export that fails leaves nothing.
       formatCount(records).padStart(14),
       formatCount(files.reduce((sum, { bytes }) => sum + bytes, 0)).padStart(16),
     ])
-    if (flags.has('json')) stdout.writeJson(manifest)
-    else {
-      const title = `Version ${manifest.version} in ${folder}/${manifest.version}: records, bytes`
-      stdout.writeLines(title, ...tableLines(rows))
-    }
+    const title = `Version ${manifest.version} in ${folder}/${manifest.version}: records, bytes`
+    print(input, context, manifest, [title, ...tableLines(rows)])
     return 0
   },
 }

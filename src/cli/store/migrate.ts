@@ -2,8 +2,8 @@
 
 import { resources } from '../../resources/index.ts'
 import { describeStore, migrateStore } from '../../store/open-store.ts'
+import { lockWait } from '../progress.ts'
 import type { Command } from '../command.ts'
-import { lockWait } from '../lock-wait.ts'
 
 export const migrate: Command = {
   name: 'migrate',

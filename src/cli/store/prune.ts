@@ -1,14 +1,13 @@
 // `dossier prune`: deletes past states of records and companies that are older than a duration.
 
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { openExistingStore } from '../../store/open-store.ts'
 import type { Pruned } from '../../store/writing.ts'
-import type { Command } from '../command.ts'
+import { type Command, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { parseDuration } from '../duration.ts'
-import { tableLines } from '../table.ts'
+import { countLines } from '../table.ts'
 import { watchWork } from '../progress.ts'
 
 export const prune: Command = {
@@ -38,7 +37,8 @@ needs --yes.
   ],
   takesWords: false,
   settings: ['db', 'withheld'],
-  async run({ options, flags, settings }, context) {
+  async run(input, context) {
+    const { options, flags, settings } = input
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
     if (/^\d+m$/.test(keep)) {
@@ -48,11 +48,10 @@ needs --yes.
     using watch = watchWork(context)
     await using store = await openExistingStore(settings, resources)
     const isDryRun = flags.has('dry-run')
-    const isJson = flags.has('json')
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       watch.end()
-      context.stderr.writeLines('Past states to be deleted', ...countLines(found))
+      context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
       await confirm('Delete them for good? [y/N] ', context, 'to delete these')
     }
     const pruned = await store.prune(before, watch, isDryRun)
@@ -61,16 +60,9 @@ needs --yes.
     const [title, end] = isDryRun
       ? ['Past states to be deleted', 'Dry run: nothing was deleted.']
       : ['Past states deleted', known]
-    if (isJson) context.stdout.writeJson(pruned)
-    else context.stdout.writeLines(title, ...countLines(pruned), end)
+    print(input, context, pruned, [title, ...countsOf(pruned), end])
     return 0
   },
 }
 
-function countLines({ forgotten }: Pruned): string[] {
-  const rows = Object.entries(forgotten).map(([name, count]) => [
-    `  ${name}`,
-    formatCount(count).padStart(14),
-  ])
-  return tableLines(rows)
-}
+const countsOf = ({ forgotten }: Pruned) => countLines(Object.entries(forgotten))

@@ -8,8 +8,7 @@ import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
 import type { Command, CommandContext } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { lockWait } from '../lock-wait.ts'
-import { createProgress, type ProgressDisplay } from '../progress.ts'
+import { createProgress, lockWait, type ProgressDisplay } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',

@@ -5,7 +5,7 @@ import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { openExistingStore } from '../../store/open-store.ts'
 import type { Reverted, RevertRange, RevertReport } from '../../store/writing.ts'
-import type { Command, Input } from '../command.ts'
+import { type Command, type Input, print } from '../command.ts'
 import { watchWork } from '../progress.ts'
 
 export const revert: Command = {
@@ -41,8 +41,7 @@ back to the state of a version with all sources; 0 is the empty registry. It can
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watch })
     watch.end()
-    if (input.flags.has('json')) context.stdout.writeJson(report)
-    else context.stdout.writeLines(...reportLines(report, isDryRun))
+    print(input, context, report, reportLines(report, isDryRun))
     return 0
   },
 }

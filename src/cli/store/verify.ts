@@ -1,12 +1,11 @@
 // `dossier verify`: checks the integrity of a store.
 
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
-import type { Command } from '../command.ts'
-import { tableLines } from '../table.ts'
+import { type Command, print } from '../command.ts'
+import { countLines } from '../table.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',
@@ -20,7 +19,9 @@ fault, it lists the faults and exits with code 1.
   dossier verify --db backup.db`,
   options: [{ name: 'json', meaning: 'print the result as JSON' }],
   settings: ['db', 'withheld'],
-  async run({ words, flags, settings }, { stdout, stderr, signal }) {
+  async run(input, context) {
+    const { words, settings } = input
+    const { stderr, signal } = context
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
     await using store = await openStoreInspector(settings, resources, true)
@@ -29,20 +30,17 @@ fault, it lists the faults and exits with code 1.
       stderr.showStatus(`checking ${step} …`)
     })
     stderr.showStatus('')
-    if (flags.has('json')) {
-      stdout.writeJson({ isSound: faults.length === 0, counts, faults, notes })
-    } else {
-      const rows = Object.entries(counts).map(([name, count]) => [
-        `  ${name}`,
-        formatCount(count).padStart(14),
-      ])
-      stderr.writeLines(...faults)
-      const outcome =
-        faults.length === 0
-          ? 'No faults found.'
-          : 'The store is damaged: restore a backup, or import the extracts into a new store.'
-      stdout.writeLines(describeStore(settings.db), ...tableLines(rows), ...notes, outcome)
-    }
-    return faults.length === 0 ? 0 : 1
+    const isSound = faults.length === 0
+    const outcome = isSound
+      ? 'No faults found.'
+      : 'The store is damaged: restore a backup, or import the extracts into a new store.'
+    if (!input.flags.has('json')) stderr.writeLines(...faults)
+    print(input, context, { isSound, counts, faults, notes }, [
+      describeStore(settings.db),
+      ...countLines(Object.entries(counts)),
+      ...notes,
+      outcome,
+    ])
+    return isSound ? 0 : 1
   },
 }

@@ -15,7 +15,7 @@ import type { Entry, Order, OrderKind, Reason } from '../../store/withholding/li
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { AskedSubject, Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'
-import type { Command, CommandContext, Input } from '../command.ts'
+import { type Command, type CommandContext, type Input, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from '../progress.ts'
@@ -154,10 +154,11 @@ interface Work {
 
 async function carryOut(
   store: StoreWriter,
-  { flags, settings }: Input,
+  input: Input,
   context: CommandContext,
   { run, end, question, purpose, done }: Work,
 ): Promise<number> {
+  const { flags, settings } = input
   const isDryRun = flags.has('dry-run')
   if (!isDryRun && !flags.has('yes') && question !== undefined) {
     const report = await run(true)
@@ -168,8 +169,8 @@ async function carryOut(
   const report = await run(isDryRun)
   end()
   const exports = isDryRun ? [] : await withdrawExports(store, settings)
-  if (flags.has('json')) context.stdout.writeJson({ ...report, exports })
-  else context.stdout.writeLines(...reportLines(done, report), ...exportLines(exports))
+  const lines = [...reportLines(done, report), ...exportLines(exports)]
+  print(input, context, { ...report, exports }, lines)
   const isIn = report.version !== undefined && settings.exports === undefined
   if (isIn) context.stderr.writeLines(copiesKeepIt)
   return 0
@@ -293,15 +294,14 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
 
 async function list(
   words: readonly string[],
-  { flags, settings }: Input,
-  { stdout }: CommandContext,
+  input: Input,
+  context: CommandContext,
 ): Promise<number> {
   if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
-  await using store = await openExistingStore(settings, resources)
+  await using store = await openExistingStore(input.settings, resources)
   const entries = await store.readWithheld()
-  if (flags.has('json')) stdout.writeJson(entries)
-  else if (entries.length === 0) stdout.writeLines('Nothing is withheld.')
-  else stdout.writeLines(...tableLines(entries.map(entryRow)))
+  const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
+  print(input, context, entries, lines)
   return 0
 }
 
