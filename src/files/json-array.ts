@@ -21,6 +21,24 @@ const keyBytesMax = 1 << 10
 /** So many arrays are named in messages. */
 export const pathsMax = 20
 
+/** What is known between two bytes. */
+interface Walk {
+  readonly name: string
+  readonly what: 'array' | 'object'
+  readonly wanted: string | undefined
+  /** The member that each open object is at. */
+  readonly members: string[]
+  /** The open brackets from the outermost array on, and the path of that. */
+  depth: number
+  path: string
+  hasEnded: boolean
+  isInString: boolean
+  isEscaped: boolean
+  /** The next string, or the current one, is the name of a member. */
+  isKey: boolean
+  key: number[]
+}
+
 /**
  * Walks through consecutive bytes of a JSON text.
  *
@@ -28,100 +46,98 @@ export const pathsMax = 20
  * @param wanted the path of the array whose commas are marked.
  */
 export function createArrayWalk(name: string, what: 'array' | 'object', wanted?: string) {
-  /** The member that each open object is at. */
-  const members: string[] = []
-  /** The open brackets from the outermost array on. */
-  let depth = 0
-  let path = ''
-  let hasEnded = false
-  let isInString = false
-  let isEscaped = false
-  /** The next string, or the current one, is the name of a member. */
-  let isKey = false
-  let key: number[] = []
-
-  /** Passes a byte that is in objects only. */
-  function passOutside(byte: number): void {
-    if (isInString) addToString(byte)
-    else if (byte === openBrace && !hasEnded) {
-      members.push('')
-      isKey = true
-      if (members.length > nestingMax) {
-        throw new OperatorError(`${name} is nested deeper than ${nestingMax} levels`)
-      }
-    } else if (byte > blankMax && members.length === 0) {
-      const where = what === 'array' ? 'after the end of' : 'before or after'
-      throw new OperatorError(`${name} has content ${where} its JSON ${what}`)
-    } else if (byte === quote) isInString = true
-    else if (byte === closeBrace) {
-      members.pop()
-      hasEnded = members.length === 0
-    } else if (byte === closeBracket) throw wrongBracket()
-    else if (byte === comma) isKey = true
+  const walk: Walk = {
+    ...{ name, what, wanted, members: [], depth: 0, path: '', hasEnded: false },
+    ...{ isInString: false, isEscaped: false, isKey: false, key: [] },
   }
-
-  function addToString(byte: number): void {
-    if (isEscaped || byte !== quote) {
-      isEscaped = !isEscaped && byte === backslash
-      if (isKey && key.length < keyBytesMax) key.push(byte)
-      return
-    }
-    isInString = false
-    if (!isKey) return
-    isKey = false
-    members[members.length - 1] = keyText(key)
-    key = []
-  }
-
-  /** Passes bytes within an array, as most are; returns where it ends, or the chunk does. */
-  function passInside(chunk: Buffer, start: number, marks: ArrayMark[]): number {
-    const isWanted = path === wanted
-    for (let at = start; at < chunk.length; at += 1) {
-      const byte = chunk[at] ?? 0
-      if (isInString) {
-        if (isEscaped) isEscaped = false
-        else if (byte === backslash) isEscaped = true
-        else if (byte === quote) isInString = false
-      } else if (byte === quote) isInString = true
-      else if (byte === openBracket || byte === openBrace) depth += 1
-      else if (byte === closeBracket || byte === closeBrace) {
-        depth -= 1
-        if (depth > 0) continue
-        if (byte !== closeBracket) throw wrongBracket()
-        hasEnded = members.length === 0
-        marks.push({ at, path, kind: 'end' })
-        return at + 1
-      } else if (byte === comma && depth === 1 && isWanted) marks.push({ at, path, kind: 'comma' })
-    }
-    return chunk.length
-  }
-
-  function wrongBracket(): OperatorError {
-    return new OperatorError(`${name} closes its JSON ${what} with the wrong bracket`)
-  }
-
   return {
     /** The marks in the next bytes. */
     add(chunk: Buffer): ArrayMark[] {
       const marks: ArrayMark[] = []
       for (let at = 0; at < chunk.length;) {
-        if (depth === 0 && !isInString && !hasEnded && chunk[at] === openBracket) {
-          depth = 1
-          isKey = false
-          path = members.join('.')
-          marks.push({ at, path, kind: 'start' })
+        if (walk.depth > 0) at = passInside(walk, chunk, at, marks)
+        else {
+          passOutside(walk, chunk[at] ?? 0)
+          if (walk.depth > 0) marks.push({ at, path: walk.path, kind: 'start' })
           at += 1
-        } else if (depth === 0) passOutside(chunk[at++] ?? 0)
-        else at = passInside(chunk, at, marks)
+        }
       }
       return marks
     },
     /** @throws OperatorError unless all brackets are closed. */
     end(): void {
-      if (members.length === 0 && depth === 0) return
+      if (walk.members.length === 0 && walk.depth === 0) return
       throw new OperatorError(`${name} ends in the middle of its JSON ${what}`)
     },
   }
+}
+
+/** Passes a byte that is in objects only. */
+function passOutside(walk: Walk, byte: number): void {
+  const { name, what, members } = walk
+  if (walk.isInString) addToString(walk, byte)
+  else if (byte === openBracket && !walk.hasEnded) {
+    walk.depth = 1
+    walk.isKey = false
+    walk.path = members.join('.')
+  } else if (byte === openBrace && !walk.hasEnded) {
+    members.push('')
+    walk.isKey = true
+    if (members.length <= nestingMax) return
+    throw new OperatorError(`${name} is nested deeper than ${nestingMax} levels`)
+  } else if (byte > blankMax && members.length === 0) {
+    const where = what === 'array' ? 'after the end of' : 'before or after'
+    throw new OperatorError(`${name} has content ${where} its JSON ${what}`)
+  } else if (byte === quote) walk.isInString = true
+  else if (byte === closeBrace) {
+    members.pop()
+    walk.hasEnded = members.length === 0
+  } else if (byte === closeBracket) throw wrongBracket(walk)
+  else if (byte === comma) walk.isKey = true
+}
+
+function addToString(walk: Walk, byte: number): void {
+  const { members, key } = walk
+  if (walk.isEscaped || byte !== quote) {
+    walk.isEscaped = !walk.isEscaped && byte === backslash
+    if (walk.isKey && key.length < keyBytesMax) key.push(byte)
+    return
+  }
+  walk.isInString = false
+  if (!walk.isKey) return
+  walk.isKey = false
+  members[members.length - 1] = keyText(key)
+  walk.key = []
+}
+
+/** Passes bytes within an array, as most are; returns where it ends, or the chunk does. */
+function passInside(walk: Walk, chunk: Buffer, start: number, marks: ArrayMark[]): number {
+  const { path, members } = walk
+  const isWanted = path === walk.wanted
+  for (let at = start; at < chunk.length; at += 1) {
+    const byte = chunk[at] ?? 0
+    if (walk.isInString) {
+      if (walk.isEscaped) walk.isEscaped = false
+      else if (byte === backslash) walk.isEscaped = true
+      else if (byte === quote) walk.isInString = false
+    } else if (byte === quote) walk.isInString = true
+    else if (byte === openBracket || byte === openBrace) walk.depth += 1
+    else if (byte === closeBracket || byte === closeBrace) {
+      walk.depth -= 1
+      if (walk.depth > 0) continue
+      if (byte !== closeBracket) throw wrongBracket(walk)
+      walk.hasEnded = members.length === 0
+      marks.push({ at, path, kind: 'end' })
+      return at + 1
+    } else if (byte === comma && walk.depth === 1 && isWanted) {
+      marks.push({ at, path, kind: 'comma' })
+    }
+  }
+  return chunk.length
+}
+
+function wrongBracket({ name, what }: Walk): OperatorError {
+  return new OperatorError(`${name} closes its JSON ${what} with the wrong bracket`)
 }
 
 function keyText(bytes: readonly number[]): string {
