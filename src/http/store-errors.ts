@@ -3,10 +3,11 @@
 
 import type { Awaitable } from '../store/awaitable.ts'
 import { Busy } from '../store/serving/shared-work.ts'
-import type { NoChanges } from '../store/changes.ts'
+import type { ChangesRequest, NoChanges } from '../store/changes.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { joinLinks, linkTo } from './answers/links.ts'
+import { writePoint } from './requests/cursors.ts'
 import { ApiError, badRequest, cutValue, overloaded, unavailable } from './errors.ts'
 
 /** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
@@ -111,12 +112,11 @@ export function unknownThen(
   return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
 }
 
-/**
- * Changes that cannot be told (contract 12.3).
- *
- * @param again the cursor with which to begin again.
- */
-export function noChanges({ none, version, registry }: NoChanges, again: string): ApiError {
+/** Why there are no changes: a 410, 404 or 400 (contract 12.3). */
+export function noChanges(
+  { none, version, registry }: NoChanges,
+  { since, companyId = 0 }: ChangesRequest,
+): ApiError {
   switch (none) {
     case 'elsewhere':
       return new ApiError(
@@ -127,12 +127,14 @@ export function noChanges({ none, version, registry }: NoChanges, again: string)
       return new ApiError(
         410,
         `Version ${version}, to which these changes lead, was pruned; begin again with ` +
-          `after=${again}`,
+          `after=${writePoint(since)}`,
       )
     case 'later':
       return laterVersion(version, registry.version)
     case 'backwards':
       return badRequest(`until is version ${version}, which is before that of after`)
+    case 'unknown':
+      return unknownCompany(companyId)
   }
 }
 

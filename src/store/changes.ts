@@ -75,9 +75,10 @@ export interface NoChanges {
    * - `elsewhere`: a version is one of another history;
    * - `later`: there is no such version yet;
    * - `pruned`: the state at the end is not known any more;
-   * - `backwards`: the end is before the beginning.
+   * - `backwards`: the end is before the beginning;
+   * - `unknown`: there has never been such a company.
    */
-  readonly none: 'elsewhere' | 'later' | 'pruned' | 'backwards'
+  readonly none: 'elsewhere' | 'later' | 'pruned' | 'backwards' | 'unknown'
   readonly version: number
   readonly registry: RegistryState
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
+import { passedMax } from '../../src/store/changes/changed-listings.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { importRows } from '../support/import-rows.ts'
@@ -373,4 +374,41 @@ test('HEAD does not wait', async () => {
     authorization: `Bearer ${key}`,
   })
   assert.deepEqual([answer.status, answer.text], [200, ''])
+})
+
+test('a company that was never known is a 404, one that is gone is not (9.3)', async () => {
+  const { follow, put, page, store } = await makeRegistry()
+  await put('rights', [right(1, 'a', 7)])
+  await put('rights', [right(2, 'b', 8)])
+  const { until } = await page('?after=0')
+  checkFailure(await follow('?after=0&company_id=9'), 404, /^Company 9 is not in the registry$/)
+  checkFailure(await follow('?after=0&company_id=9&wait=5'), 404, /Company 9/)
+  const writer = await openStoreWriter(store.db, resources)
+  const steps = {
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    onWait: () => undefined,
+  }
+  await writer.revert({ range: { to: 1 }, isDryRun: false, startedAt: Date.now(), ...steps })
+  await writer.close()
+  await nextTurn()
+  assert.deepEqual(told(await page(`?after=${until}&company_id=8`)), [
+    ...['companies 8 8 remove 3', 'rights 8 2 remove 3'],
+  ])
+  assert.deepEqual(told(await page('?after=0&company_id=8')), [])
+})
+
+test('a page ends after a number of listings that have changed again since', async () => {
+  const { page, put } = await makeRegistry()
+  const count = passedMax + 600
+  const rows = (name: string) => Array.from({ length: count }, (_, n) => right(n + 1, name, n + 1))
+  await put('rights', rows('a'))
+  await put('rights', rows('b'))
+  const first = await page('?after=0&resource=rights&limit=10')
+  assert.deepEqual(first.changes, [])
+  const next = await page(`?after=${first.next}&resource=rights&limit=10`)
+  assert.deepEqual(
+    told(next),
+    Array.from({ length: 10 }, (_, n) => `rights ${n + 1} ${n + 1} put 2`),
+  )
 })

@@ -105,7 +105,7 @@ async function print(
 
 async function read(reader: StoreReader, asked: ChangesRequest): Promise<ChangesPage> {
   const page = await fromStore(() => reader.readChanges(asked))
-  if ('none' in page) throw noChanges(page, String(asked.since.version))
+  if ('none' in page) throw noChanges(page, asked)
   return page
 }
 

@@ -155,13 +155,11 @@ async function make(
   coding: Coding,
 ): Promise<ReadyChanges> {
   const page = await fromStore(() => store.readChanges(asked))
-  if ('none' in page) {
-    const { version, lineage } = asked.since
-    throw noChanges(page, lineage === undefined ? `${version}` : writePoint({ version, lineage }))
-  }
+  if ('none' in page) throw noChanges(page, asked)
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
   const ready = await makeReady({ ...answerOf(question, page), identity }, coding)
-  return { ...ready, isNothingYet: page.changes.length === 0 && asked.until === undefined }
+  const isNothing = page.changes.length === 0 && page.next === undefined
+  return { ...ready, isNothingYet: isNothing && asked.until === undefined }
 }
 
 function answerOf({ query, format }: ChangesQuestion, page: ChangesPage): StateAnswer {

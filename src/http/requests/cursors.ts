@@ -17,8 +17,9 @@ const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{12}))?)$/
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
 /** A cursor that begins at a state. */
-export function writePoint({ version, lineage }: HistoryPoint): string {
-  return version === 0 ? '0' : `${version}.${lineage}`
+export function writePoint({ version, lineage }: NamedPoint): string {
+  if (version === 0) return '0'
+  return lineage === undefined ? String(version) : `${version}.${lineage}`
 }
 
 /** A cursor of the page after a change. */

@@ -9,9 +9,12 @@ import type {
   VersionSpan,
 } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
+import type { createPage } from './changes-page.ts'
 
 /** How many changes are looked at at once: more, the longer it takes to fill a page. */
 const [changesAtFirst, changesAtOnce] = [16, 500]
+/** After so many that others have superseded, a page ends, so that each takes a bounded time. */
+export const passedMax = 2_000
 
 /** A changed listing, and whether only traces tell of its last change. */
 export interface FoundListing extends ChangedListing {
@@ -23,7 +26,7 @@ interface Wanted {
   readonly listing: string
   readonly span: VersionSpan
   readonly asked: ChangesRequest
-  readonly page: { readonly left: () => { readonly limit: number } }
+  readonly page: Pick<ReturnType<typeof createPage>, 'left' | 'cut' | 'isFull'>
 }
 
 /** The listings of a kind that have changed, by their last changes, some at once. */
@@ -45,12 +48,16 @@ export async function* changedListings(
   }
   const pace = createPace()
   let most = changesAtFirst
+  let passed = 0
   for (let areMany = true; ; most = Math.min(changesAtOnce, 2 * most)) {
     // Most may be followed by others of the same listing.
     const limit: number = areMany ? Math.min(most, page.left().limit + 1) : most
     const { found, end } = await lookOn(tables, listing, { ...span, after, limit })
     if (found.length > 0) yield found
     if (end === undefined) return
+    passed += limit - found.length
+    if (passed > passedMax) page.cut({ listing, ...end, record: undefined })
+    if (page.isFull()) return
     areMany = found.length > limit / 2
     after = end
     await pace()

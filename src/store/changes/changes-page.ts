@@ -20,7 +20,8 @@ export function createPage(limit: number) {
   const changes: FoundChange[] = []
   let count = 0
   let room = pageBytesMax / 2
-  const isFull = () => count > limit || (room < 0 && count > 1)
+  let cutAt: ChangesPlace | undefined
+  const isOver = () => count > limit || (room < 0 && count > 1)
   return {
     add(change: FoundChange): void {
       const { length } = change.ids
@@ -28,18 +29,22 @@ export function createPage(limit: number) {
       count += length
       changes.push(change)
     },
-    isFull,
+    /** Ends the page after a place, although there is room left. */
+    cut(place: ChangesPlace): void {
+      cutAt = place
+    },
+    isFull: () => isOver() || cutAt !== undefined,
     /** How many changes, and how many bytes, there is room for; at least one. */
     left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, room) }),
     /** Reads the texts of the changes on the page. */
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const told = isFull() ? firstOf(changes, Math.min(limit, count - 1)) : changes
+      const told = isOver() ? firstOf(changes, Math.min(limit, count - 1)) : changes
       const last = told.at(-1)
       return {
         changes: await withTexts(tables, told),
-        next: isFull() && last !== undefined ? placeOf(last) : undefined,
+        next: isOver() && last !== undefined ? placeOf(last) : cutAt,
       }
     },
   }

@@ -4,6 +4,7 @@ import { attributesShape } from '../listing/shape.ts'
 import type { TraceRow } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
 import { type AtVersion, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
+import { passedMax } from './changed-listings.ts'
 import { cutChange } from './cut-change.ts'
 import { type Reading, readListings } from './read-changes.ts'
 
@@ -24,6 +25,7 @@ const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 async function addKnown(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const pace = createPace()
+  let passed = 0
   for await (const ids of knownIds(reading)) {
     const { tables } = snapshot
     const found = await readCompanyTexts(tables, ids, atVersion(reading, span.until))
@@ -37,6 +39,9 @@ async function addKnown(reading: Reading): Promise<void> {
       page.add({ ...cutChange(all, from, to), kind: 'put', version })
       from = to
     }
+    passed += ids.length - found.ids.length
+    const companyId = ids.at(-1) ?? 0
+    if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
     if (page.isFull()) return
     await pace()
   }

@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { SegmentKey } from '../listing/tables.ts'
+import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { withVersions } from './changed-in.ts'
@@ -44,7 +44,19 @@ export async function readChanges(
       : addRecords(reading, listing.resource))
     if (page.isFull()) break
   }
-  return { registry, since, until, ...(await page.finish(snapshot.tables)) }
+  const told = await page.finish(snapshot.tables)
+  const { companyId } = asked
+  if (told.changes.length === 0 && companyId !== undefined) {
+    const isKnown = await wasEverKnown(snapshot.tables, companyId)
+    if (!isKnown) return { none: 'unknown', version: until.version, registry }
+  }
+  return { registry, since, until, ...told }
+}
+
+/** Whether there is or was a company; what was forgotten or erased of it still has to be told. */
+async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<boolean> {
+  const known = await tables.companiesById([companyId])
+  return known.length > 0 || (await tables.pastCompanies([companyId])).length > 0
 }
 
 /** What a page is made with. */
