@@ -30,6 +30,11 @@ export function rightsOf(
   return { resource: 'rights', records, listing, order }
 }
 
+/** The shape of events of one company. */
+export function eventsOf(records: number): Shape {
+  return { resource: 'events', records, listing: records, order: 'clustered' }
+}
+
 function nameOf({ resource, records, listing, order }: Shape): string {
   return `${resource}-${records}-${listing}-${order}`
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   dossier,
+  eventsOf,
   folder,
   makeFile,
   makePeerStore,
@@ -142,31 +143,25 @@ const againstPeer =
     }
   }
 
-const events = (scale: number): Shape => ({
-  resource: 'events',
-  records: 1e6 * scale,
-  listing: 1e6 * scale,
-  order: 'clustered',
-})
+/** Compares the last page of a listing of 1,000,000 events with its first. */
+export async function compareLastPage(
+  what: string,
+  server: Server,
+  key: string,
+  scale: number,
+): Promise<Figure[]> {
+  // One connection, so that latency does not include queueing.
+  const page = (n: number) =>
+    [server, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const
+  const { latency } = await compare(page(1e4 * scale), page(1))
+  return [{ what, unit: '÷ first (time)', values: latency, reach: { most: 1.2 } }]
+}
 
-/** Uses one connection, so that latency does not include queueing. */
 const lastPage: Measure = async (scale) => {
-  const { db, key } = makeStore(events(scale))
+  const { db, key } = makeStore(eventsOf(1e6 * scale))
   const server = await startDossier(db, port, 0)
   try {
-    const page = (n: number): [Server, Question] => [
-      server,
-      { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 },
-    ]
-    const { latency } = await compare(page(1e4 * scale), page(1))
-    return [
-      {
-        what: 'last page of 1,000,000',
-        unit: '÷ first (time)',
-        values: latency,
-        reach: { most: 1.2 },
-      },
-    ]
+    return await compareLastPage('last page of 1,000,000', server, key, scale)
   } finally {
     await server.stop()
   }
@@ -228,7 +223,7 @@ const importing: Measure = async (scale) => {
 }
 
 const appending: Measure = async (scale) => {
-  const shape = events(scale)
+  const shape = eventsOf(1e6 * scale)
   const file = makeFile(shape)
   const db = join(folder, 'append.db')
   removeStore(db)

@@ -2,8 +2,8 @@
 
 import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { makeFile, makeKey, rightsOf, type Shape } from './files.ts'
-import { compare, type Figure, type Measure } from './measures.ts'
+import { eventsOf, makeFile, makeKey, rightsOf, type Shape } from './files.ts'
+import { compare, compareLastPage, type Figure, type Measure } from './measures.ts'
 import { importFile, startBare, startDossier } from './processes.ts'
 
 const port = 18_090
@@ -87,19 +87,12 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
 }
 
 async function lastPage(url: string, scale: number): Promise<Figure[]> {
-  const shape: Shape = {
-    ...{ resource: 'events', records: 1e6 * scale, listing: 1e6 * scale, order: 'clustered' },
-  }
   const db = `${url}?schema=last_page`
-  await importFile('events', makeFile(shape), db)
-  const key = makeKey(db)
+  await importFile('events', makeFile(eventsOf(1e6 * scale)), db)
   const served = await startDossier(db, port, 0, timeouts)
   try {
-    const page = (n: number) =>
-      [served, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const
-    const { latency } = await compare(page(1e4 * scale), page(1))
     const what = 'PostgreSQL: last page of 1,000,000'
-    return [{ what, unit: '÷ first (time)', values: latency, reach: { most: 1.2 } }]
+    return await compareLastPage(what, served, makeKey(db), scale)
   } finally {
     await served.stop()
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { dossier, folder, makeFew, makeKey, makeStore, rightsOf, type Shape } from './files.ts'
+import { dossier, eventsOf, folder, makeFew, makeKey, makeStore, rightsOf } from './files.ts'
 import type { Figure } from './measures.ts'
 import { compare } from './measures.ts'
 import { cpuSeconds, load, residentMb, type Server, start, startDossier } from './processes.ts'
@@ -47,13 +47,6 @@ export async function comparePages(scale: number): Promise<Figure[]> {
   }
   return figures
 }
-
-const eventsOf = (records: number): Shape => ({
-  resource: 'events',
-  records,
-  listing: records,
-  order: 'clustered',
-})
 
 /** Views of long listings: made for the first time, and their last page beside their first. */
 export async function makeViews(): Promise<Figure[]> {

@@ -6,7 +6,7 @@ import { changeResource as events } from '../src/resources/index.ts'
 import { decodeEntries } from '../src/store/listing/segment.ts'
 import { shapeOf } from '../src/store/listing/shape.ts'
 import { createScan } from '../src/store/listing/scan.ts'
-import { makeFile, makeStore, rightsOf } from './files.ts'
+import { eventsOf, makeFile, makeStore, rightsOf } from './files.ts'
 import type { Figure } from './measures.ts'
 
 const rounds = 5
@@ -29,7 +29,7 @@ export function sizeOfStore(scale: number): Promise<Figure[]> {
 /** The time to find the records of a listing with a value, without reading their texts. */
 export function scanFilters(scale: number): Promise<Figure[]> {
   const records = 250_000 * scale
-  const { db } = makeStore({ resource: 'events', records, listing: records, order: 'clustered' })
+  const { db } = makeStore(eventsOf(records))
   const store = new DatabaseSync(db, { readOnly: true })
   const shape = shapeOf(events)
   const filters = [

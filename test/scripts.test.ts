@@ -18,7 +18,7 @@ function run(name: keyof typeof scripts, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
     encoding: 'utf8',
     // A script that ignored the argument would run for minutes.
-    timeout: 20_000,
+    timeout: 60_000,
   })
   return { status, stdout, stderr }
 }
