@@ -16,7 +16,6 @@ import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { banner, taggedPath } from '../demo/banner.ts'
-import type { Row } from '../demo/company.ts'
 import {
   companyCount,
   type DemoExtract,
@@ -24,6 +23,7 @@ import {
   longHistoryId,
   longHistoryLength,
   longHistoryListing,
+  type Row,
 } from '../demo/registry.ts'
 import { formatCount } from '../text/format-count.ts'
 import { request } from '../http/wire/node-http.ts'

@@ -1,6 +1,6 @@
 // The sample changes of companies: each continues from the one before.
 
-import type { Company, Row } from './company.ts'
+import type { Company, Row } from './registry.ts'
 import { beginning, end, isoSecond, type Random } from './random.ts'
 
 /** The attributes that change, and how to make a value of each. */

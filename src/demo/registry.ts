@@ -1,11 +1,10 @@
 // A sample registry, the same on every machine. It is data: the only place outside resources/ that
 // knows resources and fields by name, as any operator's extract does.
 
-import { type Company, companyRow, makeCompany, type Row } from './company.ts'
 import { eventRows } from './history.ts'
 import { createRandom, type Random } from './random.ts'
 import { isoDay, laterMoment, moment } from './random.ts'
-import { vocabularies } from './vocabulary.ts'
+import { vocabularies, type Vocabulary } from './vocabulary.ts'
 
 const seed = 20_241_120
 export const companyCount = 3_000
@@ -19,6 +18,19 @@ export const longHistoryListing = 'events'
 export const longHistoryLength = 250_000
 /** Companies from this id on have no records. */
 export const firstEmptyId = 2_901
+
+/** A row of an import: a company or a record, by its columns. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A company of the demo. */
+export interface Company {
+  readonly id: number
+  readonly identifier: string
+  /** Its own name, without trade and legal form. */
+  readonly ownName: string
+  readonly name: string
+  readonly words: Vocabulary
+}
 
 /** The rows of one import of the demo. */
 export interface DemoExtract {
@@ -57,6 +69,19 @@ export function demoExtracts(): readonly DemoExtract[] {
   ]
 }
 
+/** Makes a company in one of the countries. */
+function makeCompany(random: Random, id: number, countries: readonly Vocabulary[]): Company {
+  const words = random.pick(countries)
+  const ownName = random.pick(words.nameStems) + random.pick(words.nameEndings)
+  const name = words.companyName(ownName, random.pick(words.trades), random.pick(words.legalForms))
+  return { id, identifier: String(10_000_000 + id * 7_919), ownName, name, words }
+}
+
+/** The company as a row of an import of companies. */
+function companyRow({ id, identifier, name, words }: Company): Row {
+  return { id, jurisdiction: words.jurisdiction, identifier, name }
+}
+
 function rename({ name, ownName, ...company }: Company, other: string): Company {
   return { ...company, ownName: other, name: name.replace(ownName, other) }
 }
@@ -64,6 +89,21 @@ function rename({ name, ownName, ...company }: Company, other: string): Company 
 /** How many records a company gets: the showcase enough for several pages. */
 function amount(random: Random, { id }: Company, most: number, ofShowcase: number): number {
   return id === showcaseId ? ofShowcase : random.integer(0, most)
+}
+
+/** A company for each record, and the id of that. */
+function* recordPlaces(
+  random: Random,
+  companies: readonly Company[],
+  [most, ofShowcase]: readonly [most: number, ofShowcase: number],
+): Generator<{ readonly company: Company; readonly id: number }> {
+  let id = 0
+  for (const company of companies) {
+    for (let left = amount(random, company, most, ofShowcase); left > 0; left--) {
+      id += 1
+      yield { company, id }
+    }
+  }
 }
 
 /** When the register created a record, and when it last changed it. */
@@ -80,96 +120,80 @@ const rightStates = ['registered', 'registered', 'registered', 'pending', 'expir
 
 /** Some rights have two holders: the same record is then in the listings of both. */
 function* rightRows(random: Random, companies: readonly Company[]): Generator<Row> {
-  let id = 0
-  for (const company of companies) {
-    for (let left = amount(random, company, 6, 230); left > 0; left--) {
-      id += 1
-      const second = random.oneIn(12) ? random.pick(companies) : company
-      const holders = [...new Set([company, second])]
-      const { jurisdiction, lines, rightName } = company.words
-      const status = random.pick(rightStates)
-      const application = moment(random)
-      const registration = laterMoment(random, application, 700)
-      const record = {
-        id,
-        jurisdiction,
-        name: rightName(company.ownName, random.pick(lines)),
-        object_type: random.pick(rightKinds),
-        status,
-        registration_number: `${jurisdiction}${4_000_000 + id}`,
-        registration_date: status === 'pending' ? null : isoDay(registration),
-        application_date: isoDay(application),
-        holders: holders.map(({ name }) => name),
-        ...stamps(random, registration),
-      }
-      for (const holder of holders) yield { company_id: holder.id, ...record }
+  for (const { company, id } of recordPlaces(random, companies, [6, 230])) {
+    const second = random.oneIn(12) ? random.pick(companies) : company
+    const holders = [...new Set([company, second])]
+    const { jurisdiction, lines, rightName } = company.words
+    const status = random.pick(rightStates)
+    const application = moment(random)
+    const registration = laterMoment(random, application, 700)
+    const record = {
+      id,
+      jurisdiction,
+      name: rightName(company.ownName, random.pick(lines)),
+      object_type: random.pick(rightKinds),
+      status,
+      registration_number: `${jurisdiction}${4_000_000 + id}`,
+      registration_date: status === 'pending' ? null : isoDay(registration),
+      application_date: isoDay(application),
+      holders: holders.map(({ name }) => name),
+      ...stamps(random, registration),
     }
+    for (const holder of holders) yield { company_id: holder.id, ...record }
   }
 }
 
 function* employeeRows(random: Random, companies: readonly Company[]): Generator<Row> {
-  let id = 0
-  for (const company of companies) {
+  for (const { company, id } of recordPlaces(random, companies, [12, 140])) {
     const { words } = company
-    for (let left = amount(random, company, 12, 140); left > 0; left--) {
-      id += 1
-      const start = moment(random)
-      yield {
-        company_id: company.id,
-        id,
-        identifier: String(770_000_000_000 + id * 104_729),
-        name: words.personName(random.pick(words.givenNames), random.pick(words.familyNames)),
-        position: random.pick(words.positions),
-        employer_identifier: company.identifier,
-        employer_name: company.name,
-        employer_jurisdiction: words.jurisdiction,
-        start_date: isoDay(start),
-        end_date: random.oneIn(3) ? isoDay(laterMoment(random, start, 2_000)) : null,
-        ...stamps(random, start),
-      }
+    const start = moment(random)
+    yield {
+      company_id: company.id,
+      id,
+      identifier: String(770_000_000_000 + id * 104_729),
+      name: words.personName(random.pick(words.givenNames), random.pick(words.familyNames)),
+      position: random.pick(words.positions),
+      employer_identifier: company.identifier,
+      employer_name: company.name,
+      employer_jurisdiction: words.jurisdiction,
+      start_date: isoDay(start),
+      end_date: random.oneIn(3) ? isoDay(laterMoment(random, start, 2_000)) : null,
+      ...stamps(random, start),
     }
   }
 }
 
 function* jobRows(random: Random, companies: readonly Company[]): Generator<Row> {
-  let id = 0
-  for (const company of companies) {
+  for (const { company, id } of recordPlaces(random, companies, [3, 24])) {
     const { words } = company
-    for (let left = amount(random, company, 3, 24); left > 0; left--) {
-      id += 1
-      const hasSalary = !random.oneIn(4)
-      const lowest = random.integer(18, 90) * 1_000
-      yield {
-        company_id: company.id,
-        id,
-        title: random.pick(words.jobs),
-        description: random.pick(words.jobDescriptions),
-        salary_from: hasSalary ? lowest : null,
-        salary_to: hasSalary ? lowest + random.integer(0, 20) * 1_000 : null,
-        currency: hasSalary ? words.currency : null,
-        location: random.pick(words.cities),
-        ...stamps(random, moment(random)),
-      }
+    const hasSalary = !random.oneIn(4)
+    const lowest = random.integer(18, 90) * 1_000
+    yield {
+      company_id: company.id,
+      id,
+      title: random.pick(words.jobs),
+      description: random.pick(words.jobDescriptions),
+      salary_from: hasSalary ? lowest : null,
+      salary_to: hasSalary ? lowest + random.integer(0, 20) * 1_000 : null,
+      currency: hasSalary ? words.currency : null,
+      location: random.pick(words.cities),
+      ...stamps(random, moment(random)),
     }
   }
 }
 
 function* terminalRows(random: Random, companies: readonly Company[]): Generator<Row> {
-  let id = 0
-  for (const company of companies) {
+  for (const { company, id } of recordPlaces(random, companies, [4, 36])) {
     const { words } = company
-    for (let left = amount(random, company, 4, 36); left > 0; left--) {
-      id += 1
-      const street = random.pick(words.streets)
-      yield {
-        company_id: company.id,
-        id,
-        terminal_id: `T-${String(id).padStart(6, '0')}`,
-        location: words.address(street, random.integer(1, 240), random.pick(words.cities)),
-        bank_name: random.pick(words.banks),
-        status: random.pick(['active', 'active', 'active', 'suspended', 'closed']),
-        jurisdiction: words.jurisdiction,
-      }
+    const street = random.pick(words.streets)
+    yield {
+      company_id: company.id,
+      id,
+      terminal_id: `T-${String(id).padStart(6, '0')}`,
+      location: words.address(street, random.integer(1, 240), random.pick(words.cities)),
+      bank_name: random.pick(words.banks),
+      status: random.pick(['active', 'active', 'active', 'suspended', 'closed']),
+      jurisdiction: words.jurisdiction,
     }
   }
 }

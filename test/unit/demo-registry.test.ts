@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { Row } from '../../src/demo/company.ts'
 import {
   companyCount,
   demoExtracts,
@@ -11,6 +10,7 @@ import {
   longHistoryId,
   longHistoryLength,
   longHistoryListing,
+  type Row,
   showcaseId,
 } from '../../src/demo/registry.ts'
 import { checkCompany } from '../../src/import/rows/check-company.ts'
