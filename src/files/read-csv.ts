@@ -38,24 +38,36 @@ interface CsvTable {
  *   record that is too long, or a quote that is not closed.
  */
 export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>): Promise<CsvTable> {
-  const { name, format, options } = file
-  const { skippedLines = 0, delimiter } = options
+  const { name, options } = file
+  const { skippedLines = 0 } = options
   const texts = decodeUtf8(name, skippedLines + 1, chunks)
+  try {
+    const start = await startOf(texts)
+    const { header, record } = parseHeader(name, delimitersOf(file), start, skippedLines)
+    const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
+    const rest = startingWith(start.slice(record.next), texts)
+    return { header, rows: readRows(name, header, line, rest) }
+  } catch (error) {
+    // Else an open pipe would hold up the process.
+    await texts.return(undefined)
+    throw error
+  }
+}
+
+/** The start of a file, with the whole header, and without a byte order mark. */
+async function startOf(texts: AsyncGenerator<string>): Promise<string> {
   let start = ''
   while (start.length < headerLengthMax) {
     const step = await texts.next()
     if (step.done === true) break
     start += step.value
   }
-  start = start.replace(/^\uFEFF/, '')
-  const usual = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
-  const candidates = delimiter === undefined ? usual : [delimiter]
-  const { header, record } = parseHeader(name, candidates, start, skippedLines)
-  const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
-  return {
-    header,
-    rows: readRows(name, header, line, startingWith(start.slice(record.next), texts)),
-  }
+  return start.replace(/^\uFEFF/, '')
+}
+
+function delimitersOf({ format, options }: SourceFile): readonly string[] {
+  if (options.delimiter !== undefined) return [options.delimiter]
+  return format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
 }
 
 async function* startingWith(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {

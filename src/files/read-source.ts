@@ -143,31 +143,38 @@ function readMapped(
   return withReader(options, async function* (openReader, folderOf) {
     const { files, mapping = '', showing } = options
     const reader = await openReader()
-    await reader.checkMapping(mapping)
+    const select = await reader.parseMapping(mapping)
     const prepared: TableFile[] = []
-    // Refused rows are shown after the columns.
     const refused: PlacedRow[] = []
-    let refusedRows = 0
     for (const [at, file] of files.entries()) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
-      const preparing = prepareTable(file, { at, folder: folderOf(), digest, reading: options })
-      let step = await preparing.next()
-      for (; step.done !== true; step = await preparing.next()) {
-        refusedRows += step.value.length
-        if (showing === undefined) yield step.value
-        else refused.push(...step.value.slice(0, showing.rows - refused.length))
-      }
-      prepared.push(step.value)
-      if (step.value.kind === 'csv') addHeader(found, step.value.columns)
+      const rows = prepareTable(file, { at, folder: folderOf(), digest, reading: options })
+      // Shown rows come after the columns.
+      const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
+      prepared.push(table)
+      if (table.kind === 'csv') addHeader(found, table.columns)
       digests.push({ name: file.name, ...digest })
     }
-    const request = { sql: mapping, texts: options.texts, showing }
+    const request = { select, texts: options.texts, showing }
     const source = await reader.mapFiles(prepared, request)
-    found.rows = source.viewRows + refusedRows
+    found.rows = source.fileRows
     checkColumns('the mapping', source.columns, options)
     yield refused
     yield* placeRows(source, files)
   })
+}
+
+/** Takes the first rows; returns what the generator returns at its end. */
+async function takeInto<T>(
+  taken: PlacedRow[],
+  most: number,
+  rows: AsyncGenerator<PlacedRow[], T>,
+): Promise<T> {
+  for (;;) {
+    const step = await rows.next()
+    if (step.done === true) return step.value
+    taken.push(...step.value.slice(0, most - taken.length))
+  }
 }
 
 /** Rows with the file and row number that a mapping passes on; without them, rows are counted. */

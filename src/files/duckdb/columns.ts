@@ -25,13 +25,13 @@ export interface ColumnarSource {
 
 /** The result of a mapping. */
 interface MappedSource extends ColumnarSource {
-  /** The rows of the view. */
-  readonly viewRows: number
+  /** The rows of all files. */
+  readonly fileRows: number
 }
 
 /** A mapping, and what its view has. */
 interface MappingRequest {
-  readonly sql: string
+  readonly select: string
   readonly texts: ViewTexts
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
   readonly showing: Showing | undefined
@@ -48,8 +48,8 @@ export interface Showing {
 export interface ColumnarReader {
   /** The rows of a Parquet file, unmapped. */
   readonly readFile: (file: TableFile) => Promise<ColumnarSource>
-  /** Checks a mapping before anything is read. @throws OperatorError if it is not allowed. */
-  readonly checkMapping: (mapping: string) => Promise<void>
+  /** The SELECT of a mapping. @throws OperatorError if it is not one, or not allowed. */
+  readonly parseMapping: (mapping: string) => Promise<string>
   /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
   readonly mapFiles: (files: readonly TableFile[], mapping: MappingRequest) => Promise<MappedSource>
   readonly close: () => Promise<void>
@@ -66,17 +66,13 @@ export async function openColumnarReader(
   signal: AbortSignal,
 ): Promise<ColumnarReader> {
   const database = await openDatabase(signal)
-  const parse = (mapping: string) =>
-    database.run(parseMapping(database.connection, mapping, folders.length > 0))
+  const { connection, run } = database
   return {
     readFile: (file) => explained([file], false, () => openFile(database, file)),
-    checkMapping: async (mapping) => {
-      await explained([], true, () => parse(mapping))
-    },
+    parseMapping: (mapping) =>
+      explained([], true, () => run(parseMapping(connection, mapping, folders.length > 0))),
     mapFiles: (files, mapping) =>
-      explained(files, true, async () => {
-        return openMapping(database, files, { ...mapping, sql: await parse(mapping.sql) }, folders)
-      }),
+      explained(files, true, () => openMapping(database, files, mapping, folders)),
     close: database.close,
   }
 }
@@ -133,7 +129,7 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
 async function openMapping(
   database: Database,
   files: readonly TableFile[],
-  { sql: select, texts, showing }: MappingRequest,
+  { select, texts, showing }: MappingRequest,
   folders: readonly string[],
 ): Promise<MappedSource> {
   const { connection, run } = database
@@ -158,7 +154,7 @@ async function openMapping(
   const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
   return {
     columns: columns.map(({ name }) => name),
-    viewRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
+    fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
 }

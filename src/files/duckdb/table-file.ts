@@ -26,7 +26,7 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly columns: readonly string[]
   /** Between the cells of CSV. */
   readonly delimiter: string
-  /** Without the refused ones; of Parquet known later. */
+  /** All of them, also those that are refused; of Parquet known later. */
   readonly rows: number | undefined
 }
 
@@ -90,7 +90,9 @@ async function* copyCsv(
   const { header, rows } = await openCsv(file, chunks)
   const { columns, delimiter } = header
   using pieces = createPieces(folder, 'csv', { open: '', between: '', close: '' })
+  let count = 0
   for await (const some of rows) {
+    count += some.length
     const refused: PlacedRow[] = []
     const lines: string[] = []
     let longest = ''
@@ -112,7 +114,7 @@ async function* copyCsv(
     }
     if (refused.length > 0) yield refused
   }
-  return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end() }
+  return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count }
 }
 
 const newline = 0x0a
