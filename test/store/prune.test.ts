@@ -9,7 +9,7 @@ import { type Copy, readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { prune } from '../support/write-store.ts'
+import { prune, withhold } from '../support/write-store.ts'
 
 const companies = [1, 2, 3]
 
@@ -62,4 +62,17 @@ test('a company is as it was before it had an identifier, and with what was said
     return [identifier, ...sources.map(({ attributes }) => attributes.town)]
   })
   assert.deepEqual(shown, [[null], ['one', 'A'], ['one', 'B']])
+})
+
+test('no company gets the id of an erased one, whatever is pruned', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const named = (identifier: string) => [{ jurisdiction: 'GB', identifier, town: 'Leeds' }]
+  await importRows(db, 'companies', named('1'))
+  const [erased] = query(db, 'select id from companies')
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  await prune(db)
+  await importRows(db, 'companies', named('2'))
+  const [next] = query(db, 'select id from companies')
+  assert.equal(Number(next?.['id']), Number(erased?.['id']) + 1)
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 })
