@@ -71,11 +71,8 @@ function versionsFrom(
         `to bring it back: dossier revert ${revertedBy}`,
     )
   }
-  const group = groupOf(
-    chosen,
-    log.filter((one) => one.version >= version),
-  )
-  const later = group.versions.filter((one) => one.version > version && isInForce(one))
+  const versions = log.filter((one) => one.version >= version && nameOf(one) === nameOf(chosen))
+  const later = versions.filter((one) => one.version > version && isInForce(one))
   if (later.length > 0 && !isWithLater) {
     const shown = later.slice(0, 10).map((one) => one.version)
     const more = later.length > shown.length ? ` and ${later.length - shown.length} more` : ''
@@ -84,7 +81,7 @@ function versionsFrom(
         `${shown.join(', ')}${more}; take them back, too, with --with-later`,
     )
   }
-  return group
+  return { ...groupNamed(chosen), versions }
 }
 
 /** An import that no revert has taken back; a revert itself stands for what it restored. */
@@ -121,33 +118,20 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
 function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGroup[] {
   if (to !== 0) find(log, to)
   const after = log.filter(({ version, isWithholding }) => version > to && !isWithholding)
-  const groups: RevertGroup[] = []
-  for (const one of after) {
-    if (groups.some((group) => isSame(group, one))) continue
-    const group = groupOf(one, after)
-    const before = groupOf(one, log).versions.filter(({ version }) => version <= to)
+  return [...Map.groupBy(after, nameOf)].flatMap(([name, versions]) => {
+    const before = log.filter((one) => one.version <= to && nameOf(one) === name)
+    const isReverted = before.some(({ revertedBy = to }) => revertedBy > to)
     // Else it has the state of version `to` already.
-    if (group.versions.some(isInForce) || before.some(isRevertedAfter(to))) groups.push(group)
-  }
-  return groups
+    const isOther = isReverted || versions.some(isInForce)
+    const [one] = versions
+    return isOther && one !== undefined ? [{ ...groupNamed(one), versions }] : []
+  })
 }
 
-const isRevertedAfter =
-  (version: number) =>
-  ({ revertedBy = version }: LoggedVersion) =>
-    revertedBy > version
+/** What versions of one source and target have in common. */
+const groupNamed = ({ target, sourceId, source }: LoggedVersion) => ({ target, sourceId, source })
 
-function groupOf(one: LoggedVersion, among: readonly LoggedVersion[]): RevertGroup {
-  const { target, sourceId, source } = one
-  return { target, sourceId, source, versions: among.filter((other) => isSame(one, other)) }
-}
-
-function isSame(
-  one: Pick<LoggedVersion, 'target' | 'sourceId'>,
-  other: Pick<LoggedVersion, 'target' | 'sourceId'>,
-): boolean {
-  return one.target === other.target && one.sourceId === other.sourceId
-}
+const nameOf = (one: LoggedVersion) => JSON.stringify(groupNamed(one))
 
 function find(log: readonly LoggedVersion[], version: number): LoggedVersion {
   const found = log.find((one) => one.version === version)

@@ -53,15 +53,16 @@ export interface Applied {
   readonly version: number | undefined
 }
 
-/**
- * Withholds what an order says, as a version of its own.
- *
- * @param course when that began, and how it is watched.
- */
+export interface Course extends WorkWatch {
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** Withholds what an order says, as a version of its own. */
 export async function applyOrder(
   context: Pick<Work, 'db' | 'resources' | 'hasher'>,
   wanted: Wanted,
-  { startedAt, signal, onStep }: WorkWatch & { readonly startedAt: number },
+  { startedAt, signal, onStep }: Course,
 ): Promise<Applied> {
   const { db } = context
   const { tables } = db

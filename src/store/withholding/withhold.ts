@@ -5,10 +5,10 @@
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
-import type { LockWait, WorkWatch } from '../work-watch.ts'
+import type { LockWait } from '../work-watch.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import { type Applied, applyOrder, type Located, type Wanted } from './apply.ts'
+import { type Applied, applyOrder, type Course, type Located, type Wanted } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
@@ -36,9 +36,7 @@ export type AskedSubject =
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
 /** What an entry of the list says besides what it does, and how long that may take. */
-interface EntryRequest extends Reason, WorkWatch {
-  /** In milliseconds since 1970. */
-  readonly startedAt: number
+interface EntryRequest extends Reason, Course {
   readonly isDryRun?: boolean
 }
 
@@ -181,10 +179,6 @@ export async function bringUp(
   await db.commit()
   await db.settle()
   return behind
-}
-
-interface Course extends WorkWatch {
-  readonly startedAt: number
 }
 
 /** Follows the entries of the list that the store has not followed yet. */
