@@ -69,7 +69,7 @@ function areNew({ inserted, updated, unchanged }: ImportCounts): boolean {
 /** The ids are probably written otherwise than before, or those of another register. */
 function strangers(
   { source, counts, difference }: JudgedChange,
-  [pair]: readonly AlikeNames[],
+  pair: AlikeNames | undefined,
 ): OperatorError {
   const { inserted, updated, unchanged } = counts
   const rows = formatCount(inserted + updated + unchanged)

@@ -278,8 +278,8 @@ export interface ImportSession {
   prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
   /** After `prepare`: how many records the source had before. */
   countHeld(): Promise<number>
-  /** After `prepare`: new companies that the source has under almost the same name. */
-  findAlike(): Promise<readonly AlikeNames[]>
+  /** After `prepare`: a new company that the source has under almost the same name. */
+  findAlike(): Promise<AlikeNames | undefined>
   /** Commits the import as the registry's next version, and returns that. */
   commit(committed: Committed): Awaitable<number>
   discard(): Awaitable<void>

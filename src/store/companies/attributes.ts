@@ -3,7 +3,13 @@
 import { buildDirectory, totalsOf } from '../listing/directory.ts'
 import { applyPlan, planMerge } from '../listing/merge.ts'
 import { keysOf, leavesOf } from '../listing/open-listings.ts'
-import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import {
+  decodeEntries,
+  type ListedRecord,
+  recordsOf,
+  type SegmentIndex,
+  valueAt,
+} from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow, ListingLookups, SegmentKey, SegmentRow } from '../listing/tables.ts'
 import type { MergeContext } from '../listing/write-listings.ts'
@@ -30,6 +36,11 @@ export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement
     asOf: asOf === null ? null : String(asOf),
     isPresent: isPresent === 1,
   }
+}
+
+/** The same, of a record in an index. */
+export function statementAt({ columns }: SegmentIndex, n: number): Statement {
+  return statementOf({ values: columns.map((column) => valueAt(column, n)) })
 }
 
 /**

@@ -1,7 +1,7 @@
 // Heads, with the segments that their directories lead to.
 
 import { collectLeaves, type DirectoryEntry, openDirectory } from './directory.ts'
-import { decodeEntries, type SegmentIndex } from './segment.ts'
+import { decodeEntries, type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import {
   type HeadRow,
@@ -73,6 +73,29 @@ export async function readIndexes(
     }
   }
   return found
+}
+
+/** How many segments are read at once with their texts. */
+const textsAtOnce = 400
+
+/**
+ * The records of listings, segment by segment in no order, without the values of their columns.
+ *
+ * @param each of a longer listing, only so many segments are read.
+ */
+export async function* readSegments(
+  tables: Pick<ListingLookups, 'segments'>,
+  shape: ListingShape,
+  open: ReadonlyMap<number, OpenListing>,
+  each = Infinity,
+): AsyncGenerator<{ readonly companyId: number; readonly records: Iterable<ListedRecord> }> {
+  const keys = [...open].flatMap(([company, { leaves }]) => keysOf(company, leaves.slice(0, each)))
+  for (const batch of inBatches(keys, textsAtOnce)) {
+    for (const { companyId, entries, texts } of await tables.segments(batch, 'both')) {
+      const index = decodeEntries(shape, entries, [])
+      yield { companyId, records: recordsOf(index, texts ?? new Uint8Array()) }
+    }
+  }
 }
 
 /** No version is as high. */

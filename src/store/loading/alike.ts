@@ -1,62 +1,41 @@
 // What of an import is almost the same as what is known: companies that its source has under almost
 // the same name, and other sources that have the same companies.
 
-import { readAttributes, statementOf } from '../companies/attributes.ts'
+import { readAttributes, statementAt } from '../companies/attributes.ts'
 import { type AlikeNames, isRecordingSource, type LikeSource } from '../importing.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
-import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
-import { inBatches, type ListingTables } from '../listing/tables.ts'
+import type { ListingTables } from '../listing/tables.ts'
 import { keysOf, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
 
 /** So many companies of the source, and of the import, are looked at. */
 const knownMax = 2_000
 const newMax = 100_000
-const batchLength = 200
-const pairsMax = 3
 
-/** The first pairs. */
-export async function findAlike(context: ImportContext): Promise<readonly AlikeNames[]> {
-  const known = await knownNames(context)
-  const pairs: AlikeNames[] = []
-  const made = context.staging.iterate(
+/** The first new company that the source has under almost the same name. */
+export async function findAlike(context: ImportContext): Promise<AlikeNames | undefined> {
+  const { staging, tables, source, version } = context
+  const range = { after: -1, limit: knownMax }
+  const listed = await tables.companiesWith(attributesShape.listing, range)
+  // The import has written its own companies already.
+  const said = await readAttributes(tables, listed, version - 1)
+  const names = new Map<string, string>()
+  for (const { id, jurisdiction, identifier } of await tables.companiesById(listed)) {
+    const isKnown = said.get(id)?.some((one) => one.source === source) === true
+    if (isKnown && identifier !== null)
+      names.set(plain(identifier), `${jurisdiction} ${identifier}`)
+  }
+  const made = staging.iterate(
     `select jurisdiction, identifier from companies where is_new and identifier is not null
      order by id limit ${newMax}`,
   )
-  for (const row of made) {
-    const [jurisdiction, identifier] = row as [string | null, string]
-    const like = known.get(plain(identifier))
-    if (like === undefined) continue
-    pairs.push({ given: `${jurisdiction ?? ''} ${identifier}`, known: like })
-    if (pairs.length === pairsMax) break
+  for (const [jurisdiction, identifier] of made) {
+    const known = names.get(plain(String(identifier)))
+    if (known !== undefined)
+      return { given: `${String(jurisdiction)} ${String(identifier)}`, known }
   }
-  return pairs
-}
-
-/** The names of companies that the source has, by what of them matters. */
-async function knownNames({
-  tables,
-  source,
-  version,
-}: ImportContext): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  const listed: number[] = []
-  for await (const company of companiesListed(tables, attributesShape.listing)) {
-    listed.push(company)
-    if (listed.length === knownMax) break
-  }
-  for (const batch of inBatches(listed, batchLength)) {
-    const said = await readAttributes(tables, batch)
-    for (const { id, jurisdiction, identifier } of await tables.companiesById(batch)) {
-      const own = said.get(id)?.find((one) => one.source === source)
-      // The import has written its own companies already.
-      const isOwn = own !== undefined && statementOf(own).version < version
-      if (!isOwn || identifier === null) continue
-      names.set(plain(identifier), `${jurisdiction ?? ''} ${identifier}`)
-    }
-  }
-  return names
+  return undefined
 }
 
 const plain = (identifier: string) =>
@@ -119,8 +98,7 @@ async function countCompanies(
 /** The sources of records; of what sources say about a company, only those that still have it. */
 function sourcesIn(shape: ListingShape, index: SegmentIndex): readonly number[] {
   const sources = [...index.sources]
-  if (shape !== attributesShape) return sources
-  return sources.filter(
-    (_, n) => statementOf({ values: index.columns.map((one) => valueAt(one, n)) }).isPresent,
-  )
+  return shape === attributesShape
+    ? sources.filter((_, n) => statementAt(index, n).isPresent)
+    : sources
 }

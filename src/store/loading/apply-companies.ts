@@ -11,8 +11,8 @@ import { readAttributes, statementOf, valuesOf, writeAttributes } from '../compa
 import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
-import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
+import { readChanged } from './record-differences.ts'
 
 /** How many companies are written at once, and how long their attributes may be together. */
 const attributesAtOnce = 2_000
@@ -66,18 +66,17 @@ type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 /** Another attribute of the source has the names from this version on. */
 async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
   const [before, now] = [await tables.sources(version - 1), await tables.sources()]
-  const companies: number[] = []
-  for await (const company of companiesListed(tables, attributesShape.listing)) {
-    companies.push(company)
-  }
-  for (const batch of inBatches(companies, attributesAtOnce)) {
+  for (let after = -1; after < Infinity;) {
+    const range = { after, limit: attributesAtOnce }
+    const companies = await tables.companiesWith(attributesShape.listing, range)
     const renamed: number[] = []
-    for (const [company, records] of await readAttributes(tables, batch)) {
+    for (const [company, records] of await readAttributes(tables, companies)) {
       if (nameOf(records, before) === nameOf(records, now)) continue
       await names.change(company, records)
       renamed.push(company)
     }
     await traceCompanies(tables, version, renamed)
+    after = companies.at(-1) ?? Infinity
     await nextTurn()
   }
 }
@@ -92,21 +91,12 @@ function stagedAttributes(
   { staging, asOf }: ImportContext,
   companies: readonly number[],
 ): Map<number, AttributesRow> {
-  const rows = staging.rows(
-    `select c.company_id, s.as_of, s.at, s.length from json_each(?) e
-     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
-    JSON.stringify(companies),
-  )
-  const places = rows.map(([company, day, at, length]) => ({
-    ...{ company: Number(company), day: day as string | null },
-    ...{ at: Number(at), length: Number(length) },
-  }))
-  return new Map(
-    staging.spool.read(places).map(([{ company, day }, row]) => {
-      const said = { digest: digestIn(row), content: textIn(row) }
-      return [company, { ...said, asOf: day ?? asOf }]
-    }),
-  )
+  const rows = new Map<number, AttributesRow>()
+  for (const [[company, , day], row] of readChanged(staging, companies)) {
+    const said = { digest: digestIn(row), content: textIn(row) }
+    rows.set(Number(company), { ...said, asOf: (day as string | null) ?? asOf })
+  }
+  return rows
 }
 
 function changedRecord(

@@ -1,7 +1,8 @@
 // The staged rows by company, in batches of some hundred companies.
 
-import type { ListingTables } from '../listing/tables.ts'
+import type { Awaitable } from '../awaitable.ts'
 import { digestBytes } from '../listing/segment.ts'
+import { type CompanyRange, inBatches } from '../listing/tables.ts'
 import { companyIdIn, digestAt, idIn, type SpoolPlace } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 
@@ -12,43 +13,76 @@ export interface CompanyRows {
   readonly seqs: number[]
   /** 12 bytes each. */
   digests: Buffer
-  /** Where the rows begin in the file, if they are not in the table `stage`; and their end. */
+  /** Where the rows are in the file, and their lengths, if they were read from there. */
   readonly ats: number[]
-  end: number
+  readonly lengths: number[]
 }
 
 const companiesMax = 1_000
 const rowsMax = 20_000
 
-const stagedRows = `
-  select company_id, id, seq, digest from stage
-  where digest is not null order by company_id, id`
+/**
+ * The companies that have rows, in ascending order.
+ *
+ * @param sql selects company, id, number and digest of the rows, in the order of the first two; if
+ *   undefined, the rows are taken as they were read.
+ */
+export function companiesOfRows(staging: Staging, sql?: string): Generator<CompanyRows[]> {
+  return batchesOf(byCompany(staging, sql))
+}
 
-/** The companies that have rows, in ascending order; one with many rows has a batch to itself. */
-export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
-  let batch: CompanyRows[] = []
-  let rows = 0
+const batchesOf = (companies: Iterable<CompanyRows>) =>
+  inBatches(companies, companiesMax, ({ ids }) => ids.length, rowsMax)
+
+function* byCompany(staging: Staging, sql?: string): Generator<CompanyRows, undefined> {
   let last: CompanyRows | undefined
-  for (const { companyId, id, seq, digest, digestFrom, at } of rowsOf(staging)) {
-    if (last === undefined || last.companyId !== companyId) {
-      if (batch.length === companiesMax || rows > rowsMax) {
-        yield batch
-        batch = []
-        rows = 0
-      }
-      last = withoutRows(companyId)
-      batch.push(last)
+  for (const row of sql === undefined ? spooledRows(staging) : selectedRows(staging, sql)) {
+    if (last?.companyId !== row.companyId) {
+      if (last !== undefined) yield last
+      last = withoutRows(row.companyId)
     }
-    addDigest(last, digest, digestFrom)
-    last.ids.push(id)
-    last.seqs.push(seq)
-    if (at !== undefined) {
-      last.ats.push(at)
-      last.end = at + digest.length
-    }
-    rows += 1
+    addDigest(last, row.digest, row.digestFrom)
+    last.ids.push(row.id)
+    last.seqs.push(row.seq)
+    if (row.at === undefined) continue
+    last.ats.push(row.at)
+    last.lengths.push(row.digest.length)
   }
-  if (batch.length > 0) yield batch
+  if (last !== undefined) yield last
+}
+
+interface PlacedRow {
+  readonly companyId: number
+  readonly id: number
+  readonly seq: number
+  /** The bytes of the digest, or those of the row, in which it is. */
+  readonly digest: Uint8Array
+  readonly digestFrom: number
+  readonly at: number | undefined
+}
+
+function* spooledRows(staging: Staging): Generator<PlacedRow> {
+  for (const rows of staging.spooled()) {
+    for (const { seq, at, bytes } of rows) {
+      const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
+      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
+    }
+  }
+}
+
+function* selectedRows(staging: Staging, sql: string): Generator<PlacedRow> {
+  for (const [companyId, id, seq, digest] of staging.iterate(sql)) {
+    yield {
+      ...{ companyId: companyId as number, id: id as number, seq: seq as number },
+      ...{ digest: digest as Uint8Array, digestFrom: 0, at: undefined },
+    }
+  }
+}
+
+const noDigests = Buffer.alloc(0)
+
+function withoutRows(companyId: number): CompanyRows {
+  return { companyId, ids: [], seqs: [], digests: noDigests, ats: [], lengths: [] }
 }
 
 function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
@@ -65,40 +99,8 @@ function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
 export function* placesOf(
   chosen: Iterable<readonly [CompanyRows, readonly number[]]>,
 ): Generator<SpoolPlace> {
-  for (const [{ seqs, ats, end }, places] of chosen) {
-    for (const n of places) {
-      const at = ats[n] ?? 0
-      yield { seq: seqs[n] ?? 0, at, length: (ats[n + 1] ?? end) - at }
-    }
-  }
-}
-
-interface PlacedRow {
-  readonly companyId: number
-  readonly id: number
-  readonly seq: number
-  /** The bytes of the digest, or those of the row, in which it is. */
-  readonly digest: Uint8Array
-  readonly digestFrom: number
-  readonly at: number | undefined
-}
-
-/** The rows by company and id: from the table, or as they were read if they have that order. */
-function* rowsOf(staging: Staging): Generator<PlacedRow> {
-  if (!staging.isLoaded()) {
-    for (const rows of staging.spooled()) {
-      for (const { seq, at, bytes } of rows) {
-        const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
-        yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
-      }
-    }
-    return
-  }
-  for (const [companyId, id, seq, digest] of staging.iterate(stagedRows)) {
-    yield {
-      ...{ companyId: companyId as number, id: id as number, seq: seq as number },
-      ...{ digest: digest as Uint8Array, digestFrom: 0, at: undefined },
-    }
+  for (const [{ seqs, ats, lengths }, places] of chosen) {
+    for (const n of places) yield { seq: seqs[n] ?? 0, at: ats[n] ?? 0, length: lengths[n] ?? 0 }
   }
 }
 
@@ -109,53 +111,30 @@ export function lastCompanyOf(staging: Staging): number {
     : staging.facts.ids.companyId
 }
 
-/** All companies that have rows or a listing, in ascending order. */
+/**
+ * All companies that have rows or a listing.
+ *
+ * @param sql as for `companiesOfRows`.
+ * @param readListed the companies that have or had a listing.
+ */
 export async function* allCompanies(
   staging: Staging,
-  tables: ListingTables,
-  listing: string,
+  sql: string | undefined,
+  readListed: (range: CompanyRange) => Awaitable<readonly number[]>,
 ): AsyncGenerator<CompanyRows[]> {
-  const listed = companiesListed(tables, listing)
-  let next = await listed.next()
-  for (const batch of companiesOfRows(staging)) {
-    const end = batch.at(-1)?.companyId ?? 0
-    const known = new Map(batch.map((rows) => [rows.companyId, rows]))
-    let others: CompanyRows[] = []
-    for (; next.done !== true && next.value <= end; next = await listed.next()) {
-      if (known.has(next.value)) continue
-      others.push(withoutRows(next.value))
-      if (others.length < companiesMax) continue
-      yield others
-      others = []
+  const rows = byCompany(staging, sql)
+  let next = rows.next()
+  function* upTo(last: number): Generator<CompanyRows> {
+    for (; next.done !== true && next.value.companyId <= last; next = rows.next()) yield next.value
+  }
+  for (let after = -1; after < Infinity;) {
+    const listed = await readListed({ after, limit: companiesMax })
+    after = listed.length < companiesMax ? Infinity : (listed.at(-1) ?? Infinity)
+    const others = new Set(listed)
+    for (const batch of batchesOf(upTo(after))) {
+      for (const { companyId } of batch) others.delete(companyId)
+      yield batch
     }
-    yield [...batch, ...others].sort((a, b) => a.companyId - b.companyId)
-  }
-  let rest: CompanyRows[] = []
-  for (; next.done !== true; next = await listed.next()) {
-    rest.push(withoutRows(next.value))
-    if (rest.length < companiesMax) continue
-    yield rest
-    rest = []
-  }
-  if (rest.length > 0) yield rest
-}
-
-const noDigests = Buffer.alloc(0)
-
-function withoutRows(companyId: number): CompanyRows {
-  return { companyId, ids: [], seqs: [], digests: noDigests, ats: [], end: 0 }
-}
-
-/** Every company that has or had a listing, in ascending order. */
-export async function* companiesListed(
-  tables: ListingTables,
-  listing: string,
-): AsyncGenerator<number, undefined> {
-  const limit = 1_000
-  for (let after = -1; ;) {
-    const companies = await tables.companiesWith(listing, { after, limit })
-    yield* companies
-    if (companies.length < limit) return undefined
-    after = companies.at(-1) ?? Infinity
+    yield [...others].map(withoutRows)
   }
 }

@@ -1,11 +1,12 @@
-// Finds what an import changes, by comparing its rows with the indexes of the listings, or with
-// what its source says about companies: fills `change` and `removal`, and reads no record's text.
+// Finds what an import changes, by comparing its rows with the indexes of the listings: fills
+// `change` and `removal`, and reads no record's text.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { metaTypesMax } from '../../resources/resource.ts'
-import { parseMeta } from '../listing/shape.ts'
-import { openListings, type OpenListing } from '../listing/open-listings.ts'
-import { digestBytes, type SegmentIndex, type ListedRecord } from '../listing/segment.ts'
+import { statementAt } from '../companies/attributes.ts'
+import { keysOf, openListings, type OpenListing, readIndexes } from '../listing/open-listings.ts'
+import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { attributesShape, type ListingShape } from '../listing/shape.ts'
+import { inBatches } from '../listing/tables.ts'
 import type { OnShare } from '../work-watch.ts'
 import {
   allCompanies,
@@ -14,43 +15,31 @@ import {
   lastCompanyOf,
   placesOf,
 } from './company-rows.ts'
-import { carryChanges, hasDigest, type Indexes, indexesOf, readSmall, typeAt } from './carry.ts'
 import type { ImportContext } from './context.ts'
-import { readAttributes, statementOf } from '../companies/attributes.ts'
+import { dropRefused } from './place.ts'
 
-/** @returns the companies whose types could become too many (contract 3.7). */
-export async function findRecordChanges(
-  context: ImportContext,
-  onShare: OnShare,
-): Promise<number[]> {
-  const { staging, tables, plan } = context
-  const { name } = plan.target
-  const refusedIds = refusedIdsOf(context)
-  const crowded = new Set<number>()
+/** Fills `change` and `removal`. */
+export async function findChanges(context: ImportContext, onShare: OnShare): Promise<void> {
+  const { staging, tables, plan, shape, values } = context
   const total = lastCompanyOf(staging)
-  const batches = plan.isSnapshot ? allCompanies(staging, tables, name) : companiesOfRows(staging)
+  const refusedIds = refusedIdsOf(context)
+  const given = staging.isLoaded() ? givenRows(context) : undefined
+  const batches = plan.isSnapshot
+    ? allCompanies(staging, given, (range) => tables.companiesWith(shape.listing, range))
+    : companiesOfRows(staging, given)
   for await (const batch of batches) {
-    const companies = batch.map(({ companyId }) => companyId)
-    const open = await openListings(tables, name, companies)
-    const indexes = await readSmall(context, open)
-    const changed: (readonly [CompanyRows, readonly number[]])[] = []
-    for (const rows of batch) {
-      const listing = open.get(rows.companyId)
-      const found = await compareCompany(context, rows, listing, { indexes, refusedIds })
-      if (isCrowded(context, listing, found.length)) crowded.add(rows.companyId)
-      if (rows.ats.length > 0) changed.push([rows, found])
-    }
-    staging.load(placesOf(changed))
-    onShare(Math.min(1, (companies.at(-1) ?? 0) / total))
+    await compareBatch(context, batch, refusedIds)
+    onShare(Math.min(1, (batch.at(-1)?.companyId ?? 0) / total))
     await nextTurn()
   }
-  await carryChanges(context, (listing) => {
-    const { companyId } = listing.head
-    const found = staging.value('select count(*) from change where company_id = ?', companyId)
-    if (isCrowded(context, listing, Number(found))) crowded.add(companyId)
-  })
-  return [...crowded].sort((a, b) => a - b)
+  if (plan.target.resource === undefined) staging.run(refuseEarlier, values)
+  else await carryChanges(context)
 }
+
+/** What a source says about a company has the number of the source for its id. */
+const givenRows = ({ shape, source }: ImportContext) => `
+  select company_id, ${shape === attributesShape ? source : 'id'}, seq, digest from stage
+  where digest is not null order by 1, 2`
 
 /** The ids of refused rows, which a snapshot does not lack. */
 function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
@@ -59,9 +48,74 @@ function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
   return new Set(ids.map(([id]) => Number(id)))
 }
 
+/** A history cannot record changes whose dates go backwards. */
+const refuseEarlier = [
+  `insert into refused
+    select s.seq, 'as_of', coalesce(s.as_of, $asOf),
+      'is before ' || c.was || ', the date of the data in the registry'
+    from change c join stage s on s.seq = c.seq
+    where coalesce(s.as_of, $asOf) < c.was
+    on conflict do nothing`,
+  dropRefused,
+  'delete from change where seq in (select seq from refused)',
+]
+
+/** A record that is in `change` is given for that company, or carried to it already. */
+const insertCarried = `
+  insert or ignore into carried select $company, $id, $seq
+  where not exists (select 1 from change where company_id = $company and id = $id)`
+
+const carriedRows = `
+  select c.company_id, c.id, c.seq, s.digest
+  from carried c cross join stage s on s.seq = c.seq order by 1, 2`
+
+const idsAtOnce = 1_000
+
+/**
+ * A changed record changes in all its listings. Adds the changes in those that the import does not
+ * give it for. A snapshot removes it from these, unless a row of the record was refused.
+ */
+async function carryChanges(context: ImportContext): Promise<void> {
+  const { staging, tables, plan, shape } = context
+  const refusedOnly = plan.isSnapshot
+    ? 'where id in (select id from stage where digest is null)'
+    : ''
+  const ids = staging.iterate(`select id, min(seq) from change ${refusedOnly} group by id`)
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    const seqs = new Map(batch.map(([id, seq]) => [Number(id), Number(seq)]))
+    for (const { id, companyId } of await tables.whereListed(shape.listing, [...seqs.keys()])) {
+      staging.run(insertCarried, { company: companyId, id, seq: seqs.get(id) ?? 0 })
+    }
+  }
+  for (const batch of companiesOfRows(staging, carriedRows)) {
+    await compareBatch(context, batch, undefined)
+    await nextTurn()
+  }
+  staging.run('delete from carried')
+}
+
+/** @param refusedIds those of refused rows; undefined if the rows are carried, and not given. */
+async function compareBatch(
+  context: ImportContext,
+  batch: readonly CompanyRows[],
+  refusedIds: ReadonlySet<number> | undefined,
+): Promise<void> {
+  const { staging, tables, shape } = context
+  const companies = batch.map(({ companyId }) => companyId)
+  const open = await openListings(tables, shape.listing, companies)
+  const indexes = await readSmall(context, open)
+  const changed: (readonly [CompanyRows, readonly number[]])[] = []
+  for (const rows of batch) {
+    const listing = open.get(rows.companyId)
+    const found = await compareCompany(context, rows, listing, { indexes, refusedIds })
+    if (rows.ats.length > 0) changed.push([rows, found])
+  }
+  staging.load(placesOf(changed))
+}
+
 interface Known {
   readonly indexes: Indexes
-  readonly refusedIds: ReadonlySet<number>
+  readonly refusedIds: ReadonlySet<number> | undefined
 }
 
 /** Compares the rows of a company with its listing; returns the places of those that change it. */
@@ -71,35 +125,42 @@ async function compareCompany(
   listing: OpenListing | undefined,
   { indexes, refusedIds }: Known,
 ): Promise<number[]> {
-  const { staging, plan, source } = context
+  const { staging, plan, source, shape } = context
   const { companyId, ids, seqs, digests } = rows
+  const isGiven = refusedIds !== undefined
   const changed: number[] = []
-  const change = (at: number, isKnown: number, was: string | null) => {
-    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, isKnown, 1, was)
+  const change = (at: number, isKnown: boolean, was: string | null) => {
+    const told = [Number(isKnown), Number(isGiven), was] as const
+    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told)
     changed.push(at)
   }
   const isListed = new Uint8Array(ids.length)
+  const places = new Map(ids.map((id, at) => [id, at]))
   const same = recordedBefore(context)
-  if (listing !== undefined && listing.head.total > 0) {
-    const places = new Map(ids.map((id, at) => [id, at]))
-    for await (const some of indexesOf(context, listing, indexes)) {
-      for (const index of some) {
-        for (let n = 0; n < index.count; n++) {
-          const id = index.ids[n] ?? 0
-          const at = places.get(id)
-          same?.note(index, n)
-          if (at !== undefined) {
-            isListed[at] = 1
-            if (!hasDigest(index, n, digests, at)) change(at, 1, typeAt(context, index, n))
-          } else if (plan.isSnapshot && index.sources[n] === source && !refusedIds.has(id)) {
-            staging.insert('removal', companyId, id, typeAt(context, index, n))
-          }
-        }
-      }
+  function compare(index: SegmentIndex, n: number): void {
+    const id = index.ids[n] ?? 0
+    const at = places.get(id)
+    same?.note(index, n)
+    if (at !== undefined) {
+      isListed[at] = 1
+      const isSame = hasDigest(index, n, digests, at)
+      const isPresent = isPresentAt(shape, index, n)
+      // A company that returns as it was says nothing of a later day.
+      if (!isSame || !isPresent) change(at, isPresent, isSame ? null : wasAt(shape, index, n))
+    } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
+      const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
+      if (isRefused || !isPresentAt(shape, index, n)) return
+      staging.insert('removal', companyId, id, wasAt(shape, index, n))
     }
   }
-  for (let at = 0; at < isListed.length; at++) {
-    if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, 0, null)
+  if (listing !== undefined && listing.head.total > 0) {
+    const known = indexes.get(companyId)
+    for await (const some of known === undefined ? readIndexesOf(context, listing) : [known]) {
+      for (const index of some) for (let n = 0; n < index.count; n++) compare(index, n)
+    }
+  }
+  for (let at = 0; isGiven && at < isListed.length; at++) {
+    if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, false, null)
   }
   return changed
 }
@@ -126,83 +187,56 @@ function recordedBefore({ plan, source, sources }: ImportContext) {
 const digestAt = (digests: Uint8Array, n: number) =>
   Buffer.from(digests.buffer, digests.byteOffset + n * digestBytes, digestBytes).toString('latin1')
 
-function isCrowded(
-  { shape }: ImportContext,
-  listing: OpenListing | undefined,
-  changed: number,
-): boolean {
-  if (shape.metaColumn === undefined) return false
-  const known = listing === undefined ? 0 : parseMeta(listing.head.meta ?? '[]').size
-  return known + changed > metaTypesMax
-}
+/** How many segments of a listing are read at once. */
+const segmentsAtOnce = 400
 
-/** Rows whose attributes differ from the source's last ones, or whose company was absent. */
-export const createDiffering = `
-  create table if not exists differing (
-    seq integer primary key, company_id integer, is_known integer, is_present integer,
-    is_same integer, as_of text
-  )`
+/** The indexes of listings, by company. */
+type Indexes = ReadonlyMap<number, readonly SegmentIndex[]>
 
-/** Compares the rows with what their source has said. */
-export async function findDiffering(context: ImportContext, onShare: OnShare): Promise<void> {
-  const { staging, tables, plan, source } = context
-  staging.run([createDiffering, 'delete from differing', 'delete from removal'])
-  const total = lastCompanyOf(staging)
-  const refusedIds = new Set(
-    staging
-      .rows('select company_id from stage where digest is null and company_id is not null')
-      .map(([id]) => Number(id)),
-  )
-  const name = plan.target.name
-  const batches = plan.isSnapshot ? allCompanies(staging, tables, name) : companiesOfRows(staging)
-  for await (const batch of batches) {
-    const companies = batch.map(({ companyId }) => companyId)
-    const said = await readAttributes(tables, companies)
-    for (const { companyId: company, seqs, digests } of batch) {
-      const record = said.get(company)?.find((one) => one.source === source)
-      for (const [at, seq] of seqs.entries()) {
-        const digest = digests.subarray(at * digestBytes, (at + 1) * digestBytes)
-        noteDiffering(context, { company, seq, digest, record })
-      }
-      const isGone = seqs.length === 0 && !refusedIds.has(company)
-      if (isGone && record !== undefined && statementOf(record).isPresent) {
-        staging.insert('removal', company, company, null)
-      }
-    }
-    onShare(Math.min(1, (companies.at(-1) ?? 0) / total))
+/** The indexes of listings of few segments, read at once. */
+const readSmall = (
+  { tables, shape }: ImportContext,
+  open: ReadonlyMap<number, OpenListing>,
+): Promise<Indexes> => readIndexes(tables, shape, open, { each: segmentsAtOnce }, wantedOf(shape))
+
+/** The indexes of a listing of many segments, some at a time. */
+async function* readIndexesOf(
+  { tables, shape }: ImportContext,
+  { head, leaves }: OpenListing,
+): AsyncGenerator<readonly SegmentIndex[]> {
+  for (const batch of inBatches(leaves, segmentsAtOnce)) {
+    const rows = await tables.segments(keysOf(head.companyId, batch), 'entries')
+    yield rows.map(({ entries }) => decodeEntries(shape, entries, wantedOf(shape)))
     await nextTurn()
   }
 }
 
-function noteDiffering(
-  { staging }: ImportContext,
-  row: {
-    readonly company: number
-    readonly seq: number
-    readonly digest: Uint8Array
-    readonly record: ListedRecord | undefined
-  },
-): void {
-  const { company, seq, digest, record } = row
-  const known = record && statementOf(record)
-  const isSame = record !== undefined && Buffer.compare(record.digest, digest) === 0
-  if (isSame && known?.isPresent === true) return
-  const [isKnown, isPresent] = [Number(known !== undefined), Number(known?.isPresent ?? false)]
-  staging.insert('differing', seq, company, isKnown, isPresent, Number(isSame), known?.asOf ?? null)
+/** Comparing needs no column of a record but that of the types that `meta` counts. */
+const wantedOf = (shape: ListingShape) => {
+  if (shape === attributesShape) return undefined
+  return shape.metaColumn === undefined ? [] : [shape.metaColumn]
 }
 
-/** A history cannot record changes whose dates go backwards. */
-export const refuseEarlier = `
-  insert into refused
-    select s.seq, 'as_of', coalesce(s.as_of, $asOf),
-      'is before ' || d.as_of || ', the date of the data in the registry'
-    from differing d join stage s on s.seq = d.seq
-    where $asOf is not null and coalesce(s.as_of, $asOf) < d.as_of and d.is_known and not d.is_same
-    on conflict do nothing`
+/** Whether a record has the digest at a place of others. */
+function hasDigest(
+  { digests }: SegmentIndex,
+  n: number,
+  others: Uint8Array,
+  place: number,
+): boolean {
+  const [from, to] = [n * digestBytes, place * digestBytes]
+  for (let at = 0; at < digestBytes; at++) if (digests[from + at] !== others[to + at]) return false
+  return true
+}
 
-/** Those that were not refused; a company that returns counts as new. */
-export const changeDiffering = `
-  insert into change
-    select d.company_id, d.company_id, d.seq, d.is_present, 1, null
-    from differing d
-    where exists (select 1 from stage s where s.seq = d.seq and s.digest is not null)`
+/** A record is present; a company may be listed as one that its source does not have any more. */
+function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {
+  return shape !== attributesShape || statementAt(index, n).isPresent
+}
+
+/** The type of a record that `meta` counts; the day of what a source said about a company. */
+function wasAt(shape: ListingShape, index: SegmentIndex, n: number): string | null {
+  if (shape === attributesShape) return statementAt(index, n).asOf
+  const column = shape.metaColumn === undefined ? undefined : index.columns[shape.metaColumn]
+  return column === undefined ? null : (valueAt(column, n) as string | null)
+}

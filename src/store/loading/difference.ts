@@ -1,21 +1,19 @@
 // What an import changes, besides the counts: of each attribute how many values, with examples, and
 // which companies come and go. It is found before the merge overwrites the old state.
 
-import { readAttributes } from '../companies/attributes.ts'
 import type {
   AttributeDifference,
   CompanyList,
   ImportDifference,
   ValueChange,
 } from '../importing.ts'
-import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, noLists } from '../listing/segment.ts'
+import { openListings, readSegments } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
 import { recordText, textIn } from './staging/spool.ts'
-import type { Staging } from './staging/staging.ts'
+import type { StagedRowBytes } from './staging/staging.ts'
 
 /**
  * Of more changed rows than a few, those of one company in four are compared, and of no more than
@@ -25,7 +23,7 @@ const comparedFew = 2_000
 const comparedMax = 10_000
 const comparedShare = 1 / 4
 const rowsAtOnce = 1_000
-const segmentsAtOnce = 400
+const bytesAtOnce = 4_194_304
 /** Of a longer listing, the first segments are looked at. */
 const segmentsMax = 40
 const examplesMax = 10
@@ -44,15 +42,15 @@ export async function findDifference(
   let compared = 0
   const values = collectValues()
   const isOfCompanies = plan.target.resource === undefined
-  const readBefore = isOfCompanies ? readStatements : readRecords
-  for (const rows of inBatches(sampledRows(staging, companyOf), rowsAtOnce)) {
+  const changes = staging.read(sampled, companyOf)
+  for (const rows of inBatches(changes, rowsAtOnce, ([, row]) => row.length, bytesAtOnce)) {
     const before = await readBefore(context, rows)
-    for (const [{ company, id }, row] of staging.spool.read(rows)) {
+    for (const [[company, id], row] of rows) {
       const old = before.get(keyOf(company, id))
       if (old === undefined) continue
       compared += 1
-      const now = isOfCompanies ? textIn(row) : recordText(id, row)
-      for (const change of compareTexts(old, now.toString())) values.add(company, change)
+      const now = isOfCompanies ? textIn(row) : recordText(Number(id), row)
+      for (const change of compareTexts(old, now.toString())) values.add(Number(company), change)
     }
   }
   const oneOf = compared === 0 ? 1 : changed / compared
@@ -65,13 +63,6 @@ export async function findDifference(
   }
 }
 
-interface SampledRow {
-  readonly company: number
-  readonly id: number
-  readonly at: number
-  readonly length: number
-}
-
 /** The rows that change what is known, or those of companies at equal distances. */
 const sampled = `
   select n.company_id, n.id, s.at, s.length from (
@@ -80,59 +71,25 @@ const sampled = `
   ) n cross join stage s on s.seq = n.seq where (n.n - 1) % ? = 0
   order by n.company_id, n.id limit ${comparedMax}`
 
-function* sampledRows(staging: Staging, companyOf: number): Generator<SampledRow> {
-  for (const row of staging.iterate(sampled, companyOf)) {
-    const [company, id, at, length] = row as [number, number, number, number]
-    yield { company, id, at, length }
-  }
-}
+const keyOf = (company: unknown, id: unknown) => `${String(company)} ${String(id)}`
 
-const companiesIn = (rows: readonly SampledRow[]) => [
-  ...new Set(rows.map(({ company }) => company)),
-]
-
-const keyOf = (company: number, id: number) => `${company} ${id}`
-
-/** What the source has said about companies. */
-async function readStatements(
-  { tables, source }: ImportContext,
-  rows: readonly SampledRow[],
+/** The former texts of the records that rows change, by company and id. */
+async function readBefore(
+  { tables, shape }: ImportContext,
+  rows: readonly StagedRowBytes[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  for (const [company, records] of await readAttributes(tables, companiesIn(rows))) {
-    const own = records.find((one) => one.source === source)
-    if (own !== undefined) found.set(keyOf(company, company), textOfBytes(own.text))
-  }
-  return found
-}
-
-/** The texts of records. */
-async function readRecords(
-  { tables, shape, plan }: ImportContext,
-  rows: readonly SampledRow[],
-): Promise<Map<string, string>> {
-  const wanted = Map.groupBy(rows, ({ company }) => company)
-  const open = await openListings(tables, plan.target.name, companiesIn(rows))
-  const keysOfListing = ({ head, leaves }: OpenListing) =>
-    keysOf(head.companyId, leaves.slice(0, segmentsMax))
-  const found = new Map<string, string>()
-  for (const keys of inBatches([...open.values()].flatMap(keysOfListing), segmentsAtOnce)) {
-    for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
-      const ids = new Set(wanted.get(companyId)?.map(({ id }) => id))
-      const index = decodeEntries(shape, entries, [], { ...noLists, ids: true })
-      let at = 0
-      for (let n = 0; n < index.count; n++) {
-        const [id, end] = [index.ids[n] ?? 0, at + (index.lengths[n] ?? 0)]
-        const text = (texts ?? noBytes).subarray(at, end)
-        if (ids.has(id)) found.set(keyOf(companyId, id), textOfBytes(text))
-        at = end + 1
-      }
+  const wanted = new Set(rows.map(([[company, id]]) => keyOf(company, id)))
+  const companies = [...new Set(rows.map(([[company]]) => Number(company)))]
+  const open = await openListings(tables, shape.listing, companies)
+  for await (const { companyId, records } of readSegments(tables, shape, open, segmentsMax)) {
+    for (const { id, text } of records) {
+      const key = keyOf(companyId, id)
+      if (wanted.has(key)) found.set(key, textOfBytes(text))
     }
   }
   return found
 }
-
-const noBytes = new Uint8Array()
 
 interface Tally {
   changed: number

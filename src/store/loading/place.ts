@@ -195,18 +195,3 @@ function compareRows({ staging, values }: ImportContext): void {
     staging.run(dropRepetitions)
   }
 }
-
-/** Refuses all rows of the records in `beyond`. */
-export const refuseBeyond = [
-  `insert into refused
-    select p.seq, b.field, b.value, b.reason
-    from beyond b
-    join (
-      select seq, id from stage where digest is not null
-      union all
-      select seq, id from repetition
-    ) p on p.id = b.id
-    where true
-    on conflict do nothing`,
-  dropRefused,
-]

@@ -4,14 +4,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAttributes, statementOf } from '../companies/attributes.ts'
 import type { Difference, Recording } from '../importing.ts'
-import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
-import { type ListingShape, shapeOf } from '../listing/shape.ts'
+import type { ListedRecord } from '../listing/segment.ts'
+import { shapeOf } from '../listing/shape.ts'
 import { inBatches, type CompanyRow } from '../listing/tables.ts'
-import { keysOf, leavesOf, openListings, type OpenListing } from '../listing/open-listings.ts'
+import { leavesOf, openListings, type OpenListing, readSegments } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
 import { recordText, textIn } from './staging/spool.ts'
-import type { Staging } from './staging/staging.ts'
+import type { StagedRowBytes, Staging } from './staging/staging.ts'
 
 const companiesAtOnce = 100
 
@@ -49,6 +49,18 @@ export async function stageDifferences(
     await nextTurn()
   }
   return recorded
+}
+
+/** The rows that change records of some companies: each with company, id and day. */
+export function readChanged(
+  staging: Staging,
+  companies: readonly number[],
+): Iterable<StagedRowBytes> {
+  return staging.read(
+    `select c.company_id, c.id, s.as_of, s.at, s.length from json_each(?) e
+     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
+    JSON.stringify(companies),
+  )
 }
 
 type Named = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>
@@ -111,17 +123,9 @@ function changedTexts(
   readText: (id: number, row: Buffer) => Buffer,
 ): ReadonlyMap<number, readonly ChangedText[]> {
   const found = new Map(companies.map((id) => [id, [] as ChangedText[]]))
-  const rows = staging.rows(
-    `select c.company_id, c.id, s.at, s.length, s.as_of from json_each(?) e
-     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
-    JSON.stringify(companies),
-  )
-  const places = rows.map(([company, id, at, length, asOf]) => ({
-    ...{ company: Number(company), id: Number(id), asOf: asOf as string | null },
-    ...{ at: Number(at), length: Number(length) },
-  }))
-  for (const [{ company, id, asOf }, row] of staging.spool.read(places)) {
-    found.get(company)?.push({ id, text: readText(id, row).toString(), asOf })
+  for (const [[company, id, asOf], row] of readChanged(staging, companies)) {
+    const text = readText(Number(id), row).toString()
+    found.get(Number(company))?.push({ id: Number(id), text, asOf: asOf as string | null })
   }
   return found
 }
@@ -149,8 +153,11 @@ async function listingDifferences(
   const now = changedTexts(context.staging, ids, recordText)
   const differences: Difference[] = []
   for (const company of companies) {
-    const records = await ownRecords(context, open.get(company.id))
-    if (records.length === 0 && !(await wasSighted(context, company.id, recorded))) continue
+    const records = new Map<number, string>()
+    for await (const { id, text } of ownRecords(context, open.get(company.id))) {
+      records.set(id, textOfBytes(text))
+    }
+    if (records.size === 0 && !(await wasSighted(context, company.id, recorded))) continue
     const { before, after } = statesOf(context, company.id, records, now.get(company.id) ?? [])
     differences.push({
       ...namesOf(company),
@@ -163,30 +170,24 @@ async function listingDifferences(
 }
 
 /** The records that a source has in a listing. */
-async function ownRecords(
-  { tables, shape, source }: ImportContext,
+async function* ownRecords(
+  { tables, shape, source }: Pick<ImportContext, 'tables' | 'shape' | 'source'>,
   listing: OpenListing | undefined,
-): Promise<ListedRecord[]> {
-  if (listing === undefined) return []
-  const records: ListedRecord[] = []
-  for (const batch of inBatches(keysOf(listing.head.companyId, listing.leaves), 100)) {
-    for (const { entries, texts } of await tables.segments(batch, 'both')) {
-      for (const record of recordsOf(decodeEntries(shape, entries), texts ?? new Uint8Array())) {
-        if (record.source === source) records.push(record)
-      }
-    }
+): AsyncGenerator<ListedRecord> {
+  if (listing === undefined) return
+  const open = new Map([[listing.head.companyId, listing]])
+  for await (const { records } of readSegments(tables, shape, open)) {
+    for (const record of records) if (record.source === source) yield record
   }
-  return records
 }
 
 /** The texts of a source's records before and after, in the order of their ids. */
 function statesOf(
   { staging }: ImportContext,
   company: number,
-  records: readonly ListedRecord[],
+  before: ReadonlyMap<number, string>,
   changes: readonly ChangedText[],
 ) {
-  const before = new Map(records.map(({ id, text }) => [id, textOfBytes(text)]))
   const after = new Map(before)
   for (const [id] of staging.rows('select id from removal where company_id = ?', company)) {
     after.delete(Number(id))
@@ -207,36 +208,26 @@ async function wasSighted(
   company: number,
   { recording, recordingSource }: Recorded,
 ): Promise<boolean> {
-  const { tables, plan, shape, source, db } = context
+  const { tables, shape, source, db } = context
   const { resource } = recording
   const events = (await openListings(tables, resource.name, [company])).get(company)
-  const of = { ...context, shape: shapeOf(resource) }
-  if (events !== undefined && (await hasRecordsOf(of, events, recordingSource))) return true
-  const heads = await tables.headsOf(plan.target.name, [company])
+  const recorded = { tables, shape: shapeOf(resource), source: recordingSource }
+  if (await hasRecords(ownRecords(recorded, events))) return true
+  const heads = await tables.headsOf(shape.listing, [company])
   if (heads.length === 0) return false
   const rows = await db.rows(
     `select version from imports
-     where source_id = $source and resource = $target and reverted_by is null`,
-    { source, target: plan.target.name },
+     where source_id = $source and resource = $listing and reverted_by is null`,
+    { source, listing: shape.listing },
   )
   const inForce = new Set(rows.map(({ version }) => Number(version)))
   for (const head of heads) {
     if (!inForce.has(head.version)) continue
     const leaves = await leavesOf(tables, head)
-    if (await hasRecordsOf({ tables, shape }, { head, leaves }, source)) return true
+    if (await hasRecords(ownRecords(context, { head, leaves }))) return true
   }
   return false
 }
 
-async function hasRecordsOf(
-  { tables, shape }: { readonly tables: ImportContext['tables']; readonly shape: ListingShape },
-  { head, leaves }: OpenListing,
-  source: number,
-): Promise<boolean> {
-  for (const batch of inBatches(keysOf(head.companyId, leaves), 100)) {
-    for (const { entries } of await tables.segments(batch, 'entries')) {
-      if (decodeEntries(shape, entries, []).sources.includes(source)) return true
-    }
-  }
-  return false
-}
+const hasRecords = async (records: AsyncGenerator<ListedRecord>) =>
+  (await records.next()).done !== true

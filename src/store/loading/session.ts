@@ -21,15 +21,15 @@ import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
-import { findRecordChanges, changeDiffering, findDiffering, refuseEarlier } from './compare.ts'
+import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
-import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
+import { areInPlace, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
-import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
+import { discardChanges, refuseRecorded, refuseTypes } from './types-limit.ts'
 
 /**
  * Begins an import on a connection that is used for nothing else until it ends.
@@ -62,7 +62,7 @@ export async function beginImport(
       if (context === undefined) return 0
       return countLogged(db, plan.target.name, context.source)
     },
-    findAlike: () => (context === undefined ? Promise.resolve([]) : findAlike(context)),
+    findAlike: async () => context && (await findAlike(context)),
     async commit(committed) {
       if (context === undefined) throw new Error('an import is prepared before it is committed')
       parts('committing')(0)
@@ -206,16 +206,15 @@ async function findAndRecord(
   isFirst: boolean,
   parts: MergeWatch['parts'],
 ): Promise<Recorded | undefined> {
-  const { staging, plan, asOf, db } = context
+  const { plan, asOf, db } = context
   const recording = asOf === null ? undefined : plan.recording
   // Changes are recorded from the first load on.
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   if (isFirst) return undefined
-  staging.run(createBeyond)
   for (;;) {
     parts('comparing')(0)
-    const crowded = await findChanges(context, parts('comparing'))
-    let isExceeded = await refuseTypes(context, crowded)
+    await findChanges(context, parts('comparing'))
+    let isExceeded = await refuseTypes(context)
     let rows = 0
     if (recording !== undefined && !isExceeded) {
       parts('recording')(0)
@@ -223,22 +222,8 @@ async function findAndRecord(
       if (rows > 0) isExceeded = await refuseRecorded(context, recording)
     }
     if (!isExceeded) return recording && { source, rows }
-    if (!staging.isLoaded()) staging.loadAll()
-    staging.run(refuseBeyond)
-    // The results are discarded: without the refused rows, the changes are different.
-    staging.run(['delete from change', 'delete from removal', 'delete from beyond'])
-    staging.run('delete from stage where seq > $staged', { staged: staging.staged() })
+    discardChanges(context)
   }
-}
-
-async function findChanges(context: ImportContext, onShare: OnShare): Promise<readonly number[]> {
-  const { plan, staging, values } = context
-  if (plan.target.resource !== undefined) return findRecordChanges(context, onShare)
-  await findDiffering(context, onShare)
-  staging.run(refuseEarlier, values)
-  staging.run(dropRefused)
-  staging.run(changeDiffering)
-  return []
 }
 
 /** Writes the staged records of the changes: all are new, so that nothing has to be compared. */
@@ -291,15 +276,12 @@ function countChanges(staging: Staging): Pick<MergeCounts, 'inserted' | 'updated
 /** There may be as many refused rows as rows. */
 function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => void): number {
   let refused = 0
-  const rows = staging.iterate(`
+  const rows = staging.read(`
     select r.field, r.value, r.reason, s.at, s.length
     from refused r cross join stage s on s.seq = r.seq order by r.seq`)
-  const places = Iterator.from(rows).map(([field, value, reason, at, length]) => ({
-    ...{ field: field as string, value: value ?? null, reason: reason as string },
-    ...{ at: Number(at), length: Number(length) },
-  }))
-  for (const [{ field, value, reason }, row] of staging.spool.read(places)) {
-    onProblem({ ...placeIn(row), field, value, reason, row: stagedRowIn(row) })
+  for (const [[field, value = null, reason], row] of rows) {
+    const problem = { field: String(field), value, reason: String(reason) }
+    onProblem({ ...placeIn(row), ...problem, row: stagedRowIn(row) })
     refused += 1
   }
   return refused

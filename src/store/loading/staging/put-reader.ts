@@ -27,16 +27,12 @@ export function* readChanges(staging: Staging, kind: PutKind): Generator<Put> {
   const { direction, hasSort } = kind.shape
   const by = direction === 'descending' ? 'desc' : 'asc'
   const order = hasSort ? `s.sort ${by}, c.id ${by}` : `c.id ${by}`
-  const rows = staging.iterate(`
+  const rows = staging.read(`
     select c.company_id, c.id, s.at, s.length from change c cross join stage s on s.seq = c.seq
     order by c.company_id, ${order}`)
-  const places = Iterator.from(rows).map(([company, id, at, length]) => ({
-    ...{ companyId: Number(company), id: Number(id) },
-    ...{ at: Number(at), length: Number(length) },
-  }))
   const readRecord = recordReader(kind)
-  for (const [{ companyId, id }, row] of staging.spool.read(places)) {
-    yield { companyId, record: readRecord(id, row) }
+  for (const [[company, id], row] of rows) {
+    yield { companyId: Number(company), record: readRecord(Number(id), row) }
   }
 }
 

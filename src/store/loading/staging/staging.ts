@@ -13,13 +13,16 @@ import {
   idIn,
   orNull,
   placeIn,
-  type Spool,
   type SpooledRow,
   type SpoolPlace,
   textIn,
   textsIn,
 } from './spool.ts'
-import { openTemporaryDatabase, type TemporaryDatabase } from './temporary-database.ts'
+import {
+  openTemporaryDatabase,
+  type StagedValue,
+  type TemporaryDatabase,
+} from './temporary-database.ts'
 
 /** What is known of the staged rows without reading them again. */
 export interface StagedFacts {
@@ -40,10 +43,14 @@ export interface StagedFacts {
   lastDay: { readonly asOf: string; readonly place: Place } | undefined
 }
 
+/** The columns of a query, and the bytes of the staged row that it has found. */
+export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buffer]
+
 /** Temporary files, deleted when they are closed. */
 export interface Staging extends TemporaryDatabase {
   readonly facts: StagedFacts
-  readonly spool: Pick<Spool, 'read'>
+  /** The rows of a query whose last columns are `at` and `length` of `stage`, each with its bytes. */
+  read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes>
   stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
   stageRefused(place: Place, row: RefusedRow): void
@@ -71,6 +78,7 @@ export interface Staging extends TemporaryDatabase {
  * refused       the rows that only a comparison with others or the registry could refuse
  * repetition    the rows that say again what an earlier one says
  * change        the records that are new or differ, by company
+ * carried       changed records in listings that the rows do not give them for
  * removal       what a snapshot lacks
  */
 const tables = `
@@ -94,9 +102,12 @@ const tables = `
   create table change (
     company_id integer, id integer, seq integer,
     is_known integer, -- whether the listing has the record already
-    is_staged integer, -- whether a row of the import says so
-    was text, -- the type that meta counts, before
+    is_staged integer, -- whether a row of the import gives the record for the company
+    was text, -- the type that meta counts, or the day of what a source said of a company, before
     primary key (company_id, id)
+  ) without rowid;
+  create table carried (
+    company_id integer, id integer, seq integer, primary key (company_id, id)
   ) without rowid;
   create table removal (
     company_id integer, id integer, was text, primary key (company_id, id) on conflict ignore
@@ -116,6 +127,13 @@ export function openStaging(resource?: Resource): Staging {
   return {
     ...db,
     ...stage,
+    read(sql, ...values) {
+      const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
+        const [at, length] = columns.slice(-2)
+        return { columns, at: Number(at), length: Number(length) }
+      })
+      return stage.readRows(places).map(([{ columns }, row]) => [columns, row] as const)
+    },
     loadAll() {
       db.run('delete from stage')
       for (const rows of stage.spooled()) for (const row of rows) stage.loadRow(row)
@@ -157,7 +175,7 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
 
   return {
     facts,
-    spool,
+    readRows: spool.read,
     loadRow,
     load(places: Iterable<SpoolPlace>): void {
       for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
