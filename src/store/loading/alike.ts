@@ -30,10 +30,10 @@ export async function findAlike(context: ImportContext): Promise<AlikeNames | un
     `select jurisdiction, identifier from companies where is_new and identifier is not null
      order by id limit ${newMax}`,
   )
-  for (const [jurisdiction, identifier] of made) {
-    const known = names.get(plain(String(identifier)))
-    if (known !== undefined)
-      return { given: `${String(jurisdiction)} ${String(identifier)}`, known }
+  for (const row of made) {
+    const [jurisdiction, identifier] = row as [string, string]
+    const known = names.get(plain(identifier))
+    if (known !== undefined) return { given: `${jurisdiction} ${identifier}`, known }
   }
   return undefined
 }

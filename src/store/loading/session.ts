@@ -279,9 +279,9 @@ function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => 
   const rows = staging.read(`
     select r.field, r.value, r.reason, s.at, s.length
     from refused r cross join stage s on s.seq = r.seq order by r.seq`)
-  for (const [[field, value = null, reason], row] of rows) {
-    const problem = { field: String(field), value, reason: String(reason) }
-    onProblem({ ...placeIn(row), ...problem, row: stagedRowIn(row) })
+  for (const [columns, row] of rows) {
+    const [field, value, reason] = columns as [string, unknown, string]
+    onProblem({ ...placeIn(row), field, value, reason, row: stagedRowIn(row) })
     refused += 1
   }
   return refused

@@ -132,7 +132,7 @@ export function openStaging(resource?: Resource): Staging {
         const [at, length] = columns.slice(-2)
         return { columns, at: Number(at), length: Number(length) }
       })
-      return stage.readRows(places).map(([{ columns }, row]) => [columns, row] as const)
+      return stage.spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
     },
     loadAll() {
       db.run('delete from stage')
@@ -175,7 +175,7 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
 
   return {
     facts,
-    readRows: spool.read,
+    spool,
     loadRow,
     load(places: Iterable<SpoolPlace>): void {
       for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
