@@ -49,7 +49,7 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
 /** Temporary files, deleted when they are closed. */
 export interface Staging extends TemporaryDatabase {
   readonly facts: StagedFacts
-  /** The rows of a query whose last columns are `at` and `length` of `stage`, each with its bytes. */
+  /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
   read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes>
   stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
