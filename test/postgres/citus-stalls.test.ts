@@ -109,8 +109,7 @@ test('a command says that a node is silent, and ends (B)', { skip }, async (t) =
     await client.query('select count(*) from heads')
     const goOn = silence(t, silent)
     const times = { everyMs: 100, answerMs: 300, silentMs: 1_000 }
-    const endWatch = watchNodes(client, db, { onWait: (reason) => said.push(reason) }, times)
-    t.after(endWatch)
+    watchNodes(client, db, { onWait: (reason) => said.push(reason) }, times)
     const told = /: its node 127\.0\.0\.1:\d+ has not answered for 1 seconds; nothing was changed/
     await assert.rejects(client.query('select count(*) from heads'), { message: told })
     goOn()

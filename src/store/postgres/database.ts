@@ -5,15 +5,11 @@ import type { Client } from 'pg'
 import type { LockWait } from '../work-watch.ts'
 import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
 import { beginSpread } from './citus/hold.ts'
-import { watchNodes } from './citus/watch.ts'
 import { openSession } from './connect.ts'
 import { tablesOf, writerOf } from './tables.ts'
-import { commit, inTransaction, withWriteLock, beginWriting } from './transaction.ts'
+import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
 
 const batchSize = 1_000
-
-// Changes of keys wait for each other, but not for imports.
-const lockKeys = 'lock table keys in share row exclusive mode'
 
 /**
  * Settings of a session that writes to the nodes of Citus: one connection to each node, so that a
@@ -44,25 +40,13 @@ export function registryOf(client: Client, db: string, isSpread = false): Regist
       await client.query(`close ${cursor}`)
     },
     inTransaction: (lock, wait, work) =>
-      lock === 'keys'
-        ? inTransaction(client, db, lockKeys, wait, work)
-        : isSpread
-          ? withSpreadLock(client, db, wait, work)
-          : withWriteLock(client, db, wait, work),
-  }
-}
-
-async function withSpreadLock<T>(
-  client: Client,
-  db: string,
-  wait: LockWait,
-  work: () => Promise<T>,
-): Promise<T> {
-  const endWatch = watchNodes(client, db, wait)
-  try {
-    return await withWriteLock(client, db, wait, work, () => beginSpread(client, db, wait))
-  } finally {
-    endWatch()
+      inTransaction(
+        client,
+        db,
+        wait,
+        work,
+        lock === 'keys' ? beginWithKeys : beginOf(db, isSpread),
+      ),
   }
 }
 
@@ -73,24 +57,20 @@ async function withSpreadLock<T>(
  */
 export async function openImport(db: string, isSpread = false): Promise<ImportConnection> {
   const client = await openSession(db, isSpread ? spreadSettings : {})
-  let endWatch: (() => void) | undefined
   // When the session ends, the server rolls back, and frees the lock.
-  const end = () => {
-    endWatch?.()
-    return client.end().catch(() => undefined)
-  }
+  const end = () => client.end().catch(() => undefined)
   return {
     ...registryOf(client, db, isSpread),
-    begin(wait) {
-      if (!isSpread) return beginWriting(client, wait)
-      endWatch = watchNodes(client, db, wait)
-      return beginSpread(client, db, wait)
-    },
+    begin: (wait) => beginOf(db, isSpread)(client, wait),
     commit: () => commit(client, db),
     settle: end,
     discard: end,
   }
 }
+
+/** Begins a transaction that changes the registry. */
+const beginOf = (db: string, isSpread: boolean) =>
+  isSpread ? (client: Client, wait: LockWait) => beginSpread(client, db, wait) : beginWriting
 
 const name = /\$([a-z]\w*)/gi
 

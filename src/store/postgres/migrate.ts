@@ -5,16 +5,11 @@ import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { LockWait } from '../work-watch.ts'
+import { checkNodes, findCitus, findSpread, refuseWorker } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
-import {
-  createTables,
-  declareResource,
-  distributedTables as tablesOfCitus,
-  format,
-  viewMark,
-} from './schema.ts'
-import { withWriteLock } from './transaction.ts'
+import { createTables, declareResource, distributedTables, format, viewMark } from './schema.ts'
+import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { createList, isListSpread } from './withheld-list.ts'
 
@@ -39,14 +34,14 @@ export async function migrate(
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
-    const isToDistribute = isDistributed || (await isToSpread(client))
+    const isToDistribute = isDistributed || (await findCitus(client))?.isToSpread === true
     if (isToDistribute) await checkNodes(client, db)
-    done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
+    done.push(...(await inTransaction(client, db, { onWait }, () => create(client, db, resources))))
     if (isToDistribute) {
-      done.push(...(await withWriteLock(client, db, { onWait }, () => distribute(client))))
+      done.push(...(await inTransaction(client, db, { onWait }, () => distribute(client))))
     }
     if (await lacksList(client, db)) {
-      done.push(...(await withWriteLock(client, db, { onWait }, () => copyList(client, db))))
+      done.push(...(await inTransaction(client, db, { onWait }, () => copyList(client, db))))
     }
     return done
   })
@@ -70,12 +65,14 @@ export async function hasRegistry(db: string): Promise<boolean> {
 }
 
 /** Whether `migrate` would have something to do. */
-export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
-  return withSession(db, async (client) => {
-    if ((await checkFormat(client, db)) === undefined) return true
-    if ((await resourcesWithoutView(client, resources)).length > 0) return true
-    return lacksList(client, db)
-  })
+export async function isOutdated(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<boolean> {
+  if ((await checkFormat(client, db)) === undefined) return true
+  if ((await resourcesWithoutView(client, resources)).length > 0) return true
+  return lacksList(client, db)
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
@@ -157,96 +154,12 @@ async function resourcesWithoutView(
   return resources.filter((one) => marks.get(`${one.name}_view`) !== viewMark(one))
 }
 
-// --- Citus -----------------------------------------------------------------------------------
-
-async function hasCitus(client: Client): Promise<boolean> {
-  const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`)
-  return rowCount === 1
-}
-
-/** The names of tables that Citus already distributes, in their order. */
-export async function distributedTables(client: Client): Promise<Set<string>> {
-  if (!(await hasCitus(client))) return new Set()
-  const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-     where c.relnamespace = current_schema()::regnamespace order by relname`,
-  )
-  return new Set(rows.map(({ name }) => name))
-}
-
-/** Whether the database is set up so that Citus spreads every store in it. */
-async function isToSpread(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ setting: string | null }>(
-    `select current_setting('dossier.distributed', true) as setting`,
-  )
-  return rows[0]?.setting === 'on' && (await hasCitus(client))
-}
-
-/** The kind of a node of Citus; commands that write need its coordinator. */
-export type Spread = 'coordinator' | 'worker'
-
-/** On which node of Citus a session is; undefined if that has not spread the tables. */
-export async function findSpread(client: Client): Promise<Spread | undefined> {
-  if (!(await distributedTables(client)).has('companies')) return undefined
-  return (await isOnWorker(client)) ? 'worker' : 'coordinator'
-}
-
-async function isOnWorker(client: Client): Promise<boolean> {
-  if (!(await hasCitus(client))) return false
-  const { rowCount } = await client.query('select from pg_dist_local_group where groupid <> 0')
-  return rowCount !== 0
-}
-
-/**
- * Servers and commands that read may use any node of Citus, but only its coordinator can create
- * tables.
- *
- * @throws OperatorError if the database is a worker.
- */
-export async function refuseWorker(client: Client, db: string): Promise<void> {
-  if (!(await isOnWorker(client))) return
-  throw new OperatorError(
-    `${describeUrl(db)} is a worker of Citus, where Dossier only reads; ` +
-      'give the URL of the coordinator',
-  )
-}
-
-/** @throws OperatorError if Citus is missing, or would have an import work within its session. */
-async function checkNodes(client: Client, db: string): Promise<void> {
-  const at = describeUrl(db)
-  if (!(await hasCitus(client))) {
-    throw new OperatorError(
-      `${at} has no Citus, which --distributed needs; install the extension, then ` +
-        'run: create extension citus',
-    )
-  }
-  const { rows } = await client.query<{ isKnown: boolean; holds: boolean; others: boolean }>(
-    `select coalesce(bool_or(groupid = 0), false) as "isKnown",
-       coalesce(bool_or(groupid = 0 and shouldhaveshards), false) as holds,
-       coalesce(bool_or(groupid <> 0 and shouldhaveshards), false) as others
-     from pg_dist_node where noderole = 'primary'`,
-  )
-  const [found] = rows
-  const missing = [
-    ...(found?.isKnown === true ? [] : ["citus_set_coordinator_host('HOST', PORT)"]),
-    ...(found?.others === true ? [] : ["citus_add_node('HOST', PORT) of another node"]),
-    ...(found?.holds === true
-      ? ["citus_set_node_property('HOST', PORT, 'shouldhaveshards', false) of the coordinator"]
-      : []),
-  ]
-  if (missing.length === 0) return
-  throw new OperatorError(
-    `${at}: Citus needs nodes besides its coordinator, which holds no companies itself; ` +
-      `select ${missing.join(', ')}`,
-  )
-}
-
 async function distribute(client: Client): Promise<string[]> {
-  const distributed = await distributedTables(client)
+  const distributed = (await findCitus(client))?.tables
   const done: string[] = []
   const firstOfGroup = new Map<boolean, string>()
-  for (const { table, column } of tablesOfCitus) {
-    if (distributed.has(table)) continue
+  for (const { table, column } of distributedTables) {
+    if (distributed?.has(table) === true) continue
     if (column === undefined) {
       await client.query('select create_reference_table($1)', [table])
       done.push(`copied ${table} to every node`)

@@ -12,16 +12,10 @@ import { createWriter } from '../writing.ts'
 import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import type { StoreWriter, Compacted } from '../writing.ts'
+import { findSpread, refuseWorker } from './citus/nodes.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { registryOf, spreadSettings, openImport } from './database.ts'
-import {
-  checkSchema,
-  findSpread,
-  hasRegistry,
-  isOutdated,
-  migrate,
-  refuseWorker,
-} from './migrate.ts'
+import { checkSchema, hasRegistry, isOutdated, migrate } from './migrate.ts'
 import { createReader } from './read.ts'
 import { beginWriting } from './transaction.ts'
 import { storeError, describeUrl, schemaIn } from './url.ts'
@@ -95,15 +89,19 @@ export async function openForWriting(
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
   return explained(db, async () => {
-    if (await isOutdated(db, resources)) {
-      await checkListOfNew(db, list)
-      await migrate(db, resources)
-    }
-    const isSpread = await withSession(db, async (client) => {
+    const isSpreadIn = async (client: Client) => {
       const spread = await findSpread(client)
       if (spread === 'worker') await refuseWorker(client, db)
       return spread !== undefined
-    })
+    }
+    let isSpread = await withSession(db, async (client) =>
+      (await isOutdated(client, db, resources)) ? undefined : isSpreadIn(client),
+    )
+    if (isSpread === undefined) {
+      await checkListOfNew(db, list)
+      await migrate(db, resources)
+      isSpread = await withSession(db, isSpreadIn)
+    }
     const settings = isSpread ? spreadSettings : {}
     return await createWriter(
       {

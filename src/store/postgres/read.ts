@@ -17,9 +17,9 @@ import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/ver
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
+import type { Spread } from './citus/nodes.ts'
 import { bind } from './database.ts'
 import { dialect, spreadDialect } from './dialect.ts'
-import type { Spread } from './migrate.ts'
 import { withConnection, rowsIn, createSnapshots } from './pool-rows.ts'
 import { createReads, type SpreadReading } from './reads.ts'
 

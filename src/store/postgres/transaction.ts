@@ -46,44 +46,10 @@ export async function orAborted(
   }
 }
 
-/**
- * Runs `work` in a transaction that holds the write lock.
- *
- * @param begin begins it.
- */
-export async function withWriteLock<T>(
-  client: Client,
-  db: string,
-  wait: LockWait,
-  work: () => Promise<T>,
-  begin = beginWriting,
-): Promise<T> {
-  return orRollBack(client, db, wait, async () => {
-    await begin(client, wait)
-    return work()
-  })
-}
-
-/** Runs `work` in a transaction that begins with `lock`, a statement that locks a table. */
-export async function inTransaction<T>(
-  client: Client,
-  db: string,
-  lock: string,
-  wait: LockWait,
-  work: () => Promise<T>,
-): Promise<T> {
-  return orRollBack(client, db, wait, async () => {
-    await client.query('begin')
-    await acquireLock(client, lock, wait)
-    return work()
-  })
-}
-
-async function acquireLock(
-  client: Client,
-  lock: string,
-  { onWait, signal }: LockWait,
-): Promise<void> {
+/** Begins a transaction that changes keys: such wait for each other, but not for imports. */
+export async function beginWithKeys(client: Client, { onWait, signal }: LockWait): Promise<void> {
+  const lock = 'lock table keys in share row exclusive mode'
+  await client.query('begin')
   try {
     await client.query(`${lock} nowait`)
     return
@@ -99,20 +65,26 @@ async function acquireLock(
 
 const lockNotAvailable = '55P03'
 
-/** Commits the transaction of `work`, or rolls it back if `work` throws. */
-async function orRollBack<T>(
+/**
+ * Runs `work` in a transaction; rolls it back if `work` throws.
+ *
+ * @param begin begins it, and waits for its lock.
+ */
+export async function inTransaction<T>(
   client: Client,
   db: string,
-  { signal }: LockWait,
+  wait: LockWait,
   work: () => Promise<T>,
+  begin = beginWriting,
 ): Promise<T> {
   try {
+    await begin(client, wait)
     const result = await work()
     await commit(client, db)
     return result
   } catch (error) {
     // The session still waits for the lock, and a rollback would wait, too; closing it rolls back.
-    if (signal?.aborted && error === signal.reason) throw error
+    if (wait.signal?.aborted && error === wait.signal.reason) throw error
     // If the session itself is lost, the server has already rolled back.
     await client.query('rollback').catch(() => undefined)
     throw error

@@ -5,8 +5,8 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { type Rule, verifyStore } from '../history/verify.ts'
+import { findCitus } from './citus/nodes.ts'
 import { undecidedSql } from './citus/undecided.ts'
-import { distributedTables } from './migrate.ts'
 
 /** What is verified. */
 interface VerifyPlan {
@@ -128,7 +128,7 @@ async function* findDamageOnNodes(
   client: Client,
   { schema }: { readonly schema: string },
 ): AsyncIterable<string> {
-  for (const name of await distributedTables(client)) {
+  for (const name of (await findCitus(client))?.tables ?? []) {
     for (const command of checksOfPart(schema)) {
       const sql = `
         select r.nodename || ':' || r.nodeport as node, r.shardid as part, r.result

@@ -6,6 +6,7 @@
 import type { Client } from 'pg'
 import type { LockWait } from '../../work-watch.ts'
 import { untilDecided } from './undecided.ts'
+import { watchNodes } from './watch.ts'
 import { withSession } from '../connect.ts'
 import { beginWriting, orAborted } from '../transaction.ts'
 
@@ -22,6 +23,7 @@ const holdSql = `
 
 /** Begins a transaction that may write to every node, once nothing is undecided, nor moved. */
 export async function beginSpread(client: Client, db: string, wait: LockWait): Promise<void> {
+  watchNodes(client, db, wait)
   await beginWriting(client, wait)
   await untilDecided(db, wait)
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')

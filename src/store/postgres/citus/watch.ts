@@ -8,7 +8,7 @@ import { withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'
 
 /** Times in milliseconds. */
-export interface WatchTimes {
+interface WatchTimes {
   /** The nodes are looked at so often. */
   readonly everyMs: number
   /** How long a node may take to accept a session. */
@@ -17,7 +17,7 @@ export interface WatchTimes {
   readonly silentMs: number
 }
 
-export const watchTimes: WatchTimes = { everyMs: 10_000, answerMs: 5_000, silentMs: 60_000 }
+const watchTimes: WatchTimes = { everyMs: 10_000, answerMs: 5_000, silentMs: 60_000 }
 
 const silentSql = `
   select n.nodename || ':' || n.nodeport as node
@@ -25,16 +25,15 @@ const silentSql = `
   where not r.success`
 
 /**
- * Says once that a node does not answer, and ends the session with an error if it stays silent.
- *
- * @returns ends the watch.
+ * Says once that a node does not answer, and ends the session with an error if it stays silent. The
+ * watch ends with the session.
  */
 export function watchNodes(
   client: Client,
   db: string,
   { onWait }: Pick<LockWait, 'onWait'>,
   { everyMs, answerMs, silentMs }: WatchTimes = watchTimes,
-): () => void {
+): void {
   let isOver = false
   let silentSince: number | undefined
   const settings = { 'citus.node_connection_timeout': answerMs }
@@ -72,10 +71,10 @@ export function watchNodes(
         if (!isOver) timer = setTimeout(lookAgain, everyMs).unref()
       })
   }
-  return () => {
+  client.once('end', () => {
     isOver = true
     clearTimeout(timer)
-  }
+  })
 }
 
 /** The socket of a session, which is not in the driver's types. */

@@ -1,0 +1,84 @@
+// What Citus is in a database: whether it is installed, on which kind of node a session is, and
+// which tables of the store it has spread.
+
+import type { Client } from 'pg'
+import { OperatorError } from '../../../config/operator-error.ts'
+import { describeUrl } from '../url.ts'
+
+interface Citus {
+  readonly isOnWorker: boolean
+  /** Whether the database is set up so that every new store in it is spread. */
+  readonly isToSpread: boolean
+  /** The names of the tables of the schema that are spread already, in their order. */
+  readonly tables: ReadonlySet<string>
+}
+
+const citusSql = `
+  select exists (select from pg_dist_local_group where groupid <> 0) as "isOnWorker",
+    coalesce(current_setting('dossier.distributed', true) = 'on', false) as "isToSpread",
+    array(
+      select relname::text from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+      where c.relnamespace = current_schema()::regnamespace order by relname
+    ) as tables`
+
+/** Undefined if the extension is not installed. */
+export async function findCitus(client: Client): Promise<Citus | undefined> {
+  const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`)
+  if (rowCount === 0) return undefined
+  const { rows } = await client.query<Citus & { readonly tables: readonly string[] }>(citusSql)
+  return rows[0] && { ...rows[0], tables: new Set(rows[0].tables) }
+}
+
+/** The kind of a node of Citus; commands that write need its coordinator. */
+export type Spread = 'coordinator' | 'worker'
+
+/** On which node of Citus a session is; undefined if that has not spread the tables. */
+export async function findSpread(client: Client): Promise<Spread | undefined> {
+  const citus = await findCitus(client)
+  if (citus?.tables.has('companies') !== true) return undefined
+  return citus.isOnWorker ? 'worker' : 'coordinator'
+}
+
+/**
+ * Servers and commands that read may use any node of Citus, but only its coordinator can create
+ * tables.
+ *
+ * @throws OperatorError if the database is a worker.
+ */
+export async function refuseWorker(client: Client, db: string): Promise<void> {
+  if ((await findCitus(client))?.isOnWorker !== true) return
+  throw new OperatorError(
+    `${describeUrl(db)} is a worker of Citus, where Dossier only reads; ` +
+      'give the URL of the coordinator',
+  )
+}
+
+/** @throws OperatorError if Citus is missing, or would have an import work within its session. */
+export async function checkNodes(client: Client, db: string): Promise<void> {
+  const at = describeUrl(db)
+  if ((await findCitus(client)) === undefined) {
+    throw new OperatorError(
+      `${at} has no Citus, which --distributed needs; install the extension, then ` +
+        'run: create extension citus',
+    )
+  }
+  const { rows } = await client.query<{ isKnown: boolean; holds: boolean; others: boolean }>(
+    `select coalesce(bool_or(groupid = 0), false) as "isKnown",
+       coalesce(bool_or(groupid = 0 and shouldhaveshards), false) as holds,
+       coalesce(bool_or(groupid <> 0 and shouldhaveshards), false) as others
+     from pg_dist_node where noderole = 'primary'`,
+  )
+  const [found] = rows
+  const missing = [
+    ...(found?.isKnown === true ? [] : ["citus_set_coordinator_host('HOST', PORT)"]),
+    ...(found?.others === true ? [] : ["citus_add_node('HOST', PORT) of another node"]),
+    ...(found?.holds === true
+      ? ["citus_set_node_property('HOST', PORT, 'shouldhaveshards', false) of the coordinator"]
+      : []),
+  ]
+  if (missing.length === 0) return
+  throw new OperatorError(
+    `${at}: Citus needs nodes besides its coordinator, which holds no companies itself; ` +
+      `select ${missing.join(', ')}`,
+  )
+}
