@@ -27,10 +27,8 @@ export interface RequestLog {
 export const keylessLinesMax = 100
 /** How long after the first omitted line their number is logged. */
 const summaryMs = 1_000
-/** How much of a path is logged: in characters, and as JSON, which may escape characters. */
+/** How much of a path is logged, in characters. */
 const pathLengthMax = 1_000
-const pathJsonLengthMax = 2_000
-const oddPathLengthMax = 300
 
 /**
  * Creates the request log. Every request with a valid key gets a line. Of those without one, the
@@ -85,22 +83,17 @@ function writeLine(logger: Logger, request: HttpRequest, answer: Answer): void {
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
   streamOf(logger).write(
     `{"level":30,"time":${Date.now()},"request_id":"${id}","method":"${method}",` +
-      `"path":${pathJson(url)},` +
+      `"path":${JSON.stringify(shownPath(url))},` +
       `"status":${answer.status},"ms":${ms},"bytes":${answer.bytes}${listing}${name}}\n`,
   )
 }
 
-/** A path as JSON, without keys, and cut if it is long. */
-function pathJson(url: string): string {
+/** A path without keys, and cut if it is long. */
+function shownPath(url: string): string {
   const query = url.indexOf('?')
   // Keys are removed before the cut: a part of one would not be recognised.
   const path = withoutKeys(query < 0 ? url : url.slice(0, query))
-  const json = JSON.stringify(shorten(path, pathLengthMax))
-  return json.length <= pathJsonLengthMax ? json : JSON.stringify(shorten(path, oddPathLengthMax))
-}
-
-function shorten(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
+  return path.length > pathLengthMax ? `${path.slice(0, pathLengthMax)}…` : path
 }
 
 /** The size of the body that was sent, before its coding if it was streamed; 0 for a HEAD. */
