@@ -124,7 +124,7 @@ export function describeExportFile(): Operation {
   const part = {
     description: 'The part of a file that `Range` asks for',
     headers: answerHeaders([...fileHeaders, 'Content-Range']),
-    otherTypes: fileTypes,
+    types: fileTypes,
   }
   return {
     ...whole,

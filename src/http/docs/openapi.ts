@@ -17,7 +17,7 @@ import {
   parameterComponents,
   sharedSchemas,
 } from './components.ts'
-import { ref, schemaRef } from './schemas.ts'
+import { ref } from './schemas.ts'
 
 /** What the documents tell of: an endpoint of the API, or the export of listings. */
 export interface Described {
@@ -118,13 +118,7 @@ function operationOf({ operation, isOpen }: Described): JsonSchema {
     summary,
     description,
     // Not in the path item: the reference page does not resolve references there.
-    ...(parameters.length === 0
-      ? {}
-      : {
-          parameters: parameters.map((one) =>
-            typeof one === 'string' ? ref('parameters', one) : one,
-          ),
-        }),
+    parameters: parameters.map((one) => (typeof one === 'string' ? ref('parameters', one) : one)),
     ...(isOpen ? { security: [] } : {}),
     responses: {
       ...(Object.fromEntries(successes) as Record<string, JsonSchema>),
@@ -133,24 +127,13 @@ function operationOf({ operation, isOpen }: Described): JsonSchema {
   }
 }
 
-function answerOf(answer: AnswerDescription): JsonSchema {
-  const { description, headers, schema, example, otherTypes } = answer
-  const named = { description, headers: headerRefs(headers) }
-  if (schema === undefined && otherTypes === undefined) return named
-  const examples =
-    example === undefined ? {} : { examples: { answer: { summary: description, value: example } } }
+function answerOf({ description, headers, types = {} }: AnswerDescription): JsonSchema {
+  const content = Object.entries(types).map(([type, { schema, example }]) => {
+    const examples = { answer: { summary: description, value: example } }
+    return [type, { schema, ...(example === undefined ? {} : { examples }) }]
+  })
   return {
-    ...named,
-    content: {
-      ...(schema === undefined
-        ? {}
-        : { 'application/json': { schema: schemaRef(schema), ...examples } }),
-      ...Object.fromEntries(
-        Object.entries(otherTypes ?? {}).map(([type, { schema, example }]) => [
-          type,
-          { schema, examples: { records: { summary: 'One record', value: example } } },
-        ]),
-      ),
-    },
+    ...{ description, headers: headerRefs(headers) },
+    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) as JsonSchema }),
   }
 }

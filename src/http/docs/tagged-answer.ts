@@ -7,7 +7,14 @@ import { exampleOf, schemaRef } from './schemas.ts'
 
 interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
   /** Its 200, with the headers besides those that each has. */
-  readonly answer: Omit<AnswerDescription, 'headers'> & { readonly headers?: readonly string[] }
+  readonly answer: {
+    readonly description: string
+    readonly headers?: readonly string[]
+    /** The name of the schema of its JSON, and an example, if that is not made of its parts. */
+    readonly schema?: string
+    readonly example?: unknown
+    readonly otherTypes?: AnswerDescription['types']
+  }
   /** What has not happened if the answer is a 304, as the beginning of a sentence. */
   readonly unchanged: string
 }
@@ -16,14 +23,18 @@ interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
 const unchangedHeaders = ['Content-Location', 'Accept-Ranges', 'Repr-Digest']
 
 export function describeTagged({ answer, unchanged, ...operation }: TaggedRead): Operation {
-  const { headers = [], schema } = answer
+  const { description, headers = [], schema, example, otherTypes } = answer
   const schemas = { ...operation.schemas, ...sharedSchemas }
-  const example = schema === undefined ? {} : { example: exampleOf(schemaRef(schema), schemas) }
+  const json = schema === undefined ? undefined : schemaRef(schema)
+  const ofJson = json && { schema: json, example: example ?? exampleOf(json, schemas) }
   return {
     ...operation,
     parameters: [...operation.parameters, 'If-None-Match', 'X-Request-Id'],
     answers: {
-      200: { ...example, ...answer, headers: answerHeaders(headers) },
+      200: {
+        ...{ description, headers: answerHeaders(headers) },
+        types: { ...(ofJson && { 'application/json': ofJson }), ...otherTypes },
+      },
       304: {
         description: `${unchanged} since the response with the tag in \`If-None-Match\``,
         headers: answerHeaders(headers.filter((name) => unchangedHeaders.includes(name))),

@@ -44,14 +44,14 @@ export interface Service {
 /** Answers a request that has passed every stage. */
 export type Handler = (request: HttpRequest) => HttpReply | Promise<HttpReply>
 
-/** A successful response in OpenAPI; headers and schema are names of components. */
+/** A successful response in OpenAPI; headers are names of components. */
 export interface AnswerDescription {
   readonly description: string
   readonly headers: readonly string[]
-  readonly schema?: string
-  /** Media types besides `application/json`, with the schema and an example of each. */
-  readonly otherTypes?: Readonly<Record<string, { schema: JsonSchema; example: unknown }>>
-  readonly example?: unknown
+  /** Its media types; none for an answer without a body. */
+  readonly types?: Readonly<
+    Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>
+  >
 }
 
 /** The description of an endpoint in OpenAPI. */

@@ -2,6 +2,7 @@
 // answer? Neither check needs a key or reveals any data.
 
 import type { HttpReply } from '../wire/exchange.ts'
+import { schemaRef } from '../docs/schemas.ts'
 import { type FailureStatus, unavailable } from '../errors.ts'
 import { type Endpoint, type Operation } from './endpoint.ts'
 
@@ -51,8 +52,7 @@ function describe(name: string, summary: string): Operation {
       200: {
         description: summary,
         headers: ['X-Request-Id', 'Cache-Control'],
-        schema: 'Ok',
-        example: { ok: true },
+        types: { 'application/json': { schema: schemaRef('Ok'), example: { ok: true } } },
       },
     },
     failures,
