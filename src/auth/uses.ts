@@ -5,16 +5,7 @@ import { hourOf, type KeyUse } from '../store/keys.ts'
 /** The maximum number of counts, one per key and hour, of about 100 bytes; no more are started. */
 export const usesMax = 100_000
 
-interface Uses {
-  /** Counts a request of a key. */
-  readonly count: (keyId: number) => void
-  /** The counts of a key that have not been taken. */
-  readonly ofKey: (keyId: number) => readonly KeyUse[]
-  /** Adds counts that could not be written. */
-  add(uses: readonly KeyUse[]): void
-  /** Returns all counts, and clears them. */
-  take(): readonly KeyUse[]
-}
+export type Uses = ReturnType<typeof createUses>
 
 interface Count {
   readonly keyId: number
@@ -24,7 +15,7 @@ interface Count {
 }
 
 /** @param now returns milliseconds since 1970. */
-export function createUses(now: () => number): Uses {
+export function createUses(now: () => number) {
   /** The counts of each key, one per hour; nearly always just one. */
   let counts = new Map<number, Count[]>()
   let size = 0
@@ -41,15 +32,18 @@ export function createUses(now: () => number): Uses {
   }
 
   return {
-    count(keyId) {
+    /** Counts a request of a key. */
+    count: (keyId: number): void => {
       const at = now()
       const count = countOf(keyId, hourOf(at))
       if (count === undefined) return
       count.requests += 1
       count.lastUsedAt = at
     },
-    ofKey: (keyId) => counts.get(keyId) ?? [],
-    add(uses) {
+    /** The counts of a key that have not been taken. */
+    ofKey: (keyId: number): readonly KeyUse[] => counts.get(keyId) ?? [],
+    /** Adds counts that could not be written. */
+    add(uses: readonly KeyUse[]): void {
       for (const { keyId, hour, requests, lastUsedAt } of uses) {
         const count = countOf(keyId, hour)
         if (count === undefined) continue
@@ -57,7 +51,8 @@ export function createUses(now: () => number): Uses {
         count.lastUsedAt = Math.max(count.lastUsedAt, lastUsedAt)
       }
     },
-    take() {
+    /** Returns all counts, and clears them. */
+    take(): readonly KeyUse[] {
       const taken = [...counts.values()].flat()
       counts = new Map()
       size = 0

@@ -22,9 +22,9 @@ import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/br
 import { createClient } from './wire/client.ts'
 import { HttpReply, HttpRequest } from './wire/exchange.ts'
 import { createStages, type StageOptions, type Stop } from './stages.ts'
-import { createScanning, type ScanLimits, scanLimits } from './scan-turns.ts'
-import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
-import { createStreamer } from './wire/streaming.ts'
+import { createReadInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
+import { type AssetLimits, assetLimits, createSendAsset } from './static-assets.ts'
+import { createBeginStream } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
 import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/server.ts'
 
@@ -153,9 +153,9 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     exportsFolder: options.exportsFolder,
     metrics,
     answers: createAnswerCache(options.cacheBytesMax),
-    assets: createStaticAssets({ ...assetLimits, ...options.limits }),
-    streams: createStreamer(noteFault),
-    scanning: createScanning({ ...scanLimits, ...options.limits }),
+    sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
+    beginStream: createBeginStream(noteFault),
+    readInTurn: createReadInTurn({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     version,

@@ -13,15 +13,7 @@ export interface Answer {
   readonly bytes: number
 }
 
-/** Logs requests. */
-export interface RequestLog {
-  /** Logs an answered request, without its query: clients put keys there by mistake. */
-  answered(request: HttpRequest, answer: Answer): void
-  /** Logs the cause of an internal fault, which the client does not see. */
-  fault(request: HttpRequest, cause: unknown): void
-  /** Logs how many lines were omitted since the last summary. */
-  close(): void
-}
+export type RequestLog = ReturnType<typeof createRequestLog>
 
 /** How many lines per second are logged for requests without a valid key. */
 export const keylessLinesMax = 100
@@ -37,7 +29,7 @@ const pathLengthMax = 1_000
  *
  * @param onOmitted is called for each omitted line.
  */
-export function createRequestLog(logger: Logger, onOmitted?: () => void): RequestLog {
+export function createRequestLog(logger: Logger, onOmitted?: () => void) {
   const keyless = createLineLimit(keylessLinesMax, onOmitted)
   let timer: NodeJS.Timeout | undefined
 
@@ -60,13 +52,16 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void): Reques
   }
 
   return {
-    answered(request, answer) {
+    /** Logs an answered request, without its query: clients put keys there by mistake. */
+    answered(request: HttpRequest, answer: Answer): void {
       if (logger.isLevelEnabled('info') && isLogged(request)) writeLine(logger, request, answer)
     },
-    fault(request, cause) {
+    /** Logs the cause of an internal fault, which the client does not see. */
+    fault(request: HttpRequest, cause: unknown): void {
       if (!isLogged(request)) return
       logger.error({ request_id: request.id, err: cause }, 'the request could not be answered')
     },
+    /** Logs how many lines were omitted since the last summary. */
     close: summarize,
   }
 }
@@ -108,15 +103,9 @@ function streamOf(logger: Logger): DestinationStream {
   ] as DestinationStream
 }
 
-/** Decides which lines are logged, and counts those that are not. */
-interface LineLimit {
-  /** Whether a line may be logged now; if not, it is counted as omitted. */
-  allows(): boolean
-  /** The number of lines omitted since the last call. */
-  takeOmitted(): number
-}
-
 /**
+ * Decides which lines are logged, and counts those that are not.
+ *
  * @param linesMax is the maximum number of lines per second.
  * @param onOmitted is called for each omitted line.
  * @param clock returns milliseconds and never goes backwards.
@@ -125,12 +114,13 @@ export function createLineLimit(
   linesMax: number,
   onOmitted: () => void = () => undefined,
   clock = () => performance.now(),
-): LineLimit {
+) {
   let secondEndsAt = 0
   let lines = 0
   let omitted = 0
   return {
-    allows() {
+    /** Whether a line may be logged now; if not, it is counted as omitted. */
+    allows(): boolean {
       const now = clock()
       if (now >= secondEndsAt) {
         secondEndsAt = now + 1_000
@@ -142,7 +132,8 @@ export function createLineLimit(
       onOmitted()
       return false
     },
-    takeOmitted() {
+    /** The number of lines omitted since the last call. */
+    takeOmitted(): number {
       const taken = omitted
       omitted = 0
       return taken

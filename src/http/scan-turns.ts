@@ -20,16 +20,17 @@ export interface ScanLimits {
 /** The default limits. */
 export const scanLimits: ScanLimits = { scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 }
 
-export interface Scanning {
-  /**
-   * Reads what may need scans of the store.
-   *
-   * @throws ApiError 503 if its key has too many under way, or they take too long.
-   */
-  read<T>(request: HttpRequest, work: (turns: ScanTurns) => Awaitable<T>): Promise<T>
-}
+/**
+ * Reads what may need scans of the store.
+ *
+ * @throws ApiError 503 if its key has too many under way, or they take too long.
+ */
+export type ReadInTurn = <T>(
+  request: HttpRequest,
+  work: (turns: ScanTurns) => Awaitable<T>,
+) => Promise<T>
 
-export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits): Scanning {
+export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimits): ReadInTurn {
   const places = createPlaces(scansWaitingMax)
   const queue = createFairQueue(scansMax)
 
@@ -49,24 +50,22 @@ export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits
     }
   }
 
-  return {
-    async read(request, work) {
-      const key = request.key?.id
-      const left = new AbortController()
-      const leave = () => left.abort(unavailable())
-      const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
-      request.reply.raw.once('close', leave)
-      try {
-        return await work({
-          asker: String(key),
-          left: left.signal,
-          begin: (dropped) => begin(key, dropped),
-        })
-      } finally {
-        clearTimeout(timer)
-        request.reply.raw.off('close', leave)
-      }
-    },
+  return async (request, work) => {
+    const key = request.key?.id
+    const left = new AbortController()
+    const leave = () => left.abort(unavailable())
+    const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
+    request.reply.raw.once('close', leave)
+    try {
+      return await work({
+        asker: String(key),
+        left: left.signal,
+        begin: (dropped) => begin(key, dropped),
+      })
+    } finally {
+      clearTimeout(timer)
+      request.reply.raw.off('close', leave)
+    }
   }
 }
 

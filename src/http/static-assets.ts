@@ -38,11 +38,8 @@ interface Named {
   readonly isNamedByContent?: boolean
 }
 
-/** The assets of an application. */
-export interface StaticAssets {
-  /** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
-  send(request: HttpRequest, named: Named): Promise<HttpReply>
-}
+/** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
+export type SendAsset = (request: HttpRequest, named: Named) => Promise<HttpReply>
 
 /** Smaller assets are sent as they are; the others are compressed only once. */
 const codedBytesMin = 256
@@ -75,7 +72,7 @@ export function assetEndpoint(
       return async (request) => {
         const found = await find(request)
         if (found === undefined) throw notFound()
-        return service.assets.send(request, found)
+        return service.sendAsset(request, found)
       }
     },
   }
@@ -94,26 +91,24 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
   }
 }
 
-export function createStaticAssets(limits: AssetLimits): StaticAssets {
-  const slots = createSlots(limits)
+export function createSendAsset(limits: AssetLimits): SendAsset {
+  const takeSlot = createSlots(limits)
   const inCoding = createCodedBodies()
-  return {
-    async send(request, { asset, isNamedByContent = false }) {
-      const { reply } = request
-      // Weak, since it covers every coding (decision 7).
-      const tag = `W/"${asset.digest}"`
-      const isUnchanged = matchesTag(request.headers['if-none-match'], tag)
-      if (!isUnchanged && !slots.take(reply)) throw overloaded('assets')
-      const isCoded = asset.body.length >= codedBytesMin
-      const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
-      const body = isUnchanged ? undefined : await inCoding(asset, coding)
-      if (isCoded) varyBy(reply, 'Accept-Encoding')
-      const kept = isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache'
-      reply.headers(asset.headers).header('etag', tag).header('cache-control', kept)
-      if (body === undefined) return reply.code(304).send()
-      if (coding !== 'identity') reply.header('content-encoding', coding)
-      return reply.header('content-type', asset.type).send(body)
-    },
+  return async (request, { asset, isNamedByContent = false }) => {
+    const { reply } = request
+    // Weak, since it covers every coding (decision 7).
+    const tag = `W/"${asset.digest}"`
+    const isUnchanged = matchesTag(request.headers['if-none-match'], tag)
+    if (!isUnchanged && !takeSlot(reply)) throw overloaded('assets')
+    const isCoded = asset.body.length >= codedBytesMin
+    const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
+    const body = isUnchanged ? undefined : await inCoding(asset, coding)
+    if (isCoded) varyBy(reply, 'Accept-Encoding')
+    const kept = isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache'
+    reply.headers(asset.headers).header('etag', tag).header('cache-control', kept)
+    if (body === undefined) return reply.code(304).send()
+    if (coding !== 'identity') reply.header('content-encoding', coding)
+    return reply.header('content-type', asset.type).send(body)
   }
 }
 
@@ -134,22 +129,22 @@ function createCodedBodies(): (asset: Asset, coding: Coding) => Promise<Buffer> 
   }
 }
 
-/** Limits how many responses are under way, and how long each may take. */
-function createSlots({ assetsMax, assetMs }: AssetLimits) {
+/**
+ * Limits how many responses are under way, and how long each may take.
+ *
+ * @returns what takes a slot until the response is sent or cut off; false if none is free.
+ */
+function createSlots({ assetsMax, assetMs }: AssetLimits): (reply: HttpReply) => boolean {
   let taken = 0
-  return {
-    /** Takes a slot until the response is sent or its connection closes; false if none is free. */
-    take({ raw }: HttpReply): boolean {
-      if (taken >= assetsMax) return false
-      taken += 1
-      // A client that reads slowly never triggers the idle timeout of its connection.
-      const timer = setTimeout(() => raw.destroy(), assetMs).unref()
-      // Both after a response that was sent whole and after one that was cut off.
-      raw.once('close', () => {
-        taken -= 1
-        clearTimeout(timer)
-      })
-      return true
-    },
+  return ({ raw }) => {
+    if (taken >= assetsMax) return false
+    taken += 1
+    // A client that reads slowly never triggers the idle timeout of its connection.
+    const timer = setTimeout(() => raw.destroy(), assetMs).unref()
+    raw.once('close', () => {
+      taken -= 1
+      clearTimeout(timer)
+    })
+    return true
   }
 }

@@ -17,18 +17,10 @@ const exitMs = 500
 /** Formats the line that takes the place of dropped lines, with their number. */
 type DroppedLine = (count: number) => string
 
-/** Accepts lines and writes them in the background. */
-export interface LineWriter {
-  readonly write: (line: string) => void
-  /** The number of lines dropped so far. */
-  readonly dropped: () => number
-  /** Waits until all lines are written, for at most a second. */
-  readonly close: () => Promise<void>
-  /** Writes the remaining lines synchronously, as far as possible without an event loop. */
-  readonly writeLast: () => void
-}
+export type LineWriter = ReturnType<typeof createLineWriter>
 
-export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): LineWriter {
+/** Accepts lines and writes them in the background. */
+export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
   const backlog = createBacklog(output.pieceBytesMax, droppedLine)
   let timer: NodeJS.Timeout | undefined
   let pauseMs = 0
@@ -65,19 +57,22 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
   }
 
   return {
-    write(line) {
+    write(line: string): void {
       backlog.add(line)
       if (pauseMs > 0 || writing !== undefined) return
       if (backlog.bytes() >= batchBytes) void flush()
       else schedule(batchMs)
     },
+    /** The number of lines dropped so far. */
     dropped: backlog.dropped,
-    async close() {
+    /** Waits until all lines are written, for at most a second. */
+    async close(): Promise<void> {
       backlog.noteDropped()
       await within(closeMs, flushAll())
       isClosed = true
     },
-    writeLast() {
+    /** Writes the remaining lines synchronously, as far as possible without an event loop. */
+    writeLast(): void {
       backlog.noteDropped()
       // Another thread is writing this piece and will finish it.
       if (writing !== undefined) backlog.skip()

@@ -46,7 +46,7 @@ export async function createLog(
   const logger = pino({ level: logLevel, base: null }, lineStream(writer, format))
   logWarnings(logger)
   const forward = (line: string) => writer.write(format(line))
-  return { logger, forward, dropped: writer.dropped, close: writer.close }
+  return { logger, forward, dropped: writer.dropped, close: () => writer.close() }
 }
 
 function unchanged(line: string): string {

@@ -4,22 +4,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config/settings.ts'
-import { createUses } from '../auth/uses.ts'
+import { createUses, type Uses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
 import { hourOf, type KeyUses, midnightOf } from '../store/keys.ts'
-
-/** Counts the uses of keys, and writes the counts. */
-export interface Metering {
-  /** Counts a request of a key, in well under a microsecond. */
-  readonly count: (keyId: number) => void
-  /**
-   * The uses of a key: those in the file, and those that this process has not written yet.
-   * Undefined if the file cannot be read.
-   */
-  readonly readUses: (keyId: number) => KeyUses | undefined
-  /** Writes the remaining counts. */
-  close(): Promise<void>
-}
 
 /** How long to wait for another writer: briefly, since requests wait too; longer at a stop. */
 const waitMsMax = 100
@@ -42,7 +29,7 @@ export function startMetering(
   storeId: string,
   logger: Logger,
   now: () => number,
-): Metering | undefined {
+) {
   const path = usagePath(settings)
   if (path === undefined) return undefined
   const uses = createUses(now)
@@ -83,7 +70,8 @@ export function startMetering(
   return {
     count: uses.count,
     readUses: reading.readUses,
-    async close() {
+    /** Writes the remaining counts. */
+    async close(): Promise<void> {
       clearInterval(timer)
       await write(lastWaitMsMax)
       writer?.close()
@@ -101,13 +89,14 @@ interface ReadingOptions {
 }
 
 /** Reads uses from the file, and adds those that are not in it yet. */
-function createReading(
-  { path, storeId, logger, now }: ReadingOptions,
-  uses: Pick<ReturnType<typeof createUses>, 'ofKey'>,
-) {
+function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pick<Uses, 'ofKey'>) {
   let reader = openUsesOfKeys(path, storeId)
   let isAway = false
   return {
+    /**
+     * The uses of a key: those in the file, and those that this process has not written yet.
+     * Undefined if the file cannot be read.
+     */
     readUses: (keyId: number): KeyUses | undefined => {
       try {
         const midnight = midnightOf(hourOf(now()))

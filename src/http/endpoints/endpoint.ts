@@ -10,9 +10,9 @@ import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCache } from '../answers/answer-cache.ts'
 import type { ChangeWatch } from '../change-watch.ts'
-import type { Scanning } from '../scan-turns.ts'
-import type { StaticAssets } from '../static-assets.ts'
-import type { Streamer } from '../wire/streaming.ts'
+import type { ReadInTurn } from '../scan-turns.ts'
+import type { SendAsset } from '../static-assets.ts'
+import type { BeginStream } from '../wire/streaming.ts'
 
 /** The methods of every endpoint: the service is read-only. */
 export const readMethods: readonly string[] = ['GET', 'HEAD']
@@ -27,12 +27,12 @@ export interface Service {
   /** Answers that are ready to send. */
   readonly answers: AnswerCache
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
-  /** Files that browsers load. */
-  readonly assets: StaticAssets
-  /** Sends answers that are made while they are sent. */
-  readonly streams: Streamer
-  /** Decides when the store may scan long listings. */
-  readonly scanning: Scanning
+  /** Sends a file that browsers load. */
+  readonly sendAsset: SendAsset
+  /** Begins answers that are made while they are sent. */
+  readonly beginStream: BeginStream
+  /** Reads what may need scans of long listings. */
+  readonly readInTurn: ReadInTurn
   /** Lets requests wait for the next version. */
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */

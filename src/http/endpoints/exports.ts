@@ -141,15 +141,12 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   if (range === 'beyond') throw rangeBeyond(bytes)
   const { version, committed_at: committedAt } = found.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()
-  const stream = service.streams.begin(request)
+  const send = isMatched ? undefined : service.beginStream(request)
   setValidators(reply, { tag, dataVersion: version, lastModified })
   void reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
-  if (isMatched) {
-    stream.cancel()
-    return reply.code(304).send()
-  }
+  if (send === undefined) return reply.code(304).send()
   const { start, end } = range ?? { start: 0, end: bytes }
   void reply
     .header('content-type', contentTypeOf(name))
@@ -158,7 +155,7 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   if (range !== undefined) {
     void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
-  return stream.send(piecesOf(path, { start, end }), 'identity')
+  return send(piecesOf(path, { start, end }), 'identity')
 }
 
 /** @throws ApiError 503 if the file is not the one of the manifest. */

@@ -125,20 +125,20 @@ async function sendAll(
   asked: AskedListing,
   service: Service,
 ): Promise<HttpReply> {
-  const { store, streams } = service
+  const { store, beginStream } = service
   const { reply } = request
   const { first, pieces } = await readAll(asked, (what, slice) =>
     inTurn(request, { asked: what, service }, (turns) =>
       readSlice(store, what, { ...slice, turns }),
     ),
   )
-  const stream = streams.begin(request)
+  const send = beginStream(request)
   setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
   reply.headers(recordHeaders(asked, first))
   const link = linksOf(asked, first)
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
-  return stream.send(pieces, asked.coding)
+  return send(pieces, asked.coding)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
@@ -147,7 +147,7 @@ function inTurn<T>(
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
   read: (turns?: ScanTurns) => Awaitable<T>,
 ): Awaitable<T> {
-  return isPlain(asked) ? read() : service.scanning.read(request, read)
+  return isPlain(asked) ? read() : service.readInTurn(request, read)
 }
 
 /** The same page by the numbers of company and version. */

@@ -12,19 +12,11 @@ const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
 /** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600
 
-/** CORS for one application. */
-export interface Cors {
-  /** Sets the headers that say which origin may read the response. */
-  mark(request: HttpRequest): void
-  /** Answers a preflight request of an allowed origin; false for any other request. */
-  answerPreflight(request: HttpRequest): boolean
-}
-
 /**
  * @param origins are such as `https://example.org`, or only `*` for all; without any, CORS is off.
  *   The service uses no cookies, so credentials are never allowed.
  */
-export function createCors(origins: readonly string[]): Cors | undefined {
+export function createCors(origins: readonly string[]) {
   if (origins.length === 0) return undefined
   const isForAll = origins.includes('*')
 
@@ -35,7 +27,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
   }
 
   return {
-    mark(request) {
+    /** Sets the headers that say which origin may read the response. */
+    mark(request: HttpRequest): void {
       const { reply } = request
       if (!isForAll) void reply.header('vary', 'Origin')
       const origin = originFor(request)
@@ -44,7 +37,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
         .header('access-control-allow-origin', origin)
         .header('access-control-expose-headers', exposed)
     },
-    answerPreflight(request) {
+    /** Answers a preflight request of an allowed origin; false for any other request. */
+    answerPreflight(request: HttpRequest): boolean {
       const { headers, method, reply } = request
       if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) {
         return false

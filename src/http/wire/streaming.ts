@@ -13,30 +13,20 @@ import { type Coding, createEncoder } from './coding.ts'
 /** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
 
-/** Sends answers as streams. */
-export interface Streamer {
-  /**
-   * Takes a place for an answer that is sent next, before any of its headers is set.
-   *
-   * @throws ApiError 503 if there are too many streams, or the key has its share.
-   */
-  begin(request: HttpRequest): Stream
-  /** The number of streams under way. */
-  count(): number
-}
-
-/** A place for an answer. */
-interface Stream {
-  /** Sends pieces as they are made; for HEAD, none is made. */
-  send(pieces: AsyncIterable<Buffer>, coding: Coding): HttpReply
-  /** Gives the place back: nothing is sent. */
-  cancel(): void
-}
+/**
+ * Takes a place for an answer that is sent next, before any of its headers is set.
+ *
+ * @returns what sends pieces as they are made; for HEAD, none is made.
+ * @throws ApiError 503 if there are too many streams, or the key has its share.
+ */
+export type BeginStream = (
+  request: HttpRequest,
+) => (pieces: AsyncIterable<Buffer>, coding: Coding) => HttpReply
 
 /** @param noteFault receives what made a stream fail. */
-export function createStreamer(
+export function createBeginStream(
   noteFault: (request: HttpRequest, cause: unknown) => void,
-): Streamer {
+): BeginStream {
   const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
 
@@ -58,24 +48,18 @@ export function createStreamer(
     }
   }
 
-  return {
-    begin(request) {
-      if (request.method === 'HEAD')
-        return { send: () => request.reply.send(), cancel: () => undefined }
-      const giveBack = places.take(request.key?.id)
-      if (giveBack === undefined) throw overloaded('streams')
-      return {
-        cancel: giveBack,
-        send(pieces, coding) {
-          const source = Readable.from(inTurns(request, pieces), { objectMode: false })
-          const encoder = createEncoder(coding)
-          const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
-          body.once('close', giveBack)
-          return request.reply.sendStream(body)
-        },
-      }
-    },
-    count: () => places.count(),
+  return (request) => {
+    const { reply } = request
+    if (request.method === 'HEAD') return () => reply.send()
+    const giveBack = places.take(request.key?.id)
+    if (giveBack === undefined) throw overloaded('streams')
+    return (pieces, coding) => {
+      const source = Readable.from(inTurns(request, pieces), { objectMode: false })
+      const encoder = createEncoder(coding)
+      const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
+      body.once('close', giveBack)
+      return reply.sendStream(body)
+    }
   }
 }
 
