@@ -2,9 +2,9 @@
 
 import { differingLeaves } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
-import { collectIds } from './collect-ids.ts'
+import { collectIds } from './index-source.ts'
 import type { RecordChange } from './compare-listing.ts'
-import { cutChange } from './cut-change.ts'
+import { cutByVersion } from './cut-change.ts'
 import type { Comparing, ListingStates } from './listing-states.ts'
 
 /** Changes of one version. */
@@ -28,24 +28,9 @@ export async function withVersions(
   }
   const usual = place.isOnly ? place.version : 0
   const versionOf = (id: number) => Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0)
-  return changes.flatMap((change) => splitByVersion(change, versionOf))
-}
-
-/** Cuts records where the version is another one. */
-function splitByVersion(
-  change: RecordChange,
-  versionOf: (id: number) => number,
-): readonly VersionedChange[] {
-  const found: VersionedChange[] = []
-  const count = change.ids.length
-  for (let from = 0; from < count;) {
-    const version = versionOf(change.ids[from] ?? 0)
-    let to = from + 1
-    while (to < count && versionOf(change.ids[to] ?? 0) === version) to += 1
-    found.push({ ...cutChange(change, from, to), version })
-    from = to
-  }
-  return found
+  return changes.flatMap((change) => [
+    ...cutByVersion(change, (n) => versionOf(change.ids[n] ?? 0)),
+  ])
 }
 
 async function goBack(

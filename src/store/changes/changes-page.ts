@@ -3,7 +3,7 @@
 import type { Change, ChangesPage, ChangesPlace, Numbers } from '../changes.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
-import { cutChange } from './cut-change.ts'
+import { firstOf } from './cut-change.ts'
 
 /** Changes with their texts or where those are, and the last change of their listing. */
 export interface FoundChange extends Omit<Change, 'texts'> {
@@ -40,7 +40,7 @@ export function createPage(limit: number) {
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const told = isOver() ? firstOf(changes, Math.min(limit, count - 1)) : changes
+      const told = isOver() ? firstChanges(changes, Math.min(limit, count - 1)) : changes
       const last = told.at(-1)
       return {
         changes: await withTexts(tables, told),
@@ -50,14 +50,14 @@ export function createPage(limit: number) {
   }
 }
 
-function firstOf(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
+function firstChanges(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
   const found: FoundChange[] = []
   let left = count
   for (const change of changes) {
     if (left === 0) break
-    const cut = cutChange(change, 0, Math.min(left, change.ids.length))
-    found.push(cut)
-    left -= cut.ids.length
+    const first = firstOf(change, left)
+    found.push(first)
+    left -= first.ids.length
   }
   return found
 }

@@ -5,7 +5,7 @@ import type { TraceRow } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
 import { type AtVersion, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { passedMax } from './changed-listings.ts'
-import { cutChange } from './cut-change.ts'
+import { cutByVersion } from './cut-change.ts'
 import { type Reading, readListings } from './read-changes.ts'
 
 const { listing } = attributesShape
@@ -30,15 +30,10 @@ async function addKnown(reading: Reading): Promise<void> {
     const { tables } = snapshot
     const found = await readCompanyTexts(tables, ids, atVersion(reading, span.until))
     const traced = await tables.tracedSinceKnown(listing, found.ids, span.until)
-    const versions = found.ids.map((id, n) => Math.max(found.versions[n] ?? 0, traced.get(id) ?? 0))
     const all = { ...found, listing, companyId: undefined, listingVersion: 0, sorts: [] }
-    for (let from = 0; from < versions.length;) {
-      const version = versions[from] ?? 0
-      let to = from + 1
-      while (versions[to] === version) to += 1
-      page.add({ ...cutChange(all, from, to), kind: 'put', version })
-      from = to
-    }
+    const versionOf = (n: number) =>
+      Math.max(found.versions[n] ?? 0, traced.get(found.ids[n] ?? 0) ?? 0)
+    for (const some of cutByVersion(all, versionOf)) page.add({ ...some, kind: 'put' })
     passed += ids.length - found.ids.length
     const companyId = ids.at(-1) ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })

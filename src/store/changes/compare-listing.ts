@@ -8,7 +8,7 @@ import type { Numbers } from '../changes.ts'
 import type { TextRange, TraceRow } from '../listing/tables.ts'
 import { compareOrder } from '../listing/merge.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import { collectIds } from './collect-ids.ts'
+import { collectIds } from './index-source.ts'
 import type { Comparing, ListingStates } from './listing-states.ts'
 import {
   isSame,
