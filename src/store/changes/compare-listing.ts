@@ -1,24 +1,15 @@
 // How the records of a listing have changed between two states, in the order of the listing.
 //
-// Both states are in one order, so that they are read side by side, a part at a time: a record that
-// stands at a place of one state alone was added, or removed, or has moved.
+// Both states are in one order, so that they are compared a part at a time, by their indexes: what
+// both have up to a place. A record that is gone from one place may stand at another one.
 
-import { after, type Awaitable } from '../awaitable.ts'
 import type { Numbers } from '../changes.ts'
-import type { TextRange, TraceRow } from '../listing/tables.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import type { ListingShape } from '../listing/shape.ts'
-import { collectIds } from './index-source.ts'
-import type { Comparing, ListingStates } from './listing-states.ts'
-import {
-  isSame,
-  moveOn,
-  openCursor,
-  type Place,
-  type RecordCursor,
-  takeOn,
-  textAt,
-} from './record-cursor.ts'
+import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
+import type { TextRange } from '../listing/tables.ts'
+import { collectIds, type IndexSource } from './index-source.ts'
+import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
 
 /** Records that have changed, one after another: where they are in the present state, or were. */
 export interface RecordChange {
@@ -32,114 +23,199 @@ export interface RecordChange {
   readonly texts: Uint8Array | TextRange | undefined
 }
 
-/**
- * The next changes of a listing after a place; fewer than `limit` if there are no more.
- *
- * @param bytesMax about how long their texts may be together; at least one change is returned.
- */
+/** What a page has room for: changes, and bytes of texts. */
+export interface Room {
+  readonly limit: number
+  readonly bytesMax: number
+}
+
+/** How many segments of a state are read at once: more, the longer the way. */
+const [windowMin, windowMax] = [4, 64]
+
+/** The next changes of a listing after a place: as many as fill the room, or all. */
 export async function compareListing(
-  comparing: Comparing,
+  { source }: Comparing,
   states: ListingStates,
   start: Place | undefined,
-  { limit, bytesMax }: { readonly limit: number; readonly bytesMax: number },
+  room: Room,
 ): Promise<readonly RecordChange[]> {
-  const next = await mergeStates(comparing, states, start)
+  const { companyId } = states.place
+  const open = async (leaves: readonly DirectoryEntry[]) =>
+    start === undefined
+      ? leaves
+      : leaves.slice(await findLeaf(source, { companyId, leaves }, start))
+  let former = await open(states.leaves.former)
+  let present = await open(states.leaves.present)
   const changes: RecordChange[] = []
-  let left = limit
-  let bytes = 0
-  while (left > 0 && bytes < bytesMax) {
-    const found: RecordChange[] = []
-    let change: RecordChange | undefined
-    for (let room = left; room > 0 && bytes < bytesMax; room -= change.ids.length) {
-      const one = next(room)
-      change = one instanceof Promise ? await one : one
-      if (change === undefined) break
-      found.push(change)
-      bytes += change.texts?.length ?? 0
+  let { limit, bytesMax } = room
+  for (let [after, window] = [start, windowMin]; limit > 0 && bytesMax > 0;) {
+    const was = await readSegments(source, companyId, former, window)
+    const is = await readSegments(source, companyId, present, window)
+    const end = earlier(source, was.end, is.end)
+    for (const change of await changesIn(source, states, { was, is, after, end })) {
+      limit -= change.ids.length
+      bytesMax -= change.texts?.length ?? 0
+      changes.push(change)
     }
-    const kept = await withoutMoved(comparing, states, found)
-    for (const { ids } of kept) left -= ids.length
-    changes.push(...kept)
-    if (change === undefined) break
+    if (end === undefined) break
+    former = former.slice(countUpTo(source, was, end))
+    present = present.slice(countUpTo(source, is, end))
+    after = end
+    window = Math.min(windowMax, 2 * window)
   }
   return changes
 }
 
-/** Where records are gone from one place, but stand at another one, they have moved. */
-async function withoutMoved(
-  { source }: Comparing,
-  { place: { companyId }, leaves: { present } }: ListingStates,
-  changes: readonly RecordChange[],
-): Promise<readonly RecordChange[]> {
-  if (!source.shape.hasSort || present.length === 0) return changes
-  const isGone = ({ kind }: RecordChange) => kind !== 'put'
-  const gone = changes.filter(isGone).flatMap(({ ids }) => [...ids])
-  if (gone.length === 0) return changes
-  const listed = await collectIds(source, { companyId, leaves: present }, new Set(gone))
-  return changes.filter((one) => !isGone(one) || !listed.has(one.ids[0] ?? 0))
+/** Some of the segments of a state. */
+interface Segments {
+  readonly leaves: readonly DirectoryEntry[]
+  readonly indexes: readonly SegmentIndex[]
+  /** Their last record; undefined if no others follow. */
+  readonly end: Place | undefined
 }
 
-/** The changes one after another, those of moved records included; at most so many at once. */
-async function mergeStates(
-  { source }: Comparing,
-  { place: { companyId }, isFormerKnown, traces, leaves }: ListingStates,
-  start: Place | undefined,
-): Promise<(most: number) => Awaitable<RecordChange | undefined>> {
+async function readSegments(
+  source: IndexSource,
+  companyId: number,
+  all: readonly DirectoryEntry[],
+  window: number,
+): Promise<Segments> {
+  const leaves = all.slice(0, window)
+  const indexes = leaves.length === 0 ? [] : await source.read({ companyId, leaves })
+  const last = leaves.length < all.length ? indexes.at(-1) : undefined
+  return { leaves, indexes, end: last && lastOf(last) }
+}
+
+const lastOf = ({ ids, sorts }: SegmentIndex): Place => {
+  return { id: ids.at(-1) ?? 0, sort: sorts.at(-1) ?? 0 }
+}
+
+function earlier({ shape }: IndexSource, a: Place | undefined, b: Place | undefined) {
+  if (a === undefined || b === undefined) return a ?? b
+  return compareOrder(shape, a, b) < 0 ? a : b
+}
+
+/** How many segments have nothing after a place. */
+function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: Place): number {
+  return indexes.filter((index) => compareOrder(shape, lastOf(index), end) <= 0).length
+}
+
+/** What both states have after a place, up to another one; the ends of the listing if undefined. */
+interface Part {
+  readonly was: Segments
+  readonly is: Segments
+  readonly after: Place | undefined
+  readonly end: Place | undefined
+}
+
+async function changesIn(
+  source: IndexSource,
+  states: ListingStates,
+  part: Part,
+): Promise<readonly RecordChange[]> {
   const { shape } = source
-  const was = await openCursor(source, { companyId, leaves: leaves.former }, start)
-  const is = await openCursor(source, { companyId, leaves: leaves.present }, start)
-  const left = goneTraces(shape, traces, start)
-  let at = 0
-  async function nextOne(): Promise<RecordChange | undefined> {
-    for (;;) {
-      const first = earlier(shape, earlier(shape, left[at], was), is)
-      if (first === undefined) return undefined
-      const { id, sort } = first
-      const trace = traces.get(id)?.kind
-      const wasThere = isHere(was, id, sort)
-      const isThere = isHere(is, id, sort)
-      const isPut = isThere && (!wasThere || !isFormerKnown || trace === 'put' || !isSame(is, was))
-      const texts = isPut ? textAt(is) : undefined
-      if (left[at]?.id === id && left[at]?.sort === sort) at += 1
-      const wasMoved = wasThere ? moveOn(source, was) : undefined
-      const isMoved = isThere ? moveOn(source, is) : undefined
-      if (wasMoved !== undefined) await wasMoved
-      if (isMoved !== undefined) await isMoved
-      const one = { ids: [id], sorts: [sort], lengths: [texts?.length ?? 0], texts }
-      if (isPut) return { kind: 'put', ...one }
-      if (!isThere) return { kind: trace === 'erase' ? 'erase' : 'remove', ...one }
+  const { traces, isFormerKnown } = states
+  const isIn = (place: Place) =>
+    (part.after === undefined || compareOrder(shape, place, part.after) > 0) &&
+    (part.end === undefined || compareOrder(shape, place, part.end) <= 0)
+  const gone = new Map<number, Place>()
+  for (const trace of traces.values()) {
+    const isGone = trace.kind === 'remove' || trace.kind === 'erase'
+    if (isGone && isIn(trace)) gone.set(trace.id, trace)
+  }
+  if (part.was.leaves.length === 0 && gone.size === 0) return allOf(source, states, part)
+  const before = new Map<number, Entry>()
+  for (const entry of entriesOf(part.was)) if (isIn(entry)) before.set(entry.id, entry)
+  for (const [id, entry] of before) gone.set(id, entry)
+  const found: (Place & { readonly change: RecordChange })[] = []
+  for (const entry of entriesOf(part.is)) {
+    if (!isIn(entry)) continue
+    const { id, sort } = entry
+    gone.delete(id)
+    const isSame = isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before.get(id), entry)
+    if (isSame) continue
+    const texts = textsAt(states, entry.segment, entry.from, entry.length)
+    const change = { ids: [id], sorts: [sort], lengths: [entry.length], texts }
+    found.push({ id, sort, change: { kind: 'put', ...change } })
+  }
+  for (const { id, sort } of await withoutMoved(source, states, gone)) {
+    const kind = traces.get(id)?.kind === 'erase' ? 'erase' : 'remove'
+    const change = { kind, ids: [id], sorts: [sort], lengths: [0], texts: undefined } as const
+    found.push({ id, sort, change })
+  }
+  return found.sort((a, b) => compareOrder(shape, a, b)).map(({ change }) => change)
+}
+
+/** All records of the present state are new, a segment at a time. */
+function allOf(
+  source: IndexSource,
+  states: ListingStates,
+  { is: { leaves, indexes }, after }: Part,
+): readonly RecordChange[] {
+  return indexes.flatMap(({ ids, sorts, lengths }, n): readonly RecordChange[] => {
+    const { segment = 0 } = leaves[n] ?? {}
+    const isPast = (at: number) => {
+      const place = { id: ids[at] ?? 0, sort: sorts[at] ?? 0 }
+      return after !== undefined && compareOrder(source.shape, place, after) <= 0
+    }
+    let [first, from] = [0, 0]
+    for (; first < ids.length && isPast(first); first += 1) from += (lengths[first] ?? 0) + 1
+    if (first === ids.length) return []
+    let length = ids.length - first - 1
+    for (const one of lengths.subarray(first)) length += one
+    const texts =
+      source.textsOf(segment)?.subarray(from, from + length) ??
+      textsAt(states, segment, from, length)
+    const part = { ids: ids.subarray(first), sorts: sorts.subarray(first) }
+    return [{ kind: 'put', ...part, lengths: lengths.subarray(first), texts }]
+  })
+}
+
+function textsAt(
+  { place: { companyId } }: ListingStates,
+  segment: number,
+  from: number,
+  length: number,
+): TextRange {
+  return { companyId, segment, from, length }
+}
+
+/** A record of a segment: the place of its text, and of its digest. */
+interface Entry extends Place {
+  readonly segment: number
+  readonly from: number
+  readonly length: number
+  readonly digests: Uint8Array
+  readonly n: number
+}
+
+function* entriesOf({ leaves, indexes }: Segments): Generator<Entry> {
+  for (const [at, { count, ids, sorts, lengths, digests }] of indexes.entries()) {
+    const { segment = 0 } = leaves[at] ?? {}
+    for (let [n, from] = [0, 0]; n < count; n += 1) {
+      const length = lengths[n] ?? 0
+      yield { id: ids[n] ?? 0, sort: sorts[n] ?? 0, segment, from, length, digests, n }
+      from += length + 1
     }
   }
-  return (most) => {
-    // What only the present state has is new, a segment at a time.
-    const isRest = was.isAtEnd && at === left.length && !is.isAtEnd
-    if (!isRest) return nextOne()
-    return after(takeOn(source, is, most), (taken) => ({ kind: 'put', ...taken }))
+}
+
+/** Whether a record stands at the same place, with the same text. */
+function areSame(a: Entry | undefined, b: Entry): boolean {
+  if (a?.sort !== b.sort) return false
+  for (let byte = 0; byte < digestBytes; byte++) {
+    if (a.digests[a.n * digestBytes + byte] !== b.digests[b.n * digestBytes + byte]) return false
   }
+  return true
 }
 
-function isHere(cursor: RecordCursor, id: number, sort: number): boolean {
-  return !cursor.isAtEnd && cursor.id === id && cursor.sort === sort
-}
-
-function earlier(
-  shape: ListingShape,
-  place: Place | undefined,
-  cursor: RecordCursor,
-): Place | undefined {
-  if (cursor.isAtEnd) return place
-  return place === undefined || compareOrder(shape, cursor, place) < 0 ? cursor : place
-}
-
-/** Traces of records that are gone, after a place, in the order of the listing. */
-function goneTraces(
-  shape: ListingShape,
-  traces: ReadonlyMap<number, TraceRow>,
-  start: Place | undefined,
-): readonly TraceRow[] {
-  if (traces.size === 0) return []
-  return [...traces.values()]
-    .filter(({ kind }) => kind === 'remove' || kind === 'erase')
-    .filter((trace) => start === undefined || compareOrder(shape, trace, start) > 0)
-    .sort((a, b) => compareOrder(shape, a, b))
+/** Those of records that are gone from one place which do not stand at another one. */
+async function withoutMoved(
+  source: IndexSource,
+  { place: { companyId }, leaves: { present } }: ListingStates,
+  gone: ReadonlyMap<number, Place>,
+): Promise<readonly Place[]> {
+  if (gone.size === 0 || !source.shape.hasSort) return [...gone.values()]
+  const listed = await collectIds(source, { companyId, leaves: present }, gone)
+  return [...gone.values()].filter(({ id }) => !listed.has(id))
 }

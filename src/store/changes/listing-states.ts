@@ -8,6 +8,7 @@ import {
 } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
+import type { ListedRecord } from '../listing/segment.ts'
 import type {
   ChangedListing,
   HeadRow,
@@ -15,8 +16,10 @@ import type {
   TraceRow,
   VersionSpan,
 } from '../listing/tables.ts'
-import type { IndexSource } from './index-source.ts'
-import { findLeaf, type Place } from './record-cursor.ts'
+import type { IndexSource, Leaves } from './index-source.ts'
+
+/** A place in the order of a listing: that of a record. */
+export type Place = Pick<ListedRecord, 'id' | 'sort'>
 
 /** A listing that has changed. */
 export interface ListingStates {
@@ -141,4 +144,23 @@ async function inOrder(
   })
   placed.sort((a, b) => compareOrder(source.shape, a, b))
   return placed.map(({ leaf }) => leaf)
+}
+
+/** The first segment with a record after a place, by halving. */
+export async function findLeaf(
+  source: IndexSource,
+  { companyId, leaves }: Leaves,
+  place: Place,
+): Promise<number> {
+  let [low, high] = [0, leaves.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const one = leaves.slice(middle, middle + 1)
+    const [index] = await source.read({ companyId, leaves: one })
+    const last = (index?.count ?? 0) - 1
+    const end = { id: index?.ids[last] ?? 0, sort: index?.sorts[last] ?? 0 }
+    if (compareOrder(source.shape, end, place) > 0) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -12,7 +12,7 @@ import { withVersions } from './changed-in.ts'
 import { addCompanies } from './company-changes.ts'
 import { changedListings } from './changed-listings.ts'
 import { createPage } from './changes-page.ts'
-import { compareListing } from './compare-listing.ts'
+import { compareListing, type Room } from './compare-listing.ts'
 import { findSpan } from './find-span.ts'
 import { createIndexSource, type WantedSegments } from './index-source.ts'
 import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
@@ -123,12 +123,6 @@ async function addListings(
       if (page.isFull()) return
     }
   }
-}
-
-/** What a page has room for: changes, and bytes of texts. */
-interface Room {
-  readonly limit: number
-  readonly bytesMax: number
 }
 
 /** Listings whose segments are read at once: not many more than fill the page. */
