@@ -3,7 +3,6 @@
 import type { CheckRow } from './check-record.ts'
 import { refusedDay } from '../guard-rails.ts'
 import type { ImportRequest } from '../import-files.ts'
-import { rowPreparer } from './prepare-row.ts'
 import {
   type Fault,
   type Problem,
@@ -12,6 +11,7 @@ import {
   showValue,
   type SourceRow,
 } from '../../files/refusal.ts'
+import type { TextRules } from '../../files/source-file.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */
@@ -34,6 +34,25 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
     const checked = prepared(row)
     if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked
     return refuseForAll([checked, refusedDay(dayOfRow(row), latest)])
+  }
+}
+
+/**
+ * Returns what prepares the texts of a row, outer blanks and those that mean null; undefined if rows
+ * stay as they are.
+ */
+function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => SourceRow) | undefined {
+  if (!isTrimmed && nulls.length === 0) return undefined
+  const empty = new Set(nulls)
+  function prepared(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(prepared)
+    if (typeof value !== 'string') return value
+    const text = isTrimmed ? value.trim() : value
+    return empty.has(text) ? null : text
+  }
+  return (row) => {
+    const entries = Object.entries(row)
+    return Object.fromEntries(entries.map(([name, value]) => [name, prepared(value)]))
   }
 }
 

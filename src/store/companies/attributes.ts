@@ -1,7 +1,5 @@
 // What sources say about companies: listings with one record a source.
 
-import { buildDirectory, totalsOf } from '../listing/directory.ts'
-import { applyPlan, planMerge } from '../listing/merge.ts'
 import { keysOf, leavesOf } from '../listing/open-listings.ts'
 import {
   decodeEntries,
@@ -11,8 +9,7 @@ import {
   valueAt,
 } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow, ListingLookups, SegmentKey, SegmentRow } from '../listing/tables.ts'
-import type { MergeContext } from '../listing/write-listings.ts'
+import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
 
 /** What a source says about a company, besides the attributes themselves. */
 export interface Statement {
@@ -66,24 +63,4 @@ export async function readAttributes(
     said.get(companyId)?.push(...recordsOf(index, texts))
   }
   return said
-}
-
-/** Writes what sources say about companies anew: as few records as a company has sources. */
-export async function writeAttributes(
-  { tables, version, numbers }: MergeContext,
-  said: ReadonlyMap<number, readonly ListedRecord[]>,
-): Promise<void> {
-  const heads: HeadRow[] = []
-  const segments: SegmentRow[] = []
-  for (const [companyId, records] of said) {
-    const plan = planMerge(attributesShape, [], { puts: records, removed: new Set() })
-    const textsOf = () => new Uint8Array()
-    const { entries, written } = applyPlan(attributesShape, plan, textsOf, numbers.next)
-    for (const row of written) segments.push({ companyId, ...row })
-    const { directory, nodes } = buildDirectory(entries, [], numbers.next)
-    for (const node of nodes) segments.push({ companyId, ...node, texts: null })
-    heads.push({ companyId, version, ...totalsOf(entries), meta: null, directory })
-  }
-  await tables.putSegments(segments)
-  await tables.putHeads(attributesShape.listing, heads)
 }

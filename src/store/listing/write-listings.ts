@@ -143,16 +143,13 @@ function applyPart(
   return merged.written.map((row) => ({ companyId: company, ...row }))
 }
 
-export interface CompanyMerge {
+/** What changes in a listing. */
+interface ListingMerge {
   readonly company: number
   readonly listing: OpenListing | undefined
   /** Those of its segments, if they have been read. */
   readonly indexes: readonly SegmentIndex[] | undefined
   readonly puts: PutReader
-}
-
-/** What changes in a listing. */
-export interface ListingMerge extends CompanyMerge {
   /** The ids of the records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
   /** How many of its other records have each type. */
@@ -187,8 +184,8 @@ export async function mergeListing(
   out.addListing({ companyId: company, meta, entries: window.entries, known })
 }
 
-/** Makes a listing of a company's first records, which may be in any order. */
-export function addFirst(
+/** Makes a listing of all the records that it has from now on, which may be in any order. */
+export function addWhole(
   shape: ListingShape,
   { company, records }: { readonly company: number; readonly records: ListedRecord[] },
   out: Output,
@@ -246,7 +243,7 @@ async function knownNodes(
 }
 
 /** A place in the order of a listing. */
-export type OrderKey = Pick<ListedRecord, 'id' | 'sort'>
+type OrderKey = Pick<ListedRecord, 'id' | 'sort'>
 
 export interface PutReader {
   /** The next records before a place, at most so many. */
@@ -254,19 +251,13 @@ export interface PutReader {
 }
 
 /** How many records are merged at once. */
-export const recordsAtOnce = 20_000
-
-interface Merged {
-  readonly company: number
-  readonly gone: ReadonlySet<number>
-  readonly types: Map<string, number>
-}
+const recordsAtOnce = 20_000
 
 /** Merges a listing a window of consecutive segments at a time, in the listing's order. */
-export function createWindow(
+function createWindow(
   { tables }: MergeContext,
   shape: ListingShape,
-  { company, gone, types }: Merged,
+  { company, gone, types }: Pick<ListingMerge, 'company' | 'gone' | 'types'>,
   out: Output,
 ) {
   const entries: DirectoryEntry[] = []

@@ -3,11 +3,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import type { SegmentNumbers } from '../listing/write-listings.ts'
+import { addWhole, createOutput, type SegmentNumbers } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
 import { digestIn, textIn } from './staging/spool.ts'
 import { traceCompanies } from '../changes/trace.ts'
-import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
+import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
 import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
@@ -36,23 +36,22 @@ export async function applyCompanies(
   const { rows: staged, length } = staging.facts
   const most = Math.ceil((lengthAtOnce * Math.max(1, staged)) / Math.max(1, length))
   const atOnce = Math.min(attributesAtOnce, most)
+  const out = createOutput({ tables, version: context.version, numbers }, attributesShape)
   for (const batch of inBatches(staging.iterate(changed), atOnce)) {
     const companies = batch.map(([company]) => Number(company))
     const said = await readAttributes(tables, companies)
     const rows = stagedAttributes(context, companies)
-    const written = new Map<number, readonly ListedRecord[]>()
     for (const [id, isChange] of batch) {
       const company = Number(id)
       const former = said.get(company) ?? []
       const own = former.find(({ source }) => source === context.source)
       const row = rows.get(company)
       const record = isChange && row ? changedRecord(context, own, row) : absentRecord(context, own)
-      const others = former.filter((one) => one !== own)
-      const now = [...others, record].sort((a, b) => a.id - b.id)
-      written.set(company, now)
-      await names.change(company, now, former.length === 0)
+      const records = [...former.filter((one) => one !== own), record]
+      addWhole(attributesShape, { company, records }, out)
+      await names.change(company, records, former.length === 0)
     }
-    await writeAttributes({ tables, version: context.version, numbers }, written)
+    await out.flush()
     parts('writing')(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
   }

@@ -5,7 +5,7 @@ import { addToCount, parseMeta } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import {
-  addFirst,
+  addWhole,
   createOutput,
   type MergeContext,
   mergeListing,
@@ -13,13 +13,7 @@ import {
 } from '../listing/write-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
-import {
-  createPutReader,
-  type Put,
-  type PutKind,
-  readChanges,
-  recordReader,
-} from './staging/put-reader.ts'
+import { createPutReader, type PutKind, readChanges, recordReader } from './staging/put-reader.ts'
 import { companyIdIn, idIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
@@ -44,12 +38,7 @@ export async function applyRecords(
 ): Promise<void> {
   const { staging, tables } = context
   const listing = kind.resource.name
-  const companies = staging.iterate(`
-    select company_id, count(*) from (
-      select company_id from change union all select company_id from removal
-    ) group by company_id order by company_id`)
-  const changes = { companies, puts: readChanges(staging, kind), last: lastCompany(staging) }
-  await mergeAll(context, kind, changes, onShare)
+  await mergeAll(context, kind, onShare)
   const gone = staging.iterate('select id, company_id from removal order by id, company_id')
   for (const batch of inBatches(gone, idsAtOnce)) {
     await tables.dropIds(
@@ -60,10 +49,14 @@ export async function applyRecords(
   const added = staging.iterate(
     'select id, company_id from change where not is_known order by id, company_id',
   )
-  const ids = Iterator.from(added).map(([id, company]) => ({
-    ...{ id: Number(id), companyId: Number(company), source: kind.source },
-  }))
-  await writeIds(context, listing, ids)
+  for (const batch of inBatches(added, idsAtOnce)) {
+    await tables.putIds(
+      listing,
+      batch.map(([id, company]) => ({
+        ...{ id: Number(id), companyId: Number(company), source: kind.source },
+      })),
+    )
+  }
 }
 
 /** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
@@ -79,7 +72,7 @@ export async function applyFirst(
   let company = 0
   let records: ListedRecord[] = []
   function finish(): void {
-    if (records.length > 0) addFirst(shape, { company, records }, out)
+    if (records.length > 0) addWhole(shape, { company, records }, out)
     records = []
   }
   for (const rows of staging.spooled()) {
@@ -109,31 +102,17 @@ const copyBytes = (record: ListedRecord): ListedRecord => ({
   text: Buffer.from(record.text),
 })
 
-/** Brings the listings in which records are up to date. */
-async function writeIds(
-  { tables }: MergeContext,
-  listing: string,
-  ids: Iterable<ListedId>,
-): Promise<void> {
-  for (const batch of inBatches(ids, idsAtOnce)) await tables.putIds(listing, batch)
-}
-
-/** The companies that change, with how many changes, the records put, and the last company. */
-interface AllChanges {
-  readonly companies: Iterable<readonly StagedValue[]>
-  readonly puts: Iterator<Put>
-  readonly last: number
-}
-
-async function mergeAll(
-  context: ApplyContext,
-  { shape }: PutKind,
-  { companies: all, puts, last }: AllChanges,
-  onShare: OnShare,
-): Promise<void> {
-  const { tables } = context
+/** Merges the changes into the listings, one company after another. */
+async function mergeAll(context: ApplyContext, kind: PutKind, onShare: OnShare): Promise<void> {
+  const { staging, tables } = context
+  const { shape } = kind
+  const all = staging.iterate(`
+    select company_id, count(*) from (
+      select company_id from change union all select company_id from removal
+    ) group by company_id order by company_id`)
+  const last = lastCompany(staging)
   const isListed = await tables.hasHeads(shape.listing)
-  const putsOf = createPutReader(shape, puts)
+  const putsOf = createPutReader(shape, readChanges(staging, kind))
   const out = createOutput(context, shape)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
