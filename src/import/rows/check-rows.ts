@@ -37,10 +37,7 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
   }
 }
 
-/**
- * Returns what prepares the texts of a row, outer blanks and those that mean null; undefined if rows
- * stay as they are.
- */
+/** Removes outer blanks and texts that mean null; undefined if rows stay as they are. */
 function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => SourceRow) | undefined {
   if (!isTrimmed && nulls.length === 0) return undefined
   const empty = new Set(nulls)
