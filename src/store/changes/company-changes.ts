@@ -18,7 +18,7 @@ const atVersion = ({ registry }: Reading, version: number): AtVersion => {
   return { version, isLast: version === registry.version }
 }
 
-/** How many companies are read at first, and then. */
+/** How many companies are read at first; then as many as fit, if they go on so, but no more. */
 const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 
 /** Adds all that were known at the end, in the order of their ids. */
@@ -51,7 +51,8 @@ async function* knownIds(reading: Reading): AsyncGenerator<readonly number[]> {
     if (asked.companyId > last) yield [asked.companyId]
     return
   }
-  for (let [after, most] = [last, companiesAtFirst]; ; most = companiesAtOnce) {
+  const begin = page.left()
+  for (let [after, most] = [last, companiesAtFirst]; ;) {
     const limit = Math.min(most, page.left().limit)
     const known = await tables.knownCompanies({ after, limit })
     let end = known.length < limit ? Number.MAX_SAFE_INTEGER : (known.at(-1) ?? after)
@@ -65,6 +66,9 @@ async function* knownIds(reading: Reading): AsyncGenerator<readonly number[]> {
     yield ids
     if (end === Number.MAX_SAFE_INTEGER) return
     after = end
+    const left = page.left()
+    const bytes = (begin.bytesMax - left.bytesMax) / Math.max(1, begin.limit - left.limit)
+    most = Math.min(companiesAtOnce, Math.ceil(left.bytesMax / Math.max(1, bytes)))
   }
 }
 

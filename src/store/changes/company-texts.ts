@@ -54,6 +54,8 @@ export async function readCompanyTexts(
   const ids: number[] = []
   const versions: number[] = []
   const lengths: number[] = []
+  // What a failure may have left.
+  writer.take()
   let n = 0
   for (const id of asked) {
     const isPresent = said.ids[n] === id

@@ -85,7 +85,7 @@ type SaidColumns = readonly [
 const knownFrom: GatherQuery = {
   values: ['k.id'],
   bytes: [],
-  from: 'from (select id from companies where id > $1 order by id limit $2) k',
+  from: 'from (select id from companies where id > $1 order by id limit $2) k order by k.id',
 }
 
 const knownInPast = `
