@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './support/import-rows.ts'
-import { runCommand } from './support/run-command.ts'
+import { mustRun } from './support/run-command.ts'
 import { storeDigest } from './support/store-state.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -56,7 +56,7 @@ test(
     assert.equal((await run('banks')).code, 2)
     writeFileSync(join(folder, 'first.csv'), extract(20, 'York'))
     const first = 'import companies first.csv --source banks --snapshot'.split(' ')
-    assert.equal((await runCommand(folder, first)).code, 0)
+    await mustRun(folder, first)
 
     const updated = await run('banks', url)
     assert.equal(updated.code, 0, updated.out)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 
 const right = (id: number, name: string) => {
   return { id, company_jurisdiction: 'GB', company_identifier: '00000012', name }
@@ -17,8 +17,7 @@ test('changes are printed a line each, all of them, of a company, of a listing',
   await importRows(db, 'rights', rights)
   await importRows(db, 'rights', [right(1, 'new'), ...rights.slice(2)], { isSnapshot: true })
   const print = async (...args: string[]) => {
-    const { code, out, err } = await runCommand(folder, ['changes', ...args])
-    assert.equal(code, 0, err)
+    const { out, err } = await mustRun(folder, ['changes', ...args])
     assert.match(err, /^changes up to \d+\.[0-9a-f]{12}\n$/)
     const told = out.split('\n').slice(0, -1)
     return { told: told.map((line) => JSON.parse(line) as { id: number; change: string }), err }

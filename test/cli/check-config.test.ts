@@ -7,7 +7,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { settings, variableOf } from '../../src/config/settings.ts'
 import { withoutPasswords } from '../../src/text/redact.ts'
 import { makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 
 interface Shown {
   readonly settings: readonly Readonly<Record<string, string>>[]
@@ -17,8 +17,7 @@ interface Shown {
 test('check-config prints every setting with value and origin, and opens nothing', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_CACHE_MIB: '9', DOSSIER_PORT: '1' }
-  const { code, out, err } = await runCommand(folder, ['check-config', '--port', '81'], { env })
-  assert.equal(code, 0, err)
+  const { out, err } = await mustRun(folder, ['check-config', '--port', '81'], { env })
   assert.equal(err, '')
   for (const setting of Object.values(settings)) {
     const line = out.split('\n').find((text) => text.startsWith(`--${setting.name} `)) ?? ''

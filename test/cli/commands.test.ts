@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
@@ -17,8 +17,7 @@ const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 
 test('help lists every command, and each has its own help', async (t) => {
   const folder = makeFolder(t)
-  const { code, out } = await runCommand(folder, ['--help'])
-  assert.equal(code, 0)
+  const { out } = await mustRun(folder, ['--help'])
   for (const command of ['import', 'keys', 'serve', 'migrate', 'demo', 'check-config']) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
     const help = await runCommand(folder, [command, '--help'])
@@ -71,7 +70,7 @@ test('--rejects loads the good rows and writes the others with their reasons', a
   assert.equal((await runCommand(folder, [...args, 'x.csv'])).code, 2)
   assert.equal((await runCommand(folder, [...args, 'no/such/folder'])).code, 1)
   assert.ok(!existsSync(join(folder, 'dossier.db')))
-  assert.equal((await runCommand(folder, [...args, 'bad.ndjson'])).code, 0)
+  await mustRun(folder, [...args, 'bad.ndjson'])
   const bad = JSON.parse(readFileSync(join(folder, 'bad.ndjson'), 'utf8')) as object
   assert.deepEqual(bad, {
     ...{ file: 'x.csv', unit: 'row', number: 2, field: 'id', value: '"zwei"' },
@@ -89,7 +88,7 @@ test('a bundled mapping is found by name, and a wrong name gets a suggestion', a
     (await runCommand(folder, [...args, 'nasa-patent'])).err,
     /did you mean nasa-patents\?/,
   )
-  assert.equal((await runCommand(folder, [...args, 'nasa-patents'])).code, 0)
+  await mustRun(folder, [...args, 'nasa-patents'])
   assert.equal(
     queryValue(join(folder, 'dossier.db'), 'select holders from rights_view'),
     '["X Center"]',
@@ -103,8 +102,7 @@ test('a bundled mapping is found by name, and a wrong name gets a suggestion', a
 test('a dry run of a first import creates no store', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), row(1))
-  const { code, out } = await runCommand(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
-  assert.equal(code, 0)
+  const { out } = await mustRun(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
 })

@@ -13,7 +13,7 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import { readServed } from '../support/follower.ts'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
 
 const companies = [1, 2, 3]
@@ -41,8 +41,7 @@ test('a copy has every record and company, and says so in its manifest (12.6)', 
   await fill(db)
   const formats = 'ndjson.zst,parquet,csv.zst'
   const args = ['export', join(folder, 'copies'), '--format', formats, '--db', storeAt(db)]
-  const { code, out, err } = await runCommand(folder, args)
-  assert.equal(code, 0, err)
+  const { out } = await mustRun(folder, args)
   assert.match(out, /^Version 6 in .*copies\/6: records, bytes\n/)
   const own = join(folder, 'copies', '6')
   const manifest = manifestIn(own)
@@ -82,8 +81,7 @@ for (const format of ['ndjson.zst', 'parquet', 'csv.zst'] as const) {
     await fill(db)
     const own = join(folder, 'copies')
     const args = ['export', own, '--format', format, '--json', '--db', storeAt(db)]
-    const { code, out, err } = await runCommand(folder, args)
-    assert.equal(code, 0, err)
+    const { out } = await mustRun(folder, args)
     const manifest = JSON.parse(out) as Manifest
     const again = join(folder, 'again.db')
     for (const { resource, files } of manifest.resources) {

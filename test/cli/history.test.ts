@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { makeChangedRegistry, typeRegistry } from '../support/changed-registry.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import type { FoundCompany } from '../../src/store/reading.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
@@ -33,8 +33,7 @@ test('import reports how many events it recorded', async (t) => {
 test('imports lists the imports, newest first', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
-  const { code, out } = await runCommand(folder, ['imports', '--db', db])
-  assert.equal(code, 0)
+  const { out } = await mustRun(folder, ['imports', '--db', db])
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, 'b.csv')))
     .digest('hex')
@@ -61,8 +60,7 @@ test('imports lists the imports, newest first', async (t) => {
 test('company shows attributes, totals and the latest events', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out } = await runCommand(folder, ['company', 'GB', '1', '--db', db])
-  assert.equal(code, 0)
+  const { out } = await mustRun(folder, ['company', 'GB', '1', '--db', db])
   assert.equal(
     out,
     `GB 1  Acme Ltd  (company 1000000000001)
@@ -152,8 +150,7 @@ test('company says since when its attributes hold, and when it was last seen', a
   await load('2026-07-03', true, 'Bolt', '2')
   assert.equal(await heading(), 'absent since 2026-07-03 (version 5), last seen 2026-07-02')
   for (const version of ['5', '4']) {
-    const run = await runCommand(folder, ['revert', version, '--db', db])
-    assert.equal(run.code, 0, run.err)
+    await mustRun(folder, ['revert', version, '--db', db])
   }
   assert.equal(await heading(), 'since 2020-01-15 (version 7), last seen 2026-06-30')
 })
@@ -241,7 +238,7 @@ if (isFile)
     assert.equal(out, `${db} copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
     writer.exec('rollback')
     writer.close()
-    assert.equal((await runCommand(folder, ['verify', '--db', 'copy.db'])).code, 0)
+    await mustRun(folder, ['verify', '--db', 'copy.db'])
     for (const table of ['heads', 'segments', 'record_ids', 'imports', 'keys']) {
       const sql = `select * from ${table}`
       assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
@@ -249,7 +246,7 @@ if (isFile)
     // A copy is an ordinary store: it accepts imports and is in WAL mode.
     assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
     const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
-    assert.equal((await runCommand(folder, more)).code, 0)
+    await mustRun(folder, more)
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes('.part')),
       [],
@@ -299,7 +296,7 @@ test('prune removes past states, reports how many, and the store stays sound', a
       ...{ jobs: 0, pos_terminals: 0, events: 0 },
     },
   })
-  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
+  await mustRun(folder, ['verify', '--db', db])
   assert.equal(query(db, 'select * from events_view').length, 3)
 })
 
@@ -309,6 +306,6 @@ test('compact reports sizes, and the store stays sound', async (t) => {
   const { code, out, err } = await runCommand(folder, ['compact', '--db', db])
   assert.equal(code, 0, err)
   assert.match(out, /^[^\n]+ compacted: [\d,]+ bytes before, [\d,]+ after\.$/m)
-  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
+  await mustRun(folder, ['verify', '--db', db])
   assert.equal(query(db, 'select * from events_view').length, 3)
 })

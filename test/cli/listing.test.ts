@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { employees } from '../../src/resources/employees.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { makeRecord } from '../support/make-record.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 
 const people = Array.from({ length: 620 }, (_, n) =>
   makeRecord(employees, {
@@ -30,8 +30,7 @@ test('a listing is printed whole, filtered, in another order, at a version', asy
   await load(people.slice(0, 600))
   await load(people.slice(600))
   const print = async (...args: string[]) => {
-    const { code, out, err } = await runCommand(folder, ['listing', ...args])
-    assert.equal(code, 0, err)
+    const { out } = await mustRun(folder, ['listing', ...args])
     return out
   }
   assert.equal(await print('GB:01', 'employees'), lines(people))

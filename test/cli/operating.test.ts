@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
@@ -33,7 +33,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     const folder = makeFolder(t)
     const before = getPriority()
     writeFileSync(join(folder, 'x.ndjson'), row(1))
-    assert.equal((await runCommand(folder, ['import', 'rights', 'x.ndjson'])).code, 0)
+    await mustRun(folder, ['import', 'rights', 'x.ndjson'])
     assert.equal(getPriority(), before, 'commands of a test share its process')
 
     const { child, ended, until } = startDossier(t, folder, ['import', 'rights', '-'])

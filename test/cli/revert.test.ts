@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { extracts, typeRegistry } from '../support/changed-registry.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { dossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 
@@ -66,8 +66,7 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.equal(removed.code, 0, removed.err)
   assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])
   const [, version] = /to bring them back: dossier revert (\d+)\n$/.exec(removed.out) ?? []
-  const back = await runCommand(folder, ['revert', String(version), '--db', db])
-  assert.equal(back.code, 0, back.err)
+  await mustRun(folder, ['revert', String(version), '--db', db])
   assert.equal((await list()).find(({ target }) => target === 'rights')?.records, rights.records)
 })
 

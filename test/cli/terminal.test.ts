@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { dossier, startDossier } from '../support/run-dossier.ts'
 import { changeStore } from '../support/store-state.ts'
 import { controls } from '../support/terminal-controls.ts'
@@ -119,8 +119,7 @@ describe('a terminal', { concurrency: 2 }, () => {
       ['company', 'XX', '1'],
       ['company', 'XX', evil],
     ]) {
-      const { code, out, err } = await runCommand(folder, words)
-      assert.equal(code, 0, err)
+      const { out, err } = await mustRun(folder, words)
       assert.match(out, /owned\\x1b\]0;t/, words.join(' '))
       assertHarmless(out + err)
     }
@@ -140,7 +139,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     assert.ok(out.includes('\u202e'))
     writeFileSync(join(folder, 'x.ndjson'), `{"id":1,"company_id":7,${quoted}:1}\n`)
     const args = ['import', 'rights', 'x.ndjson', '--rejects', 'rejects.ndjson']
-    assert.equal((await runCommand(folder, args)).code, 0)
+    await mustRun(folder, args)
     const rejects = readFileSync(join(folder, 'rejects.ndjson'), 'utf8')
     assert.equal(rejects, `${JSON.stringify(JSON.parse(rejects))}\n`)
     assert.ok(rejects.includes('\u202e'))

@@ -9,7 +9,7 @@ import { createUses, usesMax } from '../../src/auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, readKeyUsage } from '../../src/store/open-store.ts'
 import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
@@ -31,8 +31,7 @@ interface Listed {
 
 async function list(db: string, ...options: string[]): Promise<Listed[]> {
   const args = ['keys', 'list', '--json', '--db', db, ...options]
-  const { code, out, err } = await runCommand('/', args)
-  assert.equal(code, 0, err)
+  const { out } = await mustRun('/', args)
   return JSON.parse(out) as Listed[]
 }
 

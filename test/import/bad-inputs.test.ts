@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 import type { BadInput, BadInputs } from './bad-inputs/bad-input.ts'
@@ -35,8 +35,7 @@ before(async () => {
   await load('rights', [{ ...rights[0], name: 'Brand' }])
   for (const [name, content] of Object.entries(banks)) writeFileSync(join(folder, name), content)
   for (const line of loads) {
-    const { code, err } = await runCommand(folder, line.split(' '))
-    assert.equal(code, 0, err)
+    await mustRun(folder, line.split(' '))
   }
   digest = await storeDigest(store)
 })
@@ -46,8 +45,7 @@ after(() => rmSync(folder, { recursive: true }))
 async function load(target: string, rows: readonly object[], ...options: string[]) {
   writeFileSync(join(folder, 'good.ndjson'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   const words = ['import', target, 'good.ndjson', '--source', 'register', ...options]
-  const { code, err } = await runCommand(folder, words)
-  assert.equal(code, 0, err)
+  await mustRun(folder, words)
 }
 
 async function refuse({ files = {}, run, code = 1, says }: BadInput): Promise<void> {
@@ -75,8 +73,7 @@ for (const [subject, inputs] of Object.entries(tables)) {
 test('16: a recorded event that is pushed again is unchanged', async () => {
   writeFileSync(join(folder, 'events.ndjson'), recordedEvent)
   const pushed = 'import events events.ndjson --source banks'
-  const { code, out, err } = await runCommand(folder, pushed.split(' '))
-  assert.equal(code, 0, err)
+  const { out } = await mustRun(folder, pushed.split(' '))
   assert.match(out, /inserted +0\n +updated +0\n +unchanged +1\n/)
 })
 

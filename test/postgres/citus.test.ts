@@ -14,7 +14,7 @@ import { headSql, segmentsSql } from '../../src/store/postgres/tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { readListing } from '../support/read-listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
@@ -163,7 +163,7 @@ test(
     await restore()
     const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
     for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url), behind)
-    assert.equal((await runCommand('.', ['migrate', '--db', at])).code, 0)
+    await mustRun('.', ['migrate', '--db', at])
     for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
 
     // A list that was restored is an ordinary table of the coordinator.

@@ -11,7 +11,7 @@ import type { Client } from 'pg'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun } from '../support/run-command.ts'
 import { dossier, storeOf } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -38,8 +38,7 @@ async function makeStore(t: TestContext): Promise<Made> {
   const db = join(folder, 'dossier.db')
   writeFileSync(join(folder, 'first.ndjson'), rows(1_000, 'first'))
   writeFileSync(join(folder, 'second.ndjson'), rows(2_000, 'second'))
-  const first = await runCommand(folder, ['import', 'rights', 'first.ndjson'])
-  assert.equal(first.code, 0, first.err)
+  await mustRun(folder, ['import', 'rights', 'first.ndjson'])
   const watcher = await openSession(storeAt(db, 'postgres'))
   t.after(() => watcher.end())
   return { folder, db, watcher }
@@ -121,14 +120,13 @@ for (const [statement, lock, ends] of moments) {
       }
       await checkNothingLeft(watcher)
       assert.equal(await storeDigest(db), before)
-      const again = await runCommand(folder, [
+      const again = await mustRun(folder, [
         'import',
         'rights',
         'second.ndjson',
         '--accept',
         '--json',
       ])
-      assert.equal(again.code, 0, again.err)
       const { counts, version } = JSON.parse(again.out) as {
         counts: Record<string, number>
         version: number

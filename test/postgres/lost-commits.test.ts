@@ -13,7 +13,7 @@ import { schemaIn } from '../../src/store/postgres/url.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -33,8 +33,7 @@ async function makeStore(t: TestContext): Promise<Made> {
     const row = { id: 1, company_id: 7, name }
     writeFileSync(join(folder, `${name}.ndjson`), `${JSON.stringify(row)}\n`)
   }
-  const first = await runCommand(folder, ['import', 'rights', 'first.ndjson', '--db', db])
-  assert.equal(first.code, 0, first.err)
+  await mustRun(folder, ['import', 'rights', 'first.ndjson', '--db', db])
   const proxy = await startCuttingProxy(t, db)
   const through = new URL(db)
   through.port = String(proxy.port)
@@ -143,8 +142,7 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
   const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
   t.after(() => server.remove())
   const folder = makeFolder(t)
-  const migrated = await runCommand(folder, ['migrate', '--db', server.url])
-  assert.equal(migrated.code, 0, migrated.err)
+  await mustRun(folder, ['migrate', '--db', server.url])
   const proxy = await startCuttingProxy(t, server.url)
   const through = new URL(server.url)
   through.port = String(proxy.port)

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
 
 const name = 'Zsófia Nemespataki'
@@ -79,8 +79,7 @@ test('after pruning, no removed person is left in the file or its log', async (t
   server.prepare('select count(*) from employees_view').get()
   await removePersons(db)
   assert.ok(occurrences(db, name) > 0, 'the past still has them')
-  const pruned = await runCommand(folder, ['prune', '--yes', '--keep', '0d', '--db', db])
-  assert.equal(pruned.code, 0, pruned.err)
+  await mustRun(folder, ['prune', '--yes', '--keep', '0d', '--db', db])
   assert.equal(occurrences(db, name), 0)
 })
 
@@ -107,12 +106,10 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
   mkdirSync(temporary)
   setTemporary(t, temporary)
   await loadPersons(db)
-  const copied = await runCommand(folder, ['export', exportsFolder, '--db', db])
-  assert.equal(copied.code, 0, copied.err)
+  await mustRun(folder, ['export', exportsFolder, '--db', db])
   const isIn = () => filesIn(folder).filter((file) => occurrences(file, name) > 0)
   assert.ok(isIn().includes(db) && isIn().some((file) => file.startsWith(exportsFolder)))
-  const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
-  assert.equal(made.code, 0, made.err)
+  const made = await mustRun(folder, ['keys', 'create', '--name', 'a', '--db', db])
   const server = await runServer(t, db, ['--usage-seconds', '1'])
   const headers = { authorization: `Bearer ${made.out.trim()}` }
   const page = () =>
@@ -120,24 +117,21 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
   assert.match(await (await page()).text(), new RegExp(name))
   const where = ['--db', db, '--exports', exportsFolder]
   const asked = ['--reason', 'a test', '--by', 'a tester', '--yes']
-  const erased = await runCommand(folder, [
+  const erased = await mustRun(folder, [
     'withhold',
     'erase',
     'employees',
     `name=${name}`,
     ...[...asked, ...where],
   ])
-  assert.equal(erased.code, 0, erased.err)
   assert.doesNotMatch(erased.err, /copies/)
   const owner = ['withhold', 'mask', 'company', 'HU', '1', '--text', name]
-  const masked = await runCommand(folder, [...owner, ...asked, '--db', db])
-  assert.equal(masked.code, 0, masked.err)
+  const masked = await mustRun(folder, [...owner, ...asked, '--db', db])
   assert.match(masked.err, /Complete copies, .* still have it: run dossier compact --exports DIR/)
   assert.doesNotMatch(await (await page()).text(), new RegExp(name), 'no cache has it')
   // What comes again is read, and passes through temporary files.
   await importRows(db, 'employees', persons(3))
-  const compacted = await runCommand(folder, ['compact', ...where])
-  assert.equal(compacted.code, 0, compacted.err)
+  await mustRun(folder, ['compact', ...where])
   // The file of rows is what the operator imports.
   const own = () => isIn().filter((file) => !file.endsWith('.ndjson') || file.includes('withheld'))
   assert.ok(existsSync(`${db}-wal`), 'the server keeps the log')
@@ -165,8 +159,7 @@ test('compact removes what was deleted without being overwritten, and gives room
   t.after(() => server.close())
   server.prepare('select count(*) from employees_view').get()
   const before = readFileSync(db).length
-  const run = await runCommand(folder, ['compact', '--db', db, '--json'])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(folder, ['compact', '--db', db, '--json'])
   const { bytesBefore, bytesAfter, notes } = JSON.parse(run.out) as Record<string, unknown>
   assert.deepEqual([bytesBefore, bytesAfter, notes], [before, readFileSync(db).length, []])
   assert.ok(Number(bytesAfter) < before / 3)
@@ -182,8 +175,7 @@ test('compact says so if a reader of an earlier state keeps the room', async (t)
   t.after(() => reader.close())
   reader.exec('begin')
   reader.prepare('select count(*) from employees_view').get()
-  const run = await runCommand(folder, ['compact', '--db', db])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(folder, ['compact', '--db', db])
   assert.match(run.out, /compacted: [\d,]+ bytes before, [\d,]+ after\.\nA reader keeps an earlier/)
   assert.equal(reader.prepare('select count(*) as n from employees_view').get()?.['n'], 3_000)
 })

@@ -20,7 +20,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
 import type { RestoreWatch } from '../../src/store/inspecting.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { runServer } from '../support/run-server.ts'
 
@@ -33,8 +33,7 @@ async function makeStores(t: TestContext, name = '') {
   const db = join(folder, 'registry.db')
   const copy = join(folder, 'copy.db')
   await importRows(db, 'rights', rows(300, `first${name}`))
-  const backedUp = await runCommand(folder, ['backup', copy, '--db', db])
-  assert.equal(backedUp.code, 0, backedUp.err)
+  await mustRun(folder, ['backup', copy, '--db', db])
   await importRows(db, 'rights', rows(name === '' ? 2_000 : 400, `second${name}`))
   return { folder, db, copy }
 }
@@ -47,8 +46,7 @@ const kept = (folder: string) =>
 test('a restore leaves nothing beside the copy that it read', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const before = readFileSync(copy)
-  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   const beside = readdirSync(folder).filter((name) => name.startsWith('copy.db'))
   assert.deepEqual(beside, ['copy.db'])
   assert.deepEqual(readFileSync(copy), before)
@@ -57,8 +55,7 @@ test('a restore leaves nothing beside the copy that it read', async (t) => {
 test('servers serve the restored state without a restart, and never an old page for a new one', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
-  const copied = await runCommand(folder, ['backup', 'with-key.db', '--db', db])
-  assert.equal(copied.code, 0, copied.err)
+  await mustRun(folder, ['backup', 'with-key.db', '--db', db])
   const authorization = `Bearer ${made.out.trim()}`
   const server = await runServer(t, db)
   const ask = (tag = '') =>
@@ -74,8 +71,7 @@ test('servers serve the restored state without a restart, and never an old page 
   await importRows(db, 'rights', rows(10, 'third'))
   const third = await tagOf()
   assert.equal(third.version, '3')
-  const run = await runCommand(folder, ['restore', 'with-key.db', '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(folder, ['restore', 'with-key.db', '--db', db, '--yes'])
   assert.match(run.out, /^\S+ restored from with-key\.db: version 2, committed 20\S+\.$/m)
   assert.doesNotMatch(run.out, /Restart/)
   const second = await tagOf()
@@ -86,8 +82,7 @@ test('servers serve the restored state without a restart, and never an old page 
   assert.equal(again.status, 200)
   assert.equal(again.headers.get('data-version'), '3')
   // The key is not in the older copy.
-  const old = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(old.code, 0, old.err)
+  const old = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.equal((await ask()).status, 403)
   assert.match(old.out, /Keys are those of the copy/)
@@ -96,8 +91,7 @@ test('servers serve the restored state without a restart, and never an old page 
 test('the replaced store is kept beside it, and can be restored itself', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const [before, after] = [records(db), records(copy)]
-  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   assert.deepEqual(records(db), after)
   const [name = ''] = kept(folder)
   assert.match(name, /^registry-replaced-\d{4}-\d\d-\d\d-\d{6}\.db$/)
@@ -106,12 +100,11 @@ test('the replaced store is kept beside it, and can be restored itself', async (
     new RegExp(`^The replaced store is .*${name}; delete it when all is well`, 'm'),
   )
   assert.deepEqual(records(join(folder, name)), before)
-  assert.equal((await runCommand(folder, ['verify', '--db', name])).code, 0)
-  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
+  await mustRun(folder, ['verify', '--db', name])
+  await mustRun(folder, ['verify', '--db', db])
   assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
 
-  const back = await runCommand(folder, ['restore', name, '--db', db, '--yes'])
-  assert.equal(back.code, 0, back.err)
+  await mustRun(folder, ['restore', name, '--db', db, '--yes'])
   assert.deepEqual(records(db), before)
   assert.equal(kept(folder).length, 2)
 })
@@ -129,8 +122,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   )
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)
-  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   assert.deepEqual(records(db), records(copy))
   assert.deepEqual(kept(folder), [])
 })
@@ -139,8 +131,7 @@ test('a store that is too damaged to be opened is replaced, and kept as it is', 
   const { folder, db, copy } = await makeStores(t)
   truncateSync(db, 100_000)
   const damaged = readFileSync(db)
-  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   assert.match(
     run.out,
     /Restart the servers of this store: they still have the damaged file open\./,

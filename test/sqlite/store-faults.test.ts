@@ -17,7 +17,7 @@ import { createReader } from '../../src/store/sqlite/read.ts'
 import { queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answerIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
@@ -73,8 +73,7 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const copy = join(store.folder, 'copy.db')
-  const backup = await runCommand(store.folder, ['backup', copy, '--db', store.db])
-  assert.equal(backup.code, 0, backup.err)
+  await mustRun(store.folder, ['backup', copy, '--db', store.db])
   const old = join(store.folder, 'old.db')
   renameSync(store.db, old)
   checkRawFailure(await ask('/readyz'), 503)
@@ -102,7 +101,7 @@ test('a lock of another process blocks no request; a start waits 5 s and reports
   other.close()
   const alone = await makeTempStore(t, resources)
   const copy = join(alone.folder, 'copy.db')
-  assert.equal((await runCommand(alone.folder, ['backup', copy, '--db', store.db])).code, 0)
+  await mustRun(alone.folder, ['backup', copy, '--db', store.db])
   const holder = new DatabaseSync(copy)
   holder.exec('pragma locking_mode = exclusive; begin exclusive; update heads set total = total')
   const { code, err } = await runDossier(alone.folder, ['serve', '--db', copy, '--port', '0'])

@@ -17,7 +17,7 @@ import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
@@ -33,8 +33,7 @@ async function makeStores(t: TestContext) {
   const folder = makeFolder(t)
   const [db, copy] = [join(folder, 'registry.db'), join(folder, 'copy.db')]
   await importRows(db, 'employees', rows)
-  const backedUp = await runCommand(folder, ['backup', copy, '--db', db])
-  assert.equal(backedUp.code, 0, backedUp.err)
+  await mustRun(folder, ['backup', copy, '--db', db])
   await withhold(db, 'erase', person)
   return { folder, db, copy, list: join(folder, 'registry-withheld.ndjson') }
 }
@@ -45,8 +44,7 @@ const records = (db: string) => query(db, 'select id from employees_view').lengt
 test('a restore takes what is withheld out of the copy before a server can see it', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const before = readFileSync(copy)
-  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(records(db), 1)
   assert.equal(has(db), false)
   assert.deepEqual(readFileSync(copy), before, 'the copy itself is not touched')
@@ -89,8 +87,7 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   for (const open of opens) await assert.rejects(open, /is a folder/)
   rmSync(list, { recursive: true })
   // A copy elsewhere may be verified, which shows nothing of it, and leaves nothing beside it.
-  const verified = await runCommand(folder, ['verify', '--db', db])
-  assert.equal(verified.code, 0, verified.err)
+  await mustRun(folder, ['verify', '--db', db])
   assert.deepEqual(
     readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name)),
     [],
@@ -128,8 +125,7 @@ test('a new registry begins with the list of the old one, once it has adopted th
   await assert.rejects(importRows(db, 'employees', rows), /is the list of what another registry/)
   assert.equal(existsSync(db), false)
   const why = ['--reason', 'x', '--by', 'y']
-  const run = await runCommand(folder, ['withhold', 'adopt', '--db', db, '--yes', ...why])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['withhold', 'adopt', '--db', db, '--yes', ...why])
   const { counts } = await importRows(db, 'employees', rows)
   assert.deepEqual([counts.inserted, counts.withheld], [1, 1])
   const dry = await importRows(db, 'employees', rows, { isDryRun: true })
@@ -141,7 +137,7 @@ test('a copy of another registry is not restored beside a list that is not its o
   const { folder, db, list } = await makeStores(t)
   const [other, copy] = [join(folder, 'other.db'), join(folder, 'other-copy.db')]
   await importRows(other, 'employees', rows)
-  assert.equal((await runCommand(folder, ['backup', copy, '--db', other])).code, 0)
+  await mustRun(folder, ['backup', copy, '--db', other])
   const before = readFileSync(db)
   const restore = ['restore', copy, '--db', db, '--replace-foreign']
   const refused = await runCommand(folder, restore)
@@ -150,9 +146,8 @@ test('a copy of another registry is not restored beside a list that is not its o
   assert.ok(refused.err.includes(`dossier ${adopt} --reason TEXT --by NAME`), refused.err)
   assert.deepEqual(readFileSync(db), before)
   const why = ['--yes', '--reason', 'x', '--by', 'y']
-  assert.equal((await runCommand(folder, [...adopt.split(' '), ...why])).code, 0)
-  const restored = await runCommand(folder, restore)
-  assert.equal(restored.code, 0, restored.err)
+  await mustRun(folder, [...adopt.split(' '), ...why])
+  await mustRun(folder, restore)
   assert.deepEqual([has(db), records(db)], [false, 1])
 })
 

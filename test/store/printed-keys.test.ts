@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 
@@ -12,7 +12,7 @@ import { storeKind } from '../support/store-at.ts'
 async function makeStore(t: TestContext): Promise<string> {
   const folder = makeFolder(t)
   await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-  assert.equal((await runCommand(folder, ['keys', 'create', '--name', 'old'])).code, 0)
+  await mustRun(folder, ['keys', 'create', '--name', 'old'])
   return folder
 }
 

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
@@ -24,7 +24,7 @@ async function makeStore(t: TestContext) {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  assert.equal((await runCommand(folder, ['keys', 'create', '--name', 'acme'])).code, 0)
+  await mustRun(folder, ['keys', 'create', '--name', 'acme'])
   return {
     folder,
     db,

@@ -12,7 +12,7 @@ import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { patientBounds } from '../support/store-at.ts'
 import { withhold } from '../support/write-store.ts'
 
@@ -90,8 +90,7 @@ test('the command withdraws copies in the folder that it is given', async (t) =>
     'b',
     '--yes',
   ]
-  const run = await runCommand(copies, ['withhold', ...order, '--db', url, '--exports', copies])
-  assert.equal(run.code, 0, run.err)
+  const run = await mustRun(copies, ['withhold', ...order, '--db', url, '--exports', copies])
   assert.match(run.out, /Withdrew the copies of the versions 1/)
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
   // The copy of a former version has it withheld.

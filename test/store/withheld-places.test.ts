@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeBytes } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
@@ -29,16 +29,14 @@ test('examples in the log of imports lose what is withheld', async (t) => {
     ]
     writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     const options = ['--source', 'x', '--snapshot', '--as-of', `2026-0${n + 1}-01`]
-    const run = await runCommand(folder, ['import', 'companies', file, '--db', db, ...options])
-    assert.equal(run.code, 0, run.err)
+    await mustRun(folder, ['import', 'companies', file, '--db', db, ...options])
   }
   assert.ok((await storeBytes(path)).includes('Sons'))
   await withhold(path, 'erase', { company: ['GB', '1'] })
   assert.equal((await storeBytes(path)).includes('Sons'), false)
   await withhold(path, 'mask', { company: ['GB', '2'], text: jane })
   assert.equal((await storeBytes(path)).includes(jane), false)
-  const shown = await runCommand(folder, ['imports', '--json', '--db', db])
-  assert.equal(shown.code, 0)
+  await mustRun(folder, ['imports', '--json', '--db', db])
 })
 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {

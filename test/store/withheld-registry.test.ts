@@ -15,7 +15,7 @@ import {
 } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { withhold } from '../support/write-store.ts'
@@ -66,7 +66,7 @@ async function makeRegistries(t: TestContext) {
   await order(at, 'erase', { company: ['GB', '3'] })
   await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'john') })
   const lifted = ['withhold', 'lift', '4', ...why, '--db', at.db, '--withheld', file]
-  assert.equal((await runCommand(folder, lifted)).code, 0)
+  await mustRun(folder, lifted)
   return { folder, old, anew, file }
 }
 
@@ -134,14 +134,12 @@ test('a dry run of an adoption shows every place, and changes nothing', async (t
   assert.match(missing.err, /does not exist; without --dry-run, this creates it/)
   await load(anew, true)
   const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
-  const dry = await runCommand(folder, [...adopt, '--dry-run', '--json'])
-  assert.equal(dry.code, 0, dry.err)
+  const dry = await mustRun(folder, [...adopt, '--dry-run', '--json'])
   const asked = await runCommand(folder, [...adopt, ...why])
   assert.match(asked.err, /employees {2}3 now[^]*nothing was changed; to adopt the list, add --yes/)
   assert.deepEqual(await storeBytes(anew), before)
   assert.equal(readFileSync(file, 'utf8'), list)
-  const done = await runCommand(folder, [...adopt, ...why, '--yes', '--json'])
-  assert.equal(done.code, 0, done.err)
+  const done = await mustRun(folder, [...adopt, ...why, '--yes', '--json'])
   const [planned, real] = [dry, done].map(({ out }) => JSON.parse(out) as Record<string, unknown>)
   assert.deepEqual(real?.['touched'], planned?.['touched'])
   assert.deepEqual([real?.['number'], real?.['names']], [6, planned?.['names']])
@@ -178,8 +176,7 @@ test('what comes again after an adoption stays withheld, under its id', async (t
   const more = { ...gb('2'), key: 'second', identifier, name: jane, position: 'Chair' }
   await importRows(anew, 'employees', [more])
   const where = ['--db', storeAt(anew), '--withheld', file]
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
   // The id of a company that the former registry has erased.
   const [first] = await queryStore(anew, `select id from companies where identifier = '1'`)
   const other = { company_id: Number(first?.['id']), key: 'other', name: 'Other Person' }
@@ -195,8 +192,7 @@ test('what comes again after an adoption stays withheld, under its id', async (t
   assert.deepEqual([counts['inserted'], counts['unchanged'], counts['withheld']], [1, 3, 4])
   assert.deepEqual((await ids()).slice(0, -1), before)
   assert.equal((await storeBytes(anew)).includes(jane), false)
-  const verified = await runCommand(folder, ['verify', ...where])
-  assert.equal(verified.code, 0, verified.out)
+  await mustRun(folder, ['verify', ...where])
 })
 
 test('people in texts are withheld without the record that named them', async (t) => {
@@ -204,8 +200,7 @@ test('people in texts are withheld without the record that named them', async (t
   await importRows(anew, 'companies', companies.toReversed())
   assert.ok((await storeBytes(anew)).includes(jane))
   const where = ['--db', storeAt(anew), '--withheld', file]
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
   assert.equal((await storeBytes(anew)).includes(jane), false)
 })
 
@@ -233,8 +228,7 @@ test('a backup from before an adoption is brought up to the list (9)', async (t)
   await load(anew, true)
   const restore = await keepStore(anew)
   const where = ['--db', storeAt(anew), '--withheld', file]
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.equal(run.code, 0, run.err)
+  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
   await restore()
   await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /by 6 entries/)
   const migrated = await runCommand(folder, ['migrate', ...where])

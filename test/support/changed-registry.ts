@@ -1,11 +1,10 @@
 // A small registry with a past: two extracts of companies, and rights that changed once.
 
-import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changeResource } from '../../src/resources/index.ts'
 import { importInto } from './import-rows.ts'
-import { runCommand } from './run-command.ts'
+import { mustRun } from './run-command.ts'
 import { storeAt } from './store-at.ts'
 
 /** The files of the four imports, in their order; the first two are snapshots of their day. */
@@ -52,8 +51,7 @@ export async function typeRegistry(folder: string): Promise<string> {
   ])
   const rights = changedRights.map(([name]) => ['rights', name])
   for (const args of [...asOf, ...rights]) {
-    const { code, err } = await runCommand(folder, ['import', ...args, '--db', db])
-    assert.equal(code, 0, err)
+    await mustRun(folder, ['import', ...args, '--db', db])
   }
   return db
 }

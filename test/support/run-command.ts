@@ -1,6 +1,7 @@
 // The command line in this process: `dossier` without the third of a second that a
 // separate process takes to start, for tests that do not depend on the process.
 
+import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +26,17 @@ export function runCommand(
 ): Promise<Run> {
   const run = turn.then(() => runNow(cwd, args, options))
   turn = run.catch(() => undefined)
+  return run
+}
+
+/** As `runCommand`, of a command that succeeds. */
+export async function mustRun(
+  cwd: string,
+  args: readonly string[],
+  options?: Pick<RunOptions, 'env'>,
+): Promise<Run> {
+  const run = await runCommand(cwd, args, options)
+  assert.equal(run.code, 0, run.out + run.err)
   return run
 }
 
