@@ -20,6 +20,7 @@ import { makeRecords } from '../support/make-record.ts'
 import { mustRun } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answerIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
+import { changeStore } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
@@ -66,6 +67,16 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
   await until(
     () => Promise.resolve(/malformed|not a database/.test(server.printed())),
     'the log says why',
+  )
+})
+
+test('a page of which a segment is missing is a 503 that the log explains, and no shorter page (F5)', async (t) => {
+  const { store, server, page } = await serve(t)
+  changeStore(store.db, 'delete from segments where segment = (select max(segment) from segments)')
+  checkRawFailure(await page(), 503)
+  await until(
+    () => Promise.resolve(/segment \d+ of company 1 is missing/.test(server.printed())),
+    'its cause is in the log',
   )
 })
 
