@@ -2,7 +2,7 @@
 
 import { statementOf } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
-import { keysOf, leavesOf, type OpenListing, versionMax } from '../listing/open-listings.ts'
+import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { addToCount, attributesShape, type ListingShape } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
@@ -133,23 +133,16 @@ async function openPairs(
   { listing }: ListingShape,
   companies: readonly number[],
   first: number,
-): Promise<Pair[]> {
-  const former = new Map(
-    (await tables.heads(listing, companies, first - 1)).map((head) => [head.companyId, head]),
-  )
-  const pairs: Pair[] = []
-  for (const head of await tables.heads(listing, companies, versionMax)) {
-    const { companyId } = head
-    const before = former.get(companyId)
-    const leaves = await leavesOf(tables, head)
-    const formerLeaves = before === undefined ? [] : await leavesOf(tables, before)
-    pairs.push({
-      ...{ companyId, present: { head, leaves }, former: before },
-      presentOnly: without(leaves, formerLeaves),
-      formerOnly: without(formerLeaves, leaves),
-    })
-  }
-  return pairs
+): Promise<readonly Pair[]> {
+  const former = await openListings(tables, listing, companies, first - 1)
+  return [...(await openListings(tables, listing, companies))].map(([companyId, present]) => {
+    const { head, leaves = [] } = former.get(companyId) ?? {}
+    return {
+      ...{ companyId, present, former: head },
+      presentOnly: without(present.leaves, leaves),
+      formerOnly: without(leaves, present.leaves),
+    }
+  })
 }
 
 /** Which states are compared: those of now, and those before a version. */

@@ -18,14 +18,15 @@ export interface OpenListing {
   readonly leaves: readonly DirectoryEntry[]
 }
 
-/** The present listings of those of the companies that have one, with their segments. */
+/** The listings at a version of those of the companies that have one, with their segments. */
 export async function openListings(
   tables: ListingTables,
   listing: string,
   companies: readonly number[],
+  version = versionMax,
 ): Promise<Map<number, OpenListing>> {
   const open = new Map<number, OpenListing>()
-  for (const head of await tables.heads(listing, companies, versionMax)) {
+  for (const head of await tables.heads(listing, companies, version)) {
     open.set(head.companyId, { head, leaves: await leavesOf(tables, head) })
   }
   return open
