@@ -66,7 +66,7 @@ function missingColumn(
 }
 
 /** The maximum number of columns of a file. */
-export const columnsMax = 1_000
+const columnsMax = 1_000
 
 /** @throws OperatorError if a file has too many columns. */
 export function refuseColumns(name: string, columns: number): void {

@@ -9,7 +9,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 export const vectorRows = 2_048
 
 /** Rows are wide if 2,048 of them take more bytes. */
-export const wideBytes = 8 << 20
+const wideBytes = 8 << 20
 
 /** The files that have been written. */
 export interface Pieces {
@@ -23,7 +23,7 @@ export interface Pieces {
 }
 
 /** Some rows to write. */
-interface WrittenRows {
+export interface WrittenRows {
   readonly bytes: Buffer
   readonly rows: number
   /** At least the length of the longest of them, in bytes. */

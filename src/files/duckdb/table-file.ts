@@ -15,7 +15,7 @@ import { openJson, parseLines, type PlacedRow, splitElements, splitLines } from 
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { refuseBytes } from '../encoding.ts'
-import { create, createPieces, type Pieces, writeAll } from './pieces.ts'
+import { create, createPieces, type Pieces, writeAll, type WrittenRows } from './pieces.ts'
 
 /** A file for DuckDB. */
 export interface TableFile extends Omit<Pieces, 'rows'> {
@@ -128,32 +128,39 @@ async function copyJson(
   const { records } = file.options
   const { chunks } = await openContent(file, digest, reading)
   const { isArray, rest } = await openJson(format, records, chunks)
-  const rows = checkedRows(name)
+  const check = createRowCheck(name)
   const marks = isArray
     ? { open: '[', between: ',', close: ']' }
     : { open: '', between: '\n', close: '' }
   using pieces = createPieces(folder, 'json', marks)
-  if (isArray) {
-    for await (const elements of splitElements(name, records, rest)) {
-      const found = elements.map((element) => {
-        rows.add(element, element === undefined ? [] : [parseRow(element)])
-        return element ?? Buffer.alloc(0)
-      })
-      const longestRow = Math.max(...found.map(({ length }) => length))
-      const bytes = Buffer.concat(
-        found.flatMap((element, n) => (n === 0 ? [element] : [comma, element])),
-      )
-      pieces.add({ bytes, rows: found.length, longestRow })
-    }
-  } else {
-    for await (const lines of splitLines(rest)) {
-      const count = rows.add(lines, lines === undefined ? [] : parseLines(lines))
-      const bytes = lines ?? Buffer.alloc(0)
-      pieces.add({ bytes, rows: count, longestRow: longestLine(bytes) })
-    }
-  }
-  const columns = [...rows.names].sort()
+  const parts = isArray
+    ? checkedElements(splitElements(name, records, rest), check)
+    : checkedLines(splitLines(rest), check)
+  for await (const part of parts) pieces.add(part)
+  const columns = [...check.names].sort()
   return { name, kind: 'json', columns, delimiter: '', ...pieces.end() }
+}
+
+async function* checkedElements(
+  batches: AsyncIterable<readonly (Buffer | undefined)[]>,
+  check: RowCheck,
+): AsyncGenerator<WrittenRows> {
+  for await (const elements of batches) {
+    const sound = elements.map((element) => check.add(element, (bytes) => [parseRow(bytes)]).bytes)
+    const joined = sound.flatMap((element, n) => (n === 0 ? [element] : [comma, element]))
+    const longestRow = Math.max(...sound.map(({ length }) => length))
+    yield { bytes: Buffer.concat(joined), rows: sound.length, longestRow }
+  }
+}
+
+async function* checkedLines(
+  batches: AsyncIterable<Buffer | undefined>,
+  check: RowCheck,
+): AsyncGenerator<WrittenRows> {
+  for await (const lines of batches) {
+    const { bytes, rows } = check.add(lines, parseLines)
+    yield { bytes, rows, longestRow: longestLine(bytes) }
+  }
 }
 
 function longestLine(lines: Buffer): number {
@@ -167,32 +174,36 @@ function longestLine(lines: Buffer): number {
   return longest
 }
 
+type RowCheck = ReturnType<typeof createRowCheck>
+
 /** Refuses faulty rows, and collects the names of members. What is not JSON, DuckDB refuses. */
-function checkedRows(file: string) {
+function createRowCheck(file: string) {
   const names = new Set<string>()
   let count = 0
   let line = 1
   return {
     names,
-    /** @returns how many rows there are. */
-    add(bytes: Buffer | undefined, rows: Iterable<SourceRow | Refusal | undefined>): number {
+    /** @param bytes undefined for a row that is too long. */
+    add(
+      bytes: Buffer | undefined,
+      parse: (bytes: Buffer) => Iterable<SourceRow | Refusal | undefined>,
+    ): { readonly bytes: Buffer; readonly rows: number } {
       if (bytes === undefined) {
         throw new OperatorError(`${file}: row ${count + 1} is longer than ${rowBytesMax >> 20} MiB`)
       }
       if (!isUtf8(bytes)) refuseBytes(file, line, bytes)
       const before = count
-      for (const row of rows) {
+      for (const row of parse(bytes)) {
         line += 1
         if (row === undefined) continue
         count += 1
         if (!(row instanceof Refusal)) addNames(row)
         else if (row.field !== undefined) {
-          throw new OperatorError(
-            `${file}: row ${count}: ${row.field} ${row.reason}; correct the file`,
-          )
+          const fault = `${row.field} ${row.reason}`
+          throw new OperatorError(`${file}: row ${count}: ${fault}; correct the file`)
         }
       }
-      return count - before
+      return { bytes, rows: count - before }
     },
   }
   function addNames(row: SourceRow): void {
