@@ -7,7 +7,7 @@ import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/c
 import { startCountingProxy } from '../test/support/counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
 import { makeCompanies } from './companies.ts'
-import { makeFew, makeFile, makeKey, rightsOf } from './files.ts'
+import { dossier, makeFew, makeFile, makeKey, rightsOf } from './files.ts'
 import type { Figure, Measure } from './measures.ts'
 import { settings as usual, timeouts } from './postgres.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type Load,
   load,
   type Question,
+  run,
   type Server,
   startDossier,
 } from './processes.ts'
@@ -58,7 +59,7 @@ const storeIn = (server: PostgresServer, schema: string) => `${server.url}?schem
 const companiesAt = (scale: number) => 5e4 * scale
 const rightsAt = (scale: number) => rightsOf(2e5 * scale, listing)
 
-/** What is imported in each round, into a new schema. */
+/** What is imported in each round, one after the other into a store. */
 const importsOf = (scale: number) => {
   const file = makeFile(rightsAt(scale))
   return [
@@ -69,7 +70,15 @@ const importsOf = (scale: number) => {
   ] as const
 }
 
+/** Creates an empty store, so that no import has to. */
+const createStore = (db: string) => run([dossier, 'migrate', '--db', db])
+
 async function importing(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
+  for (const server of [one, nodes.coordinator]) {
+    for (let round = 0; round < rounds; round++) {
+      await createStore(storeIn(server, `round_${round}`))
+    }
+  }
   const figures: Figure[] = []
   for (const [what, target, file] of importsOf(scale)) {
     const [wall, cpu, seconds] = [[] as number[], [] as number[], [] as number[]]
@@ -223,6 +232,7 @@ async function traffic(nodes: CitusNodes, scale: number): Promise<Figure[]> {
     await runOn(coordinator, 'select start_metadata_sync_to_all_nodes()')
     const url = new URL(coordinator.url)
     url.port = String(toCoordinator.port)
+    await createStore(`${url.href}?schema=traffic`)
     const figures: Figure[] = []
     const travelled = () => sum(between.map(({ bytes }) => bytes()))
     for (const [what, target, file] of importsOf(scale)) {
