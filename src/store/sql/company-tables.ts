@@ -13,8 +13,9 @@ import type {
   PastCompanyRow,
   SaidOfCompanies,
   TraceKind,
+  TraceRow,
 } from '../listing/tables.ts'
-import { comparable, numberIn, numbersIn } from './tables.ts'
+import { comparable, lookup, numberIn, onlyNumber } from './tables.ts'
 
 type Columns = readonly [
   id: number,
@@ -42,6 +43,7 @@ export function companyLookups(db: RowReader) {
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
+  const knownInPast = lookup(db, knownInPastSql, onlyNumber)
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
     sources: (version) =>
@@ -51,8 +53,7 @@ export function companyLookups(db: RowReader) {
         })
         return new Map(sources)
       }),
-    companiesById: (ids) =>
-      after(db.rows<Columns>(companiesById, ids), (rows) => rows.map(companyOf)),
+    companiesById: lookup(db, companiesById, companyOf),
     companiesSaid: (ids, version) =>
       after(
         d.gather<SaidColumns>(db, saidOf(d), ids, comparable(version)),
@@ -66,9 +67,8 @@ export function companyLookups(db: RowReader) {
     knownCompanies: ({ after: last, limit }) =>
       after(d.gather<KnownColumns>(db, knownFrom, last, limit), ({ columns: [ids] }) => ids),
     knownInPast: ({ after: last, upTo, limit }, version) =>
-      numbersIn(db, knownInPast, last, upTo, comparable(version), limit),
-    pastCompanies: (ids) =>
-      after(db.rows<PastColumns>(pastCompanies, ids), (rows) => rows.map(pastOf)),
+      knownInPast(last, upTo, comparable(version), limit),
+    pastCompanies: lookup(db, pastCompanies, pastOf),
   } satisfies Partial<ListingTables>
 }
 
@@ -88,7 +88,7 @@ const knownFrom: GatherQuery = {
   from: 'from (select id from companies where id > $1 order by id limit $2) k order by k.id',
 }
 
-const knownInPast = `
+const knownInPastSql = `
   select distinct company_id from companies_past
   where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
   order by company_id limit $4`
@@ -182,15 +182,14 @@ function namedCompanies(db: RowWriter) {
 
 function formerCompanies(db: RowWriter) {
   const { dialect: d } = db
-  const forgottenByIdentifier = `
+  const forgottenSql = `
     select ${pastColumns} from companies_past p ${d.useIndex('companies_past_by_name')}
     where ${d.isOneOf('identifier', '$1', 'text')}
       and not exists (select 1 from companies c where c.id = p.company_id)`
+  const forgotten = lookup(db, forgottenSql, pastOf)
   return {
     forgottenByName: (names) =>
-      after(db.rows<PastColumns>(forgottenByIdentifier, identifiersOf(names)), (rows) =>
-        thoseNamed(rows.map(pastOf), names),
-      ),
+      after(forgotten(identifiersOf(names)), (found) => thoseNamed(found, names)),
     dropPastCompanies: (ids) =>
       db.drop(
         { table: 'companies_past', columns: ['company_id'] },
@@ -252,23 +251,18 @@ function changedPlaces(db: RowReader) {
     from traces c ${d.useIndex('traces_by_version')}
     where ${isBetween}
     group by c.version, c.company_id order by c.version, c.company_id limit $8`
+  type Place = [companyId: number, version: number]
+  const heads = lookup(db, headsSql, (columns: readonly [...Place, only: Flag, last: Flag]) => {
+    const [companyId, version, isOnly, isLast] = columns
+    return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
+  })
+  const traced = lookup(db, tracedSql, (columns: readonly [...Place, last: Flag]) => {
+    const [companyId, version, isLast] = columns
+    return { companyId, version, isLast: Boolean(isLast) }
+  })
   return {
-    changedHeads: (listing, range) =>
-      after(
-        db.rows<readonly [number, number, Flag, Flag]>(headsSql, listing, ...rangeOf(range)),
-        (rows) =>
-          rows.map(([companyId, version, isOnly, isLast]) => {
-            return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
-          }),
-      ),
-    changedTraces: (listing, range) =>
-      after(
-        db.rows<readonly [number, number, Flag]>(tracedSql, listing, ...rangeOf(range)),
-        (rows) =>
-          rows.map(([companyId, version, isLast]) => {
-            return { companyId, version, isLast: Boolean(isLast) }
-          }),
-      ),
+    changedHeads: (listing, range) => heads(listing, ...rangeOf(range)),
+    changedTraces: (listing, range) => traced(listing, ...rangeOf(range)),
   } satisfies Partial<ListingTables>
 }
 
@@ -284,6 +278,10 @@ function traceLookups(db: RowReader) {
       and t.version <= $3 and (k.version is null or t.version > k.version)
     group by t.company_id`
   type TraceColumns = readonly [number, number, number, number, TraceKind]
+  const traces = lookup(db, tracesSql, (columns: TraceColumns): TraceRow => {
+    const [companyId, version, id, sort, kind] = columns
+    return { companyId, version, id, sort, kind }
+  })
   return {
     tracedSinceKnown: (listing, companies, until) =>
       after(
@@ -291,13 +289,7 @@ function traceLookups(db: RowReader) {
         (rows) => new Map(rows),
       ),
     traces: (listing, companies, { since, until }) =>
-      after(
-        db.rows<TraceColumns>(tracesSql, ...[listing, companies, since, comparable(until)]),
-        (rows) =>
-          rows.map(([companyId, version, id, sort, kind]) => {
-            return { companyId, version, id, sort, kind }
-          }),
-      ),
+      traces(listing, companies, since, comparable(until)),
   } satisfies Partial<ListingTables>
 }
 

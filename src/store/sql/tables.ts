@@ -31,9 +31,7 @@ export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
 /** Looks up listings of many companies at once. */
 export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups {
   return {
-    head: (...asked) => reads.head(...asked),
-    texts: (...asked) => reads.texts(...asked),
-    entries: (...asked) => reads.entries(...asked),
+    ...reads,
     ...headLookups(db),
     segments: segmentLookup(db),
     textRanges: textRangeLookup(db),
@@ -64,39 +62,34 @@ export function headOf(row: HeadColumns): HeadRow {
 /** A version as PostgreSQL can compare it. */
 export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)
 
-function headLookups(db: RowReader) {
-  const { dialect: d } = db
-  const headsIn = (sql: string, ...asked: readonly Parameter[]) =>
-    after(db.rows<HeadColumns>(sql, ...asked), (rows) => rows.map(headOf))
-  return {
-    heads: (listing, companies, version) =>
-      headsIn(d.headsInForce(headColumns), listing, companies, comparable(version)),
-    headsOf: (listing, companies) =>
-      headsIn(
-        `select ${headColumns} from heads h
-         where ${d.isOneOf('company_id', '$1', 'bigint')} and listing = $2
-         order by company_id, version`,
-        ...[companies, listing],
-      ),
-    hasHeads: (listing) =>
-      after(
-        db.rows('select 1 from heads where listing = $1 limit 1', listing),
-        ({ length }) => length > 0,
-      ),
-    // Not an equation, by which SQLite would take the index of versions, and sort each time.
-    companiesWith: (listing, { after: last, limit }) =>
-      numbersIn(
-        db,
-        `select distinct company_id from heads
-         where company_id > $1 and not listing <> $2 order by company_id limit $3`,
-        ...[last, listing, limit],
-      ),
-  } satisfies Partial<ListingTables>
+/** Makes a look-up of rows, each as `of` makes it of its columns. */
+export function lookup<T>(db: RowReader, sql: string, of: (columns: never) => T) {
+  return (...asked: readonly Parameter[]) =>
+    after(db.rows<never>(sql, ...asked), (rows) => rows.map((row) => of(row)))
 }
 
-/** The first column of a query. */
-export function numbersIn(db: RowReader, sql: string, ...asked: readonly Parameter[]) {
-  return after(db.rows<readonly [number]>(sql, ...asked), (rows) => rows.map(([number]) => number))
+/** The number in a row of one. */
+export const onlyNumber = ([number]: readonly [number]) => number
+
+function headLookups(db: RowReader) {
+  const { dialect: d } = db
+  const inForce = lookup(db, d.headsInForce(headColumns), headOf)
+  const all = `
+    select ${headColumns} from heads h
+    where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+    order by company_id, version`
+  const hasHeads = lookup(db, 'select 1 from heads where listing = $1 limit 1', onlyNumber)
+  // Not an equation, by which SQLite would take the index of versions, and sort each time.
+  const companies = `
+    select distinct company_id from heads
+    where company_id > $1 and not listing <> $2 order by company_id limit $3`
+  const companiesWith = lookup(db, companies, onlyNumber)
+  return {
+    heads: (listing, companies, version) => inForce(listing, companies, comparable(version)),
+    headsOf: lookup(db, all, headOf),
+    hasHeads: (listing) => after(hasHeads(listing), ({ length }) => length > 0),
+    companiesWith: (listing, { after: last, limit }) => companiesWith(last, listing, limit),
+  } satisfies Partial<ListingTables>
 }
 
 /** The first value of a query; 0 if there is none. */
@@ -190,14 +183,10 @@ function headTables(db: RowWriter) {
 }
 
 function segmentTables(db: RowWriter) {
+  const holding = `
+    select distinct company_id from segments where ${db.dialect.placeOfBytes}(texts, $1) > 0`
   return {
-    companiesHolding: (bytes) =>
-      numbersIn(
-        db,
-        `select distinct company_id from segments
-         where ${db.dialect.placeOfBytes}(texts, $1) > 0`,
-        bytes,
-      ),
+    companiesHolding: lookup(db, holding, onlyNumber),
     putSegments: (rows) =>
       db.insert(
         { table: 'segments', columns: ['company_id', 'segment', 'entries', 'texts'] },
@@ -215,15 +204,16 @@ function segmentTables(db: RowWriter) {
   } satisfies Partial<ListingTables>
 }
 
+type IdColumns = readonly [id: number, companyId: number, source: number]
+
 function idTables(db: RowWriter) {
   const whereListed = `
     select id, company_id, source_id from record_ids
     where listing = $1 and ${db.dialect.isOneOf('id', '$2', 'bigint')}`
   return {
-    whereListed: (listing, ids) =>
-      after(db.rows<readonly [number, number, number]>(whereListed, listing, ids), (rows) =>
-        rows.map(([id, companyId, source]): ListedId => ({ id, companyId, source })),
-      ),
+    whereListed: lookup(db, whereListed, ([id, companyId, source]: IdColumns): ListedId => {
+      return { id, companyId, source }
+    }),
     putIds: (listing, rows) =>
       db.insert(
         {
@@ -247,6 +237,8 @@ function idTables(db: RowWriter) {
   } satisfies Partial<ListingTables>
 }
 
+type KeyColumns = readonly [id: number, source: number, key: string]
+
 function keyTables(db: RowWriter) {
   const { dialect: d } = db
   const keyIds = `
@@ -269,10 +261,9 @@ function keyTables(db: RowWriter) {
         into(listing),
         rows.map(({ key, id }) => [source, key, id]),
       ),
-    recordKeys: (listing, ids) =>
-      after(db.rows<readonly [number, number, string]>(recordKeys, listing, ids), (rows) =>
-        rows.map(([id, source, key]): RecordKey => ({ id, source, key })),
-      ),
+    recordKeys: lookup(db, recordKeys, ([id, source, key]: KeyColumns): RecordKey => {
+      return { id, source, key }
+    }),
     // Citus spreads the table by keys, which cannot be altered then.
     async changeKeys(listing, rows) {
       const ids = rows.map(({ id }) => [id])
