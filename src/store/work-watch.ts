@@ -12,23 +12,13 @@ export interface WorkWatch extends LockWait {
 // As in a first load of records, and of companies, whose names are indexed; the parts of other
 // imports differ, but in the same order.
 const shares = {
-  placing: 0.13,
-  comparing: 0.04,
-  recording: 0.03,
-  writing: 0.73,
-  'indexing names': 0,
-  committing: 0.07,
-}
-const sharesWithNames: Shares = {
-  placing: 0.42,
-  comparing: 0.04,
-  recording: 0.01,
-  writing: 0.19,
-  'indexing names': 0.29,
-  committing: 0.05,
-}
-
-type Shares = Readonly<Record<MergePart, number>>
+  placing: [0.13, 0.42],
+  comparing: [0.04, 0.04],
+  recording: [0.03, 0.01],
+  writing: [0.73, 0.19],
+  'indexing names': [0, 0.29],
+  committing: [0.07, 0.05],
+} as const
 
 /** A part of a merge. */
 export type MergePart = keyof typeof shares
@@ -46,11 +36,11 @@ export function watchParts(
   onStep: OnStep = () => undefined,
 ): (part: MergePart) => OnShare {
   const names = Object.keys(shares) as MergePart[]
-  const shareOf: Shares = hasNames ? sharesWithNames : shares
+  const shareOf = (part: MergePart) => shares[part][hasNames ? 1 : 0]
   return (part) => {
     const earlier = names.slice(0, names.indexOf(part))
-    const before = earlier.reduce((sum, name) => sum + shareOf[name], 0)
-    return (share) => onStep(part, before + shareOf[part] * share)
+    const before = earlier.reduce((sum, name) => sum + shareOf(name), 0)
+    return (share) => onStep(part, before + shareOf(part) * share)
   }
 }
 

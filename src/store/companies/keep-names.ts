@@ -55,26 +55,16 @@ function nameIn(
   return typeof name === 'string' ? name : undefined
 }
 
-/** Brings names up to date. */
-export interface NameKeeper {
-  /**
-   * Notes what sources say of a company now; the last time counts.
-   *
-   * @param isNew whether the company can have had no name before.
-   */
-  change(companyId: number, said: readonly ListedRecord[], isNew?: boolean): Awaitable<void>
-  /** Writes what is left, and returns the number of companies whose names have changed. */
-  finish(): Promise<number>
-}
+export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
 /** How many companies are compared and written at once. */
 const companiesAtOnce = 2_000
 
 /**
- * Makes a keeper of names. The sources, and the attributes in which they name companies, are those
- * of now.
+ * Makes what brings names up to date. The sources, and the attributes in which they name companies,
+ * are those of now.
  */
-export async function createNameKeeper(db: RegistryDatabase): Promise<NameKeeper> {
+export async function createNameKeeper(db: RegistryDatabase) {
   const sources = await db.tables.sources()
   const words = await createWordIndex(db)
   const hasNames = (await db.rows('select 1 from names limit 1')).length > 0
@@ -89,12 +79,18 @@ export async function createNameKeeper(db: RegistryDatabase): Promise<NameKeeper
     await words.change(changes)
   }
   return {
-    change(companyId, said, isNew = false) {
+    /**
+     * Notes what sources say of a company now; the last time counts.
+     *
+     * @param isNew whether the company can have had no name before.
+     */
+    change(companyId: number, said: readonly ListedRecord[], isNew = false): Awaitable<void> {
       const known = pending.get(companyId) ?? { isNew }
       pending.set(companyId, { isNew: known.isNew, name: nameOf(said, sources) })
       if (pending.size >= companiesAtOnce) return write()
     },
-    async finish() {
+    /** Writes what is left, and returns the number of companies whose names have changed. */
+    async finish(): Promise<number> {
       await write()
       await words.finish()
       return count
@@ -125,10 +121,7 @@ async function compare(
 }
 
 /** The names that are kept of companies. */
-export async function readNames(
-  db: Database,
-  ids: readonly number[],
-): Promise<Map<number, string>> {
+async function readNames(db: Database, ids: readonly number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const isAsked = db.dialect.isOneOf('company_id', '$ids', 'bigint')
   const rows = await db.rows(`select company_id, name from names where ${isAsked}`, { ids })

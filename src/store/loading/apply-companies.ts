@@ -8,7 +8,7 @@ import type { OnShare, MergePart } from '../work-watch.ts'
 import { digestIn, textIn } from './staging/spool.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
-import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
+import { createNameKeeper, type NameKeeper, nameOf } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
@@ -59,8 +59,6 @@ export async function applyCompanies(
   if (isRenaming) await renameAll(context, names)
   await names.finish()
 }
-
-type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
 /** Another attribute of the source has the names from this version on. */
 async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
