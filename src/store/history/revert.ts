@@ -40,7 +40,6 @@ export async function revert(
   plan.signal?.throwIfAborted()
   plan.onStep?.('committing', committingFrom)
   await db.commit()
-  await db.settle()
   return report
 }
 

@@ -68,7 +68,6 @@ export async function beginImport(
       parts('committing')(0)
       await logImport(context, committed)
       await db.commit()
-      await db.settle()
       staging.close()
       return context.version
     },

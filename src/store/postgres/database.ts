@@ -62,8 +62,7 @@ export async function openImport(db: string, isSpread = false): Promise<ImportCo
   return {
     ...registryOf(client, db, isSpread),
     begin: (wait) => beginOf(db, isSpread)(client, wait),
-    commit: () => commit(client, db),
-    settle: end,
+    commit: () => commit(client, db).then(end),
     discard: end,
   }
 }

@@ -84,10 +84,10 @@ export interface RegistryDatabase extends Database, Pick<RowWriter, 'insert' | '
 export interface ImportConnection extends RegistryDatabase {
   /** Begins the transaction, as soon as no other process holds the write lock. */
   begin(wait: LockWait): Promise<void>
-  /** Commits it. If this throws, nothing was changed, except for UnknownOutcomeError. */
+  /**
+   * Commits it, and cleans up. If this throws, nothing was changed, except for UnknownOutcomeError.
+   */
   commit(): Awaitable<void>
-  /** Cleans up after the commit; a failure here does not affect the work. */
-  settle(): Awaitable<void>
   /** Ends the work; nothing is changed. */
   discard(): Awaitable<void>
 }

@@ -99,22 +99,20 @@ export async function restoreFile(
     const own = { ...list, options: `--db ${copy} --withheld ${list.name}` }
     const { behind } = await compareWithList(registryOf(source), own)
     if (behind === 0) return await restore(source, db, watch)
-    return await withCaughtUp(source, db, { list, resources, watch }, (ready) =>
-      restore(ready, db, watch),
-    )
+    return await restoreCaughtUp(source, db, { list, resources }, watch)
   } finally {
     source.close()
     removeLog()
   }
 }
 
-/** Does work with a copy that is brought up to the list; it is beside the store meanwhile. */
-async function withCaughtUp<T>(
+/** Restores a copy of a backup that is brought up to the list; it is beside the store meanwhile. */
+async function restoreCaughtUp(
   source: DatabaseSync,
   db: string,
-  { watch, ...place }: WithholdingPlace & { readonly watch: RestoreWatch },
-  work: (ready: DatabaseSync) => Promise<T>,
-): Promise<T> {
+  place: WithholdingPlace,
+  watch: RestoreWatch,
+): Promise<Restored> {
   const path = `${db}.withholding`
   const remove = () => {
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
@@ -126,7 +124,7 @@ async function withCaughtUp<T>(
     await store.compact(watch)
     await store.close()
     using ready = openForInspecting(path)
-    return await work(ready)
+    return await restore(ready, db, watch)
   } finally {
     remove()
   }
@@ -179,8 +177,10 @@ function openImport(db: DatabaseSync): ImportConnection {
       await beginWriting(db, wait)
       hasWritten = true
     },
-    commit: () => commit(db),
-    settle: () => void emptyWal(db),
+    commit() {
+      commit(db)
+      emptyWal(db)
+    },
     discard() {
       if (db.isTransaction) db.exec('rollback')
       // A large merge spills into the log before it is committed.

@@ -177,7 +177,6 @@ export async function bringUp(
   await db.begin(wait)
   const { behind } = await agree(db, place, { ...wait, startedAt: Date.now() })
   await db.commit()
-  await db.settle()
   return behind
 }
 
@@ -279,7 +278,6 @@ async function commitWith(
     if (!(error instanceof UnknownOutcomeError)) takeBack()
     throw error
   }
-  await db.settle()
 }
 
 async function noteState(db: ImportConnection, state: string): Promise<void> {
