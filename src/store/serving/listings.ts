@@ -3,7 +3,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
-import { countOf, readViewTexts, type View } from '../listing/view.ts'
+import { countOf, readViewTexts } from '../listing/view.ts'
 import type { Head, OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState, roomIn } from './listing-state.ts'
@@ -27,7 +27,7 @@ function headOf(
 /** Scanning so many records takes some milliseconds. */
 const shortListingMax = 10_000
 
-/** How often a view is made anew if its listing changes meanwhile. */
+/** How often a page is read anew if its listing changes meanwhile. */
 const attemptsMax = 5
 
 export function createListingReader(reads: ServingReads, views: Views): ListingReader {
@@ -77,12 +77,6 @@ function pageOf(state: ListingState, texts: PageTexts, selected: number): Page {
   }
 }
 
-/** A view that a request has made, which may be too large to be kept. */
-interface MadeView {
-  readonly key: string
-  readonly view: View
-}
-
 /** What a view is read or made with. */
 interface Viewing {
   readonly reads: ServingReads
@@ -96,67 +90,58 @@ async function readSelected(
   selection: Selection,
   range: PageRange,
 ): Promise<Found> {
-  const { reads, views } = viewing
-  let made: MadeView | undefined
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const known = (key: string) => (made?.key === key ? made.view : views.get(key))
-    const read = await reads.now(() => readKnown(reads, known, selection, range))
-    if (read === undefined || !('lacking' in read)) return read
-    made = await makeKnown(viewing, selection, read.lacking)
+  const read = () => viewing.reads.now(() => readState(viewing.reads, selection))
+  for (let attempt = 1; ; attempt += 1) {
+    const state = await read()
+    if (!isListed(state)) return state
+    const { row } = state
+    if (row === undefined || row.total === 0) return pageOf(state, nothing, 0)
+    try {
+      return await readView(viewing, selection, range, { ...state, row })
+    } catch (error) {
+      const now = await read()
+      const isUnchanged = isListed(now) && now.lineage === state.lineage
+      if (isUnchanged || attempt === attemptsMax) throw error
+    }
   }
-  throw new Error(`${selection.resource.name} changes faster than it can be read`)
 }
 
-/** The state of a listing that has records, but not yet the view that is asked for. */
-interface Lacking {
-  readonly lacking: ListingState & { readonly row: HeadRow }
+/** A listing that has records. */
+interface FilledState extends ListingState {
+  readonly row: HeadRow
 }
 
-/** Reads a page of a view, if that is known. */
-function readKnown(
-  reads: ServingReads,
-  known: (key: string) => View | undefined,
+/** Reads a page of a view, which is made if it is not kept. */
+async function readView(
+  { reads, views, turns }: Viewing,
   selection: Selection,
   range: PageRange,
-): Awaitable<Found | Lacking> {
-  return after<ListingState | OutsideHistory | undefined, Found | Lacking>(
-    readState(reads, selection),
-    (state) => {
-      if (!isListed(state)) return state
-      const { row } = state
-      if (row === undefined || row.total === 0) return pageOf(state, nothing, 0)
-      const view = known(keyOf(selection, state))
-      if (view === undefined) return { lacking: { ...state, row } }
-      return after(readViewTexts(reads, row.companyId, view, range, roomIn(state)), (texts) =>
+  state: FilledState,
+): Promise<Page> {
+  const { row } = state
+  const key = keyOf(selection, state)
+  const make = async () => {
+    const view = await makeView(reads, selection, row)
+    await reads.now(() => checkHistory(reads, state))
+    return view
+  }
+  // Others need not wait for the scan of a short listing.
+  const isLong = row.total > shortListingMax
+  const view = views.get(key) ?? (await views.make(key, make, isLong ? turns : undefined))
+  return reads.now(() =>
+    after(checkHistory(reads, state), () =>
+      after(readViewTexts(reads, row.companyId, view, range, roomIn(state)), (texts) =>
         pageOf(state, texts, countOf(view)),
-      )
-    },
+      ),
+    ),
   )
 }
 
-/** Makes a view; undefined if its listing has changed meanwhile. */
-async function makeKnown(
-  { reads, views, turns }: Viewing,
-  selection: Selection,
-  state: Lacking['lacking'],
-): Promise<MadeView | undefined> {
-  const key = keyOf(selection, state)
-  const make = async () => {
-    const view = await makeView(reads, selection, state.row)
-    // After a restore, the same numbers may be those of other segments.
-    const { lineage } = await reads.now(() => reads.change(state.version))
-    if (!state.lineage.startsWith(lineage)) throw new Error('the store has another history now')
-    return view
-  }
-  try {
-    // Others need not wait for the scan of a short listing.
-    const isLong = state.row.total > shortListingMax
-    return { key, view: await views.make(key, make, isLong ? turns : undefined) }
-  } catch (error) {
-    const now = await reads.now(() => readState(reads, selection))
-    if (isListed(now) && now.lineage === state.lineage) throw error
-    return undefined
-  }
+/** @throws Error in another history than that of a state: numbers of segments are used again. */
+function checkHistory(reads: ServingReads, { version, lineage }: ListingState): Awaitable<void> {
+  return after(reads.change(version), (change) => {
+    if (!lineage.startsWith(change.lineage)) throw new Error('the store has another history now')
+  })
 }
 
 /** Names a view by the state of the listing that it is of: a lineage is that of one import. */
