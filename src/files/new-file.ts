@@ -1,6 +1,6 @@
-// Creates files that not every user of the machine may read.
+// Creates files that not every user of the machine may read, and has them on the disk.
 
-import { closeSync, existsSync, fchmodSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, fsyncSync, openSync, statSync } from 'node:fs'
 
 /** Read and write access for the owner only. */
 export const privateMode = 0o600
@@ -32,4 +32,14 @@ export function makeFile(path: string, mode = privateMode): void {
 export function rightsOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false })
   return privateMode | ((stat?.mode ?? 0) & 0o666)
+}
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+export function flush(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, createWriteStream, fsyncSync, openSync, statSync } from 'node:fs'
+import { createWriteStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { PassThrough, type Transform } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
@@ -45,15 +45,5 @@ export function openCompressed(path: string): CompressedFile {
       return { name: basename(path), bytes, sha256: digest.digest('hex') }
     },
     abandon: () => void encoder.destroy(),
-  }
-}
-
-/** Waits until what was written into a file or a folder is on the disk. */
-export function flush(path: string): void {
-  const opened = openSync(path, 'r')
-  try {
-    fsyncSync(opened)
-  } finally {
-    closeSync(opened)
   }
 }

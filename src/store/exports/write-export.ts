@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
-import { privateMode } from '../../files/new-file.ts'
+import { flush, privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type {
   Change,
@@ -18,7 +18,6 @@ import type {
 } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
-import { flush } from './compressed-file.ts'
 import { readExport } from './folder.ts'
 import {
   type ExportedResource,

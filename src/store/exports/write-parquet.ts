@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto'
 import { chmodSync, createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { privateMode } from '../../files/new-file.ts'
+import { flush, privateMode } from '../../files/new-file.ts'
 import { literal, openDatabase } from '../../files/duckdb/database.ts'
-import { flush } from './compressed-file.ts'
 import type { ColumnKind, RowWriter } from './row-writer.ts'
 
 const types: Readonly<Record<ColumnKind, string>> = {

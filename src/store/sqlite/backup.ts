@@ -1,9 +1,9 @@
 // Copies a store while others read and write it.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
-import { makeFile, rightsOf } from '../../files/new-file.ts'
+import { flush, makeFile, rightsOf } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
@@ -70,16 +70,6 @@ export async function copyPages(
     })
   } finally {
     db.exec('rollback')
-  }
-}
-
-/** Waits until a file, or the names in a folder, are on the disk. */
-export function flush(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }
 

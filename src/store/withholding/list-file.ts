@@ -2,16 +2,13 @@
 
 import {
   appendFileSync,
-  closeSync,
   existsSync,
-  fsyncSync,
-  openSync,
   readFileSync,
   statSync,
   truncateSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { makeFile } from '../../files/new-file.ts'
+import { flush, makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
 
@@ -55,12 +52,7 @@ function wholeLines(text: string): string | undefined {
 function change(path: string, length: number, lines: string): void {
   truncateSync(path, length)
   appendFileSync(path, lines, { flush: true })
-  const folder = openSync(dirname(resolve(path)), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
+  flush(dirname(resolve(path)))
 }
 
 function explained<T>(path: string, work: () => T): T {
