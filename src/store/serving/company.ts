@@ -20,7 +20,7 @@ import { pageBytesMax } from '../page-size.ts'
 import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { findOutside } from './outside-history.ts'
+import { findOutside } from './listing-state.ts'
 import type { Change } from './reads.ts'
 import { type CountedListing, type CountListings, noCounts } from './value-counts.ts'
 

@@ -5,9 +5,8 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { type PageRoom, roomOf } from '../page-size.ts'
 import { markOf } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
-import type { Head, OutsideHistory } from '../reading.ts'
+import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import { findOutside } from './outside-history.ts'
 import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
@@ -44,6 +43,16 @@ export function readState(
       )
     })
   })
+}
+
+/** Why a version cannot be shown (contract 9.3); undefined if it can. */
+export function findOutside(
+  version: number | undefined,
+  { version: latest, earliestVersion: earliest }: RegistryState,
+): OutsideHistory | undefined {
+  if (version === undefined) return undefined
+  if (version > latest) return { outside: 'later', earliest, latest }
+  return version < earliest ? { outside: 'pruned', earliest, latest } : undefined
 }
 
 function stateOf(

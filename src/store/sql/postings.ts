@@ -3,7 +3,7 @@
 // names have takes one or two bytes for each, and a search reads some hundred rows of it.
 
 /** The size of a chunk, in bytes of distances. */
-export const chunkBytes = 1_600
+const chunkBytes = 1_600
 
 /** A chunk: ids in ascending order. */
 export interface Chunk {
@@ -17,7 +17,7 @@ export interface Chunk {
  * @param ids in ascending order, each once.
  * @param idsMax the maximum number of ids in a chunk.
  */
-export function chunksOf(ids: readonly number[], idsMax = Infinity): Chunk[] {
+function chunksOf(ids: readonly number[], idsMax = Infinity): Chunk[] {
   const chunks: Chunk[] = []
   for (let at = 0; at < ids.length;) {
     const first = ids[at] ?? 0
@@ -42,7 +42,7 @@ function writeDistance(bytes: number[], distance: number): void {
 }
 
 /** Appends the ids of a chunk to a list. */
-export function readChunk({ first, distances }: Chunk, ids: number[]): void {
+function readChunk({ first, distances }: Chunk, ids: number[]): void {
   let id = first
   ids.push(id)
   let distance = 0
@@ -71,7 +71,7 @@ export interface PostingChange {
 }
 
 /** Chunks that replace others. */
-export interface Replacement {
+interface Replacement {
   readonly gone: readonly Chunk[]
   readonly made: readonly Chunk[]
 }
