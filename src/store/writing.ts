@@ -85,7 +85,7 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
     revokeKey: (...key: KeyArguments<typeof revokeKey>) => use((db) => revokeKey(db, ...key)),
     /** @param isDryRun only reports what it would delete. */
     prune: (before: number, watch: WorkWatch, isDryRun = false) =>
-      use((db) => prune(db, resources, { before, isDryRun }, watch)),
+      change((db) => prune(db, resources, { before, isDryRun }, watch)),
     compact: (wait: LockWait) => access.compact(wait),
     revert: (plan: RevertPlan) => change((db) => revert(db, resources, plan)),
     ...closing(() => access.close()),

@@ -7,7 +7,7 @@ import { traceRemoved } from '../changes/trace.ts'
 import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
-import { type RegistryDatabase, readValue } from '../sql/database.ts'
+import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
 
@@ -17,49 +17,38 @@ import type { Pruned } from '../writing.ts'
  * The version that was current at that moment stays complete, and so do all later ones. The log of
  * imports and recorded changes are kept.
  *
+ * @param db a connection that is used for nothing else, and is discarded if this throws.
  * @param request the moment in milliseconds since 1970, and whether to take it all back.
  */
 export async function prune(
-  db: RegistryDatabase,
+  db: ImportConnection,
   resources: readonly Resource[],
   { before, isDryRun }: PruneRequest,
   watch: WorkWatch,
 ): Promise<Pruned> {
-  let found: Pruned | undefined
-  const work = db.inTransaction('registry', watch, async () => {
-    const version = Number(await readValue(db, lastVersionBefore, { before }))
-    const kinds = new Map([
-      ['company_attributes', attributesShape],
-      ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
-    ])
-    watch.onStep?.('deleting past companies', 0)
-    // An erased company keeps its id by a state before all versions.
-    const past = 'delete from companies_past where until <= $version and version > 0'
-    const forgotten: Record<string, number> = { companies: await db.run(past, { version }) }
-    for (const [n, [kind, shape]] of [...kinds].entries()) {
-      watch.onStep?.(`deleting past ${kind}`, (n + 1) / (kinds.size + 1))
-      forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
-    }
-    await db.run(dropListingsOfNobody)
-    // Its examples are what was replaced.
-    await db.run('update imports set difference = null where committed_at < $before', { before })
-    const raise = 'update store set past_from = $version where past_from < $version'
-    await db.run(raise, { version })
-    const earliest = await readValue(db, 'select past_from from store')
-    found = { earliestVersion: Number(earliest), forgotten }
-    if (isDryRun) throw undone
-    return found
-  })
-  try {
-    return await work
-  } catch (error) {
-    if (error === undone && found !== undefined) return found
-    throw error
+  await db.begin(watch)
+  const version = Number(await readValue(db, lastVersionBefore, { before }))
+  const kinds = new Map([
+    ['company_attributes', attributesShape],
+    ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
+  ])
+  watch.onStep?.('deleting past companies', 0)
+  // An erased company keeps its id by a state before all versions.
+  const past = 'delete from companies_past where until <= $version and version > 0'
+  const forgotten: Record<string, number> = { companies: await db.run(past, { version }) }
+  for (const [n, [kind, shape]] of [...kinds].entries()) {
+    watch.onStep?.(`deleting past ${kind}`, (n + 1) / (kinds.size + 1))
+    forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
   }
+  await db.run(dropListingsOfNobody)
+  // Its examples are what was replaced.
+  await db.run('update imports set difference = null where committed_at < $before', { before })
+  const raise = 'update store set past_from = $version where past_from < $version'
+  await db.run(raise, { version })
+  const earliestVersion = Number(await readValue(db, 'select past_from from store'))
+  await (isDryRun ? db.discard() : db.commit())
+  return { earliestVersion, forgotten }
 }
-
-/** Thrown to take back what a dry run has deleted. */
-const undone = new Error('a dry run changes nothing')
 
 interface PruneRequest {
   readonly before: number

@@ -2,7 +2,6 @@
 // statements, and changes of the registry.
 
 import type { Client } from 'pg'
-import type { LockWait } from '../work-watch.ts'
 import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
 import { beginSpread } from './citus/hold.ts'
 import { openSession } from './connect.ts'
@@ -39,14 +38,7 @@ export function registryOf(client: Client, db: string, isSpread = false): Regist
       }
       await client.query(`close ${cursor}`)
     },
-    inTransaction: (lock, wait, work) =>
-      inTransaction(
-        client,
-        db,
-        wait,
-        work,
-        lock === 'keys' ? beginWithKeys : beginOf(db, isSpread),
-      ),
+    withKeysLocked: (wait, work) => inTransaction(client, db, wait, work, beginWithKeys),
   }
 }
 
@@ -61,15 +53,11 @@ export async function openImport(db: string, isSpread = false): Promise<ImportCo
   const end = () => client.end().catch(() => undefined)
   return {
     ...registryOf(client, db, isSpread),
-    begin: (wait) => beginOf(db, isSpread)(client, wait),
+    begin: (wait) => (isSpread ? beginSpread(client, db, wait) : beginWriting(client, wait)),
     commit: () => commit(client, db).then(end),
     discard: end,
   }
 }
-
-/** Begins a transaction that changes the registry. */
-const beginOf = (db: string, isSpread: boolean) =>
-  isSpread ? (client: Client, wait: LockWait) => beginSpread(client, db, wait) : beginWriting
 
 const name = /\$([a-z]\w*)/gi
 

@@ -15,9 +15,6 @@ export type Row = Readonly<Record<string, Value>>
 /** The values of a statement's parameters (`$name`), by name; lists are for `isOneOf`. */
 export type Values = Readonly<Record<string, Value | readonly string[] | readonly number[]>>
 
-/** What a transaction locks: all writing, or only the keys if the database can lock those alone. */
-export type Lock = 'registry' | 'keys'
-
 export interface Database {
   readonly dialect: Dialect
   /** Runs a statement, and returns the number of changed rows. */
@@ -26,8 +23,11 @@ export interface Database {
   rows(sql: string, values?: Values): Awaitable<readonly Row[]>
   /** The rows of a query in batches, within a transaction. */
   batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
-  /** Runs `work` in a transaction that holds the lock; rolls back if it throws. */
-  inTransaction<T>(lock: Lock, wait: LockWait, work: () => Promise<T>): Promise<T>
+  /**
+   * Runs `work`, which changes keys, in a transaction of its own; rolls back if it throws. Imports go
+   * on meanwhile, if the database can lock keys alone.
+   */
+  withKeysLocked<T>(wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
 /** What queries need of a database. */

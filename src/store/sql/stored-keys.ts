@@ -34,7 +34,7 @@ export async function addKey(
   wait: LockWait,
   handOver?: HandOver,
 ): Promise<void> {
-  await db.inTransaction('keys', wait, async () => {
+  await db.withKeysLocked(wait, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} exists; rotate it, revoke it first, or choose another name`,
@@ -56,7 +56,7 @@ async function handOverOrRemove(
     await handOver?.()
   } catch (error) {
     try {
-      await db.inTransaction('keys', wait, async () => {
+      await db.withKeysLocked(wait, async () => {
         await db.run('delete from keys where hash = $hash', { hash })
       })
     } catch {
@@ -83,7 +83,7 @@ export async function rotateKey(
   wait: LockWait,
   handOver?: HandOver,
 ): Promise<boolean> {
-  const added = await db.inTransaction('keys', wait, async () => {
+  const added = await db.withKeysLocked(wait, async () => {
     const replaced = await findInUse(db, name, now)
     if (replaced === undefined) return undefined
     const { key, othersEndAt } = rotate(replaced)
@@ -95,7 +95,7 @@ export async function rotateKey(
   await handOverOrRemove(db, key, wait, handOver)
   // Not before the new key has been handed over. Includes keys left by an earlier rotation; no key
   // gets a later expiry than it had.
-  await db.inTransaction('keys', wait, async () => {
+  await db.withKeysLocked(wait, async () => {
     await db.run(
       `update keys set expires_at = case when expires_at < $end then expires_at else $end end
        where name = $name and revoked_at is null and id <= $last`,
@@ -147,7 +147,7 @@ export async function revokeKey(
   now: number,
   wait: LockWait,
 ): Promise<boolean> {
-  return db.inTransaction('keys', wait, async () => {
+  return db.withKeysLocked(wait, async () => {
     const sql = 'update keys set revoked_at = $now where name = $name and revoked_at is null'
     return (await db.run(sql, { name, now })) > 0
   })

@@ -4,7 +4,6 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RegistryDatabase, Database, Row, Values } from '../sql/database.ts'
 import { bound, dialect, tablesOf, writerOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
-import { emptyWal } from './wal.ts'
 
 const batchSize = 10_000
 
@@ -28,13 +27,7 @@ export function databaseOf(db: DatabaseSync): Database {
       }
       yield rows
     },
-    // SQLite has one lock for everything.
-    async inTransaction(lock, wait, work) {
-      const result = await inTransaction(db, wait, work)
-      // Large changes to the registry leave a long log.
-      if (lock === 'registry') emptyWal(db)
-      return result
-    },
+    withKeysLocked: (wait, work) => inTransaction(db, wait, work),
   }
 }
 
