@@ -219,9 +219,8 @@ export async function migrateStore(
   if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
   }
-  const done: string[] = []
-  const onCreated = () => void done.push(`created ${db}`)
-  const store = await (await files()).openWriter(db, { list, resources }, onCreated)
+  const done = existsSync(db) ? [] : [`created ${db}`]
+  const store = await (await files()).openWriter(db, { list, resources })
   await store.close()
   return [...done, ...describeCaughtUp(store, list)]
 }

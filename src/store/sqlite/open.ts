@@ -85,11 +85,7 @@ export function openForInspecting(path: string): DatabaseSync {
  *
  * @throws OperatorError as `openForReading`.
  */
-export function openForWriting(
-  path: string,
-  resources: readonly Resource[],
-  onCreated?: () => void,
-): DatabaseSync {
+export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
   }
@@ -98,23 +94,14 @@ export function openForWriting(
     // A command that was killed while creating the file may have left it without tables.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
-    if (isNew) {
-      enterFormat(db)
-      createSchema(db, resources)
-      onCreated?.()
-    } else keepViews(db, resources)
+    if (isNew) create(db)
+    keepViews(db, resources)
     watchFile(db, 'meanwhile; run the command again')
     return db
   } catch (error) {
     db.close()
     throw storeError(path, error)
   }
-}
-
-/** Another process may do the same at the same time, which is harmless. */
-function enterFormat(db: DatabaseSync): void {
-  db.exec(filePragma)
-  enterWal(db, busyMs)
 }
 
 // Durable commits, whatever the default; deleted content overwritten, in the file and in its free
@@ -206,12 +193,13 @@ function checkVersion(db: DatabaseSync, path: string): void {
 }
 
 /** Creates the tables in one transaction, so that a kill leaves no store. */
-function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
+function create(db: DatabaseSync): void {
+  // Another process may do the same at the same time, which is harmless.
+  db.exec(filePragma)
+  enterWal(db, busyMs)
   writeAtOnce(db, () => {
-    // Another process may have created the store while this one waited for the lock.
-    if (!isBlank(db)) return
-    db.exec(createTables(randomBytes(6).toString('hex')))
-    for (const view of resources.flatMap(createViews)) db.exec(view)
+    // It may have created the store while this one waited for the lock.
+    if (isBlank(db)) db.exec(createTables(randomBytes(6).toString('hex')))
   })
 }
 

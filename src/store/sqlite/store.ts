@@ -41,16 +41,12 @@ export function inspectorOf(
 }
 
 /** Opens a file for a command that writes; see `openForWriting`. */
-export async function openWriter(
-  db: string,
-  place: WithholdingPlace,
-  onCreated?: () => void,
-): Promise<StoreWriter> {
+export async function openWriter(db: string, place: WithholdingPlace): Promise<StoreWriter> {
   if (!existsSync(db)) {
     using nothing = new DatabaseSync(':memory:')
     await compareWithNew(databaseOf(nothing), place.list)
   }
-  return writerOf(openForWriting(db, place.resources, onCreated), db, place)
+  return writerOf(openForWriting(db, place.resources), db, place)
 }
 
 async function writerOf(
