@@ -16,8 +16,8 @@ import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { comparable } from '../sql/tables.ts'
-import { listingReads, readHead, type Rows, textsOfHead } from './tables.ts'
+import { changeSql, comparable, knownSinceSql, textsOfHead } from '../sql/tables.ts'
+import { listingReads, readHead, type Rows } from './tables.ts'
 
 /** How many imports are kept. */
 const changesMax = 10_000
@@ -50,14 +50,6 @@ type HeadInRegistryRow = [
   ...[version: number | null, total: number, meta: string | null, largest: number],
   ...[directory: string, lineage: string | null, committedAt: number, texts?: Uint8Array | null],
 ]
-
-const changeSql = 'select lineage, committed_at from imports where version = $1'
-
-export const knownSinceSql = `
-  select coalesce(
-    (select version from companies where id = $1 and version <= $2),
-    (select version from companies_past where company_id = $1 and version <= $2 and until > $2)
-  )`
 
 /** How the nodes are read of a store that Citus has spread. */
 export interface SpreadReading {

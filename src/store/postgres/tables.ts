@@ -11,7 +11,7 @@ import {
 import type { Client } from 'pg'
 import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
-import { comparable, type HeadColumns, headColumns, headOf, tablesOver } from '../sql/tables.ts'
+import { comparable, type HeadColumns, headOf, headSql, tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, spreadDialect } from './dialect.ts'
 
@@ -125,15 +125,6 @@ function copy(
   ])
   return copyRows(client, `${table} (${names})`, encoded)
 }
-
-/** Reads a head; the texts of its first segment may be in the same row. */
-export const headSql = (beside: ReadWithHead) => `
-  select ${headColumns}${beside === 'texts' ? ', t.texts' : ''} from heads h
-  ${beside === 'texts' ? textsOfHead : ''}
-  where h.company_id = $1 and h.listing = $2 and h.version <= $3 order by h.version desc limit 1`
-
-/** Joins the first segment of a head `h` of the company $1. */
-export const textsOfHead = 'left join segments t on t.company_id = $1 and t.segment = h.segment'
 
 /** Reads a head, and the texts of its first segment if they are asked for. */
 export async function readHead(

@@ -14,6 +14,7 @@ import {
   type RecordKey,
   type SegmentRow,
 } from '../listing/tables.ts'
+import type { ReadWithHead } from '../serving/reads.ts'
 import { changeLookups, companyLookups, companyTables } from './company-tables.ts'
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
@@ -58,6 +59,28 @@ export function headOf(row: HeadColumns): HeadRow {
   const [companyId, version, total, meta, largest, directory] = row
   return { companyId, version, total, meta, largest, directory }
 }
+
+/**
+ * Reads a head; the texts of its first segment may be in the same row, since a second statement costs
+ * as much as what it reads.
+ */
+export const headSql = (beside: ReadWithHead) => `
+  select ${headColumns}${beside === 'texts' ? ', t.texts' : ''} from heads h
+  ${beside === 'texts' ? textsOfHead : ''}
+  where h.company_id = $1 and h.listing = $2 and h.version <= $3 order by h.version desc limit 1`
+
+/** Joins the first segment of a head `h` of the company $1. */
+export const textsOfHead = 'left join segments t on t.company_id = $1 and t.segment = h.segment'
+
+/** The version that had made the company $1 known at the version $2; null if it was not. */
+export const knownSinceSql = `
+  select coalesce(
+    (select version from companies where id = $1 and version <= $2),
+    (select version from companies_past where company_id = $1 and version <= $2 and until > $2)
+  )`
+
+/** The import that made the version $1. */
+export const changeSql = 'select lineage, committed_at from imports where version = $1'
 
 /** A version as PostgreSQL can compare it. */
 export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)

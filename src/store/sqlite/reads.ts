@@ -12,8 +12,15 @@ import {
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
-import { type HeadColumns, headColumns, headOf, lookupsOver } from '../sql/tables.ts'
-import { prepareRow, keepStatements, numbered } from './statements.ts'
+import {
+  changeSql,
+  type HeadColumns,
+  headOf,
+  headSql,
+  knownSinceSql,
+  lookupsOver,
+} from '../sql/tables.ts'
+import { prepareRow, keepStatements } from './statements.ts'
 import type { Parameter, RowReader } from '../sql/dialect.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { dialect, bound } from './tables.ts'
@@ -24,24 +31,9 @@ const changesMax = 10_000
 /** The reads of listings besides `now`. */
 export type FileReads = ReturnType<typeof createReads>
 
-const whereAtVersion =
-  'where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1'
-
-/** In one statement, since a second one costs as much as what it reads. */
-const headWithTextsSql = `
-  select ${headColumns}, s.texts
-  from heads h left join segments s on s.segment = h.segment and s.company_id = h.company_id
-  ${whereAtVersion}`
-
-const knownSinceSql = `
-  select coalesce(
-    (select version from companies where id = ?1 and version <= ?2),
-    (select version from companies_past where company_id = ?1 and version <= ?2 and until > ?2)
-  )`
-
 /** Reads listings over a connection. */
 export function listingReadsOf(db: DatabaseSync) {
-  const headRow = prepareRow(db, `select ${headColumns} from heads h ${whereAtVersion}`)
+  const headRow = prepareRow(db, headSql('nothing'))
   return {
     head(listing: string, company: number, version: number): HeadRow | undefined {
       const row = headRow.get(company, listing, version) as unknown as HeadColumns | undefined
@@ -54,8 +46,8 @@ export function listingReadsOf(db: DatabaseSync) {
 
 export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
-  const headWithTextsRow = prepareRow(db, headWithTextsSql)
-  const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
+  const headWithTextsRow = prepareRow(db, headSql('texts'))
+  const changeRow = prepareRow(db, changeSql)
   const sinceRow = prepareRow(db, knownSinceSql)
   const changes = new LRUCache<number, Change>({ max: changesMax })
   let kept: RegistryState | undefined
@@ -137,7 +129,7 @@ export function createSnapshots(
   reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change'>,
   forget: () => void,
 ) {
-  const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
+  const prepare = keepStatements((sql) => prepareRow(db, sql))
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()

@@ -2,14 +2,13 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** A statement with its parameters `$1`, `$2` … as SQLite has them, with a question mark. */
-export function numbered(sql: string): string {
-  return sql.replaceAll(/\$(\d)/g, '?$1')
-}
-
-/** A statement whose rows are arrays, which cost less than objects. */
+/**
+ * A statement whose rows are arrays, which cost less than objects.
+ *
+ * @param sql its parameters may be `$1`, `$2` …, which SQLite has with a question mark.
+ */
 export function prepareRow(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql)
+  const statement = db.prepare(sql.replaceAll(/\$(\d)/g, '?$1'))
   statement.setReturnArrays(true)
   return statement
 }

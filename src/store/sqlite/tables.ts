@@ -6,7 +6,7 @@ import type { ListingTables } from '../listing/tables.ts'
 import type { Values } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { listingReadsOf } from './reads.ts'
-import { keepStatements, numbered, prepareRow } from './statements.ts'
+import { keepStatements, prepareRow } from './statements.ts'
 import { after } from '../awaitable.ts'
 import {
   type Dialect,
@@ -34,7 +34,7 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 
 /** Reads and writes rows over a connection. */
 export function writerOf(db: DatabaseSync): RowWriter {
-  const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
+  const prepare = keepStatements((sql) => prepareRow(db, sql))
   return {
     dialect,
     rows: (sql, ...values) => prepare(sql).all(...values.map(bound)) as never,

@@ -1,12 +1,6 @@
 // The list of what is withheld in a file of its own.
 
-import {
-  appendFileSync,
-  existsSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { flush, makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
