@@ -56,8 +56,8 @@ const none: readonly string[] = []
 const changesMax = 2_000_000
 
 /**
- * For each word, the ids that it gets and, as negative numbers, those that it loses, in the order of
- * these changes. Most words of a register are those of one name, and have one.
+ * For each word, the ids that it gets and, as negative numbers, those that it loses, in the order
+ * of these changes. Most words of a register are those of one name, and have one.
  */
 type Changes = Map<string, number | number[]>
 

@@ -24,8 +24,8 @@ export interface Database {
   /** The rows of a query in batches, within a transaction. */
   batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
   /**
-   * Runs `work`, which changes keys, in a transaction of its own; rolls back if it throws. Imports go
-   * on meanwhile, if the database can lock keys alone.
+   * Runs `work`, which changes keys, in a transaction of its own; rolls back if it throws. Imports
+   * go on meanwhile, if the database can lock keys alone.
    */
   withKeysLocked<T>(wait: LockWait, work: () => Promise<T>): Promise<T>
 }

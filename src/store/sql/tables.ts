@@ -61,8 +61,8 @@ export function headOf(row: HeadColumns): HeadRow {
 }
 
 /**
- * Reads a head; the texts of its first segment may be in the same row, since a second statement costs
- * as much as what it reads.
+ * Reads a head; the texts of its first segment may be in the same row, since a second statement
+ * costs as much as what it reads.
  */
 export const headSql = (beside: ReadWithHead) => `
   select ${headColumns}${beside === 'texts' ? ', t.texts' : ''} from heads h
