@@ -27,11 +27,6 @@ end
 return { count, left }`
 const scriptId = createHash('sha1').update(script).digest('hex')
 
-export interface SharedWindows {
-  readonly count: SharedCounter
-  close(): Promise<void>
-}
-
 /** Called once when Redis becomes unavailable, and once when it is available again. */
 interface SharedListener {
   onAway(reason: string): void
@@ -44,11 +39,7 @@ interface SharedListener {
  * @param url is such as redis://user:password@host:6379/0, or rediss:// for TLS.
  * @param prefix begins the names of all keys that are stored in Redis.
  */
-export async function connectSharedWindows(
-  url: string,
-  prefix: string,
-  listener: SharedListener,
-): Promise<SharedWindows> {
+export async function connectSharedWindows(url: string, prefix: string, listener: SharedListener) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
@@ -83,15 +74,15 @@ export async function connectSharedWindows(
   const connected = client.connect().then(presence.noteBack, presence.noteAway)
   await Promise.race([connected, sleep(connectMs, undefined, { ref: false })])
   if (!client.isReady) presence.noteAway('no connection yet')
+  const count: SharedCounter = (keyId, { quota, seconds }) => {
+    if (!client.isReady) return presence.noteAway('no connection')
+    if (performance.now() < pausedUntil) return undefined
+    return countOrGiveUp(`${prefix}${keyId}:${quota}/${seconds}`, seconds * 1_000)
+  }
   return {
-    count(keyId, { quota, seconds }) {
-      if (!client.isReady) return presence.noteAway('no connection')
-      if (performance.now() < pausedUntil) return undefined
-      return countOrGiveUp(`${prefix}${keyId}:${quota}/${seconds}`, seconds * 1_000)
-    },
-    close() {
+    count,
+    close(): void {
       if (client.isOpen) client.destroy()
-      return Promise.resolve()
     },
   }
 }

@@ -7,21 +7,12 @@ interface Window {
   readonly endsAt: number
 }
 
-interface Windows<Id> {
-  /** Returns the current window of a client; undefined if it has none or it has ended. */
-  find(id: Id, now: number): Window | undefined
-  /** Counts once for a client, and starts a window now if it has no current one. */
-  count(id: Id, lengthMs: number, now: number): Window
-  /** The number of windows in memory. */
-  readonly size: number
-}
-
 /**
  * @param max is the maximum number of windows, of 60 to 150 bytes each. Each new window checks two
  *   old ones and removes them if they have ended; at the maximum it removes them in any case, so
  *   the counts of some clients restart.
  */
-export function createWindows<Id>(max: number): Windows<Id> {
+export function createWindows<Id>(max: number) {
   const windows = new Map<Id, { count: number; endsAt: number }>()
   let hand = windows.entries()
 
@@ -39,11 +30,13 @@ export function createWindows<Id>(max: number): Windows<Id> {
   }
 
   return {
-    find(id, now) {
+    /** Returns the current window of a client; undefined if it has none or it has ended. */
+    find(id: Id, now: number): Window | undefined {
       const window = windows.get(id)
       return window !== undefined && now < window.endsAt ? window : undefined
     },
-    count(id, lengthMs, now) {
+    /** Counts once for a client, and starts a window now if it has no current one. */
+    count(id: Id, lengthMs: number, now: number): Window {
       const window = windows.get(id)
       if (window === undefined) {
         makeRoom(now)
@@ -58,7 +51,8 @@ export function createWindows<Id>(max: number): Windows<Id> {
       }
       return window
     },
-    get size() {
+    /** The number of windows in memory. */
+    get size(): number {
       return windows.size
     },
   }

@@ -1,27 +1,22 @@
 // Places for long work, shared among keys without anybody's setting: no key gets so many that there
 // are none for others.
 
-/** Places that are taken and given back. */
-export interface Places {
-  /**
-   * Takes a place for a key; undefined if it has its share.
-   *
-   * @returns a function that gives the place back; further calls of it do nothing.
-   */
-  take(key: number | undefined): (() => void) | undefined
-  /** How many are taken. */
-  count(): number
-}
+export type Places = ReturnType<typeof createPlaces>
 
 /**
  * A key may take a place as long as it has fewer than are free. So one key alone gets half of them,
  * and the next one still half of what is left (dynamic thresholds, Choudhury and Hahne 1998).
  */
-export function createPlaces(most: number): Places {
+export function createPlaces(most: number) {
   const held = new Map<number | undefined, number>()
   let taken = 0
   return {
-    take(key) {
+    /**
+     * Takes a place for a key; undefined if it has its share.
+     *
+     * @returns a function that gives the place back; further calls of it do nothing.
+     */
+    take(key: number | undefined): (() => void) | undefined {
       const own = held.get(key) ?? 0
       if (own >= most - taken) return undefined
       held.set(key, own + 1)
@@ -36,6 +31,7 @@ export function createPlaces(most: number): Places {
         else held.set(key, left)
       }
     },
+    /** How many are taken. */
     count: () => taken,
   }
 }

@@ -3,7 +3,6 @@
 import type { Logger } from 'pino'
 import { type Counter, createCounter } from '../auth/counter.ts'
 import { type Ask, askCounter, askThrottle } from '../auth/limits-over-ipc.ts'
-import type { SharedWindows } from '../auth/redis-counter.ts'
 import { createThrottle, type Throttle } from '../auth/throttle.ts'
 import type { Settings } from '../config/settings.ts'
 
@@ -13,7 +12,7 @@ const clock = () => performance.now()
 export interface Limits {
   readonly counter: Counter
   readonly throttle: Throttle | undefined
-  readonly close: () => Promise<void>
+  readonly close: () => void
 }
 
 /** Keeps the counts in this process; with a Redis, those of keys are shared between servers. */
@@ -26,7 +25,7 @@ export async function createLimits(
   return {
     counter: createCounter(clock, shared?.count),
     throttle: settings.badKeyRate && createThrottle(settings.badKeyRate, clock),
-    close: async () => shared?.close(),
+    close: () => shared?.close(),
   }
 }
 
@@ -35,16 +34,12 @@ export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
   return {
     counter: createCounter(clock, askCounter(ask)),
     throttle: settings.badKeyRate && askThrottle(ask),
-    close: () => Promise.resolve(),
+    close: () => undefined,
   }
 }
 
 /** Connects to Redis, if set; servers on one store, or on copies of it, share their counts. */
-async function connectRedis(
-  { redisUrl }: Settings,
-  storeId: string,
-  logger: Logger,
-): Promise<SharedWindows | undefined> {
+async function connectRedis({ redisUrl }: Settings, storeId: string, logger: Logger) {
   if (redisUrl === undefined) return undefined
   const { connectSharedWindows } = await import('../auth/redis-counter.ts')
   return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {

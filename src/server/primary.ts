@@ -34,7 +34,7 @@ export async function runPrimary(
   const pool = createWorkerPool(log, context.stderr, answers)
   const url = await pool.start(count)
   if (typeof url === 'number') {
-    await limits.close()
+    limits.close()
     return url
   }
   const metrics =
@@ -48,7 +48,7 @@ export async function runPrimary(
   await pool.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
-  await limits.close()
+  limits.close()
   log.logger.info('stopped')
   await log.close()
   return 0

@@ -93,7 +93,7 @@ export async function startServer(
         if (!signal.aborted) await once(signal, 'abort')
         logger.info({ signal: String(signal.reason) }, 'stopping')
         await stopServing(app, settings.stopSeconds * 1_000)
-        await limits.close()
+        limits.close()
         await metrics?.close()
         await metering?.close()
         await store.close()
@@ -103,7 +103,7 @@ export async function startServer(
     }
   } catch (error) {
     await app.close()
-    await limits.close()
+    limits.close()
     await store.close()
     throw error
   }

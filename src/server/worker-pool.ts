@@ -6,26 +6,7 @@ import { type Answers, connectPeer, type Peer } from './ipc.ts'
 import type { Log } from './log.ts'
 import type { ErrorOutput } from './server.ts'
 
-/** The workers of a server. */
-export interface WorkerPool {
-  /** The workers that are running. */
-  readonly peers: ReadonlyMap<Worker, Peer>
-  /** The number of workers that died unexpectedly. */
-  deaths(): number
-  /** Calls the listener for each worker that has ended, before it is replaced. */
-  onGone(listener: (worker: Worker) => void): void
-  /**
-   * Starts `count` workers, the first one alone: if it cannot start, none can.
-   *
-   * @returns the URL of the first worker, once each listens, or has died and will be replaced; or
-   *   the exit code of the first one if it could not start, which it has reported.
-   */
-  start(count: number): Promise<string | number>
-  /** Stops all workers; resolves when the last has ended. */
-  stop(reason: unknown): Promise<void>
-  /** Kills all workers. */
-  kill(): void
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>
 
 /** How many bytes of the workers' standard error may wait for the reader of ours. */
 const errorBytesMax = 65_536
@@ -36,7 +17,7 @@ const errorBytesMax = 65_536
  * @param log receives our lines and those of the workers, `stderr` their other output.
  * @param answers handles the questions of workers about state that all of them share.
  */
-export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers = {}): WorkerPool {
+export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers) {
   const { logger } = log
   const peers = new Map<Worker, Peer>()
   /** Workers that are running or whose output has not been read completely. */
@@ -79,24 +60,34 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   }
 
   return {
-    peers,
+    /** The workers that are running. */
+    peers: peers as ReadonlyMap<Worker, Peer>,
+    /** The number of workers that died unexpectedly. */
     deaths: () => deaths,
-    onGone: (listener) => void listeners.push(listener),
-    async start(count) {
+    /** Calls the listener for each worker that has ended, before it is replaced. */
+    onGone: (listener: (worker: Worker) => void) => void listeners.push(listener),
+    /**
+     * Starts `count` workers, the first one alone: if it cannot start, none can.
+     *
+     * @returns the URL of the first worker, once each listens, or has died and will be replaced; or
+     *   the exit code of the first one if it could not start, which it has reported.
+     */
+    async start(count: number): Promise<string | number> {
       const outcome = await add()
       isReplacing = typeof outcome === 'string'
       // Waits for all: with only one worker, its death would close the port after "listening".
       if (isReplacing) await Promise.all(Array.from({ length: count - peers.size }, add))
       return outcome
     },
-    async stop(reason) {
+    /** Stops all workers; resolves when the last has ended. */
+    async stop(reason: unknown): Promise<void> {
       isStopping = true
       if (running.size === 0) ended.resolve(undefined)
       // A worker that does not answer is already ending, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)
       await ended.promise
     },
-    kill() {
+    kill(): void {
       for (const worker of peers.keys()) worker.process.kill('SIGKILL')
     },
   }

@@ -28,18 +28,10 @@ const countedMax = 2
 /** At most one warning is logged in this time. */
 const warnMs = 1_000
 
-/** Counts the requests under way, and decides when there are too many. */
-export interface Load {
-  begin(): void
-  end(): void
-  /** Why a request has to be refused now; undefined if it can be accepted. */
-  excess(): 'requests' | 'delay' | undefined
-  /** Counts a refusal, for one line a second. */
-  warn(reason: string): void
-  close(): void
-}
+export type Load = ReturnType<typeof createLoad>
 
-export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logger): Load {
+/** Counts the requests under way, and decides when there are too many. */
+export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logger) {
   let underWay = 0
   let delayMs = 0
   let dueAt = performance.now() + sampleMs
@@ -64,22 +56,24 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
   }
 
   return {
-    begin() {
+    begin(): void {
       underWay += 1
     },
-    end() {
+    end(): void {
       underWay -= 1
     },
-    excess() {
+    /** Why a request has to be refused now; undefined if it can be accepted. */
+    excess(): 'requests' | 'delay' | undefined {
       if (underWay > requestsMax) return 'requests'
       return delayMs > delayMsMax ? 'delay' : undefined
     },
-    warn(reason) {
+    /** Counts a refusal, for one line a second. */
+    warn(reason: string): void {
       refused.set(reason, (refused.get(reason) ?? 0) + 1)
       // The first line is for all refusals of this turn.
       warning ??= setTimeout(warnNow, 0)
     },
-    close() {
+    close(): void {
       clearInterval(timer)
       clearTimeout(warning)
       warnNow()
