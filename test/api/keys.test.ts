@@ -139,7 +139,9 @@ test('an expired key is refused within a second by a running service (2.2, C4)',
   const { ask, store } = await makeApp(t, { records })
   const expiresAt = Date.now() + 400
   const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
-  assert.equal((await ask(path, { authorization })).status, 200)
+  const { status } = await ask(path, { authorization })
+  // A slow machine may have come to this too late.
+  if (Date.now() < expiresAt) assert.equal(status, 200)
   const last = await untilRefused(() => ask(path, { authorization }))
   assert.ok(Date.now() >= expiresAt, 'not before its time')
   assert.ok(last < expiresAt + 1_000)

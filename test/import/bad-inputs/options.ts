@@ -5,6 +5,7 @@ import type { BadInput, BadInputs } from './bad-input.ts'
 const files = {
   'c.ndjson': '{"jurisdiction":"GB","identifier":"1","town":"York"}\n',
   'c.csv': 'jurisdiction,identifier\nGB,1\n',
+  'n.csv': 'jurisdiction,number\nGB,1\n',
 }
 
 type Rows = readonly (readonly [line: string, says: RegExp])[]
@@ -36,6 +37,10 @@ const usage: Rows = [
   ],
   ['import companies c.ndjson --as-of 2025-02-29', /"2025-02-29"; it does not exist as a date/],
   ['import employees c.ndjson --history', /^dossier: --history needs the date .*: --as-of DATE$/],
+  [
+    'import rights c.ndjson --history --as-of 2025-01-31',
+    /^dossier: --history does not apply to rights, only to /,
+  ],
   ['import companies c.ndjson --db mysql://localhost/registry', /^dossier: --db .*mysql/],
   ['import companies c.csv --show 0', /--show is "0"; it must be a number from 1 to 1000/],
   ['import companies c.csv --encoding windows-1215', /windows-1215; did you mean windows-1251\?/],
@@ -86,6 +91,10 @@ const failures: Rows = [
     'import companies c.ndjson --rejects no/r.ndjson',
     /^dossier: no\/r\.ndjson cannot be written: /,
   ],
+  [
+    'import companies n.csv',
+    /no column identifier; it has jurisdiction, number; a mapping \(--map\) can supply it: select /,
+  ],
   ['import rights c.ndjson --source x', /line 1: town: is not a known column$/],
   [
     'import companies c.ndjson --db no/registry.db',
@@ -96,6 +105,7 @@ const failures: Rows = [
   ['revert 99', /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)$/],
   ['revert 2', /^dossier: version 2 .* has later imports of the same source: .*--with-later$/],
   ['revert --to 99', /^dossier: there is no version 99/],
+  ['sources remove marks', /^dossier: nothing was changed; to remove these, add --yes$/],
   [
     'sources remove registr --yes',
     /^dossier: there is no source registr; did you mean register\?$/,
