@@ -18,7 +18,7 @@ export interface ServingBounds {
  * How long a request's statement waits for a lock, in milliseconds: short enough that requests
  * waiting for its connection still get it in time.
  */
-export function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
+function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
   return Math.ceil(Math.min(statementMs, waitMs) / 2)
 }
 

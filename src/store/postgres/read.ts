@@ -64,7 +64,7 @@ export function createReader(pool: Pool, { storeId, spread }: ReaderOptions): St
 const findCompanySql =
   'select company_id from company_names where identifier = $1 and jurisdiction = $2'
 
-export function createCompanyReader(
+function createCompanyReader(
   pool: Pool,
   reads: ServingReads,
   { gate, even }: SpreadReading,
@@ -100,7 +100,7 @@ export function createCompanyReader(
 }
 
 /** Queries that are not prepared, each over any connection of the pool. */
-export function queriesOf(pool: Pool, dialect: Dialect): Queries {
+function queriesOf(pool: Pool, dialect: Dialect): Queries {
   return {
     dialect,
     rows: (sql, values = {}) =>

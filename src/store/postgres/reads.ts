@@ -29,7 +29,7 @@ const attemptsMax = 3
  * The state of the registry, and the head of a listing at a version, with its import. All of it is
  * of one moment, since it is one statement.
  */
-export const headInRegistrySql = (beside: ReadWithHead) => `
+const headInRegistrySql = (beside: ReadWithHead) => `
   select s.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
     ${beside === 'texts' ? ', t.texts' : ''}

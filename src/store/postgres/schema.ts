@@ -122,7 +122,7 @@ export function viewMark(resource: Resource): string {
 export const createTables = `${sharedTables} ${ownTables}`
 
 /** A table, and the column by which Citus distributes it; those without one are small. */
-export interface TableOfCitus {
+interface TableOfCitus {
   readonly table: string
   readonly column: string | undefined
 }
