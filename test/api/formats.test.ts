@@ -29,6 +29,7 @@ const odd = [
   makeRecord(rights, { id: 1, name: 'a,b', status: '=1+1' }),
   makeRecord(rights, { id: 2, name: 'quo"te', status: null }),
   makeRecord(rights, { id: 3, name: 'two\r\nlines \\ é😀', status: ' x ' }),
+  makeRecord(rights, { id: 4, name: 'ends in \\', holders: ['a]b', 'say "c]"', '\\'] }),
 ]
 const load = (records: readonly WireRecord[]) => ({
   records: [{ resource: rights, company: 7, records }],
@@ -55,7 +56,7 @@ test('NDJSON is the records, one a line, with the counters in headers (11.2)', a
   const { text, headers } = await ask(`${path}?format=ndjson&limit=2`)
   assert.equal(text, linesOf(odd.slice(0, 2)))
   assert.equal(headers['content-type'], 'application/x-ndjson; charset=utf-8')
-  assert.equal(headers['x-total-count'], '3')
+  assert.equal(headers['x-total-count'], '4')
   assert.equal(headers['data-version'], '1')
   const file = 'rights-7-version-1.ndjson'
   assert.equal(headers['content-disposition'], `attachment; filename="${file}"`)
