@@ -32,10 +32,10 @@ export function chooseFormat<Offered extends Format>(
   accept: string | undefined,
   offered: readonly Offered[],
 ): Offered | 'json' {
-  const takes = `it takes ${offered.slice(0, -1).join(', ')} or ${offered.at(-1)}`
+  const takes = () => `it takes ${offered.slice(0, -1).join(', ')} or ${offered.at(-1)}`
   const parse = (written: unknown) => {
     const found = offered.find((one) => one === written)
-    if (found === undefined) throw invalid(formatName, written, takes)
+    if (found === undefined) throw invalid(formatName, written, takes())
     return found
   }
   return readValue(formatName, given, parse, takes) ?? acceptedFormat(accept, offered)

@@ -146,7 +146,7 @@ function parseListingPaging(given: Given, format: Format): Paging {
     given,
     (written) =>
       written === noLimitWord ? noLimitWord : parseInteger('limit', parameters.limit, written),
-    allowedFor(parameters.limit),
+    () => allowedFor(parameters.limit),
   )
   if (limit !== noLimitWord) return { page, limit: limit ?? parameters.limit.default }
   if (format === 'json') throw badRequest('limit is "all"; that takes format=csv or format=ndjson')
@@ -210,7 +210,7 @@ export function readIntegers<Name extends string>(
 
 function readInteger(name: string, parameter: Parameter, given: Given): number {
   const parse = (written: unknown) => parseInteger(name, parameter, written)
-  return readValue(name, given, parse, allowedFor(parameter)) ?? parameter.default
+  return readValue(name, given, parse, () => allowedFor(parameter)) ?? parameter.default
 }
 
 function parseInteger(name: string, parameter: Parameter, written: unknown): number {

@@ -51,11 +51,11 @@ export function readValue<T extends string | number>(
   name: string,
   { query, body }: Given,
   parse: (written: unknown) => T,
-  takes = 'give one',
+  takes: () => string = () => 'give one',
 ): T | undefined {
   const inQuery = query[name]
   const inBody = body?.[name]
-  if (Array.isArray(inQuery)) throw badRequest(`${name} is given more than once; ${takes}`)
+  if (Array.isArray(inQuery)) throw badRequest(`${name} is given more than once; ${takes()}`)
   const fromQuery = inQuery === undefined ? undefined : parse(inQuery)
   const fromBody = inBody === undefined ? undefined : parse(inBody)
   if (fromQuery !== undefined && fromBody !== undefined && fromQuery !== fromBody) {
