@@ -71,9 +71,9 @@ const commandSettings: SessionSettings = {
 /**
  * Makes the pool of a server; it connects on first use.
  *
- * @param isSpread whether Citus has spread the tables.
+ * @param isDistributed whether Citus has distributed the tables.
  */
-export function openPool(db: string, bounds: ServingBounds, isSpread = false): Pool {
+export function openPool(db: string, bounds: ServingBounds, isDistributed = false): Pool {
   const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
     Client: ClientOfPool as unknown as new () => ClientBase,
@@ -83,7 +83,7 @@ export function openPool(db: string, bounds: ServingBounds, isSpread = false): P
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek, so there is no need to plan it again.
       // Citus can have one plan for statements of one table; it says which.
-      plan_cache_mode: isSpread ? 'auto' : 'force_generic_plan',
+      plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
       jit: 'off',
     }),
     application_name: 'dossier serve',

@@ -3,7 +3,7 @@
 
 import type { Client } from 'pg'
 import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
-import { beginSpread } from './citus/hold.ts'
+import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
 import { tablesOf, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
@@ -14,18 +14,18 @@ const batchSize = 1_000
  * Settings of a session that writes to the nodes of Citus: one connection to each node, so that a
  * change is committed there in one step, and its readers never see a part of it.
  */
-export const spreadSettings = {
+export const distributedSettings = {
   'citus.multi_shard_modify_mode': 'sequential',
   'citus.max_adaptive_executor_pool_size': 1,
 }
 
-/** @param isSpread whether Citus has distributed the tables over several nodes. */
-export function registryOf(client: Client, db: string, isSpread = false): RegistryDatabase {
-  const writer = writerOf(client, isSpread)
+/** @param isDistributed whether Citus has distributed the tables over several nodes. */
+export function registryOf(client: Client, db: string, isDistributed = false): RegistryDatabase {
+  const writer = writerOf(client, isDistributed)
   let cursors = 0
   return {
     ...writer,
-    tables: tablesOf(client, isSpread, writer),
+    tables: tablesOf(client, isDistributed, writer),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql) {
@@ -45,15 +45,16 @@ export function registryOf(client: Client, db: string, isSpread = false): Regist
 /**
  * Opens a session for one change of the registry, until it is committed or discarded.
  *
- * @param isSpread whether Citus has distributed the tables over several nodes.
+ * @param isDistributed whether Citus has distributed the tables over several nodes.
  */
-export async function openImport(db: string, isSpread = false): Promise<ImportConnection> {
-  const client = await openSession(db, isSpread ? spreadSettings : {})
+export async function openImport(db: string, isDistributed = false): Promise<ImportConnection> {
+  const client = await openSession(db, isDistributed ? distributedSettings : {})
   // When the session ends, the server rolls back, and frees the lock.
   const end = () => client.end().catch(() => undefined)
   return {
-    ...registryOf(client, db, isSpread),
-    begin: (wait) => (isSpread ? beginSpread(client, db, wait) : beginWriting(client, wait)),
+    ...registryOf(client, db, isDistributed),
+    begin: (wait) =>
+      isDistributed ? beginDistributed(client, db, wait) : beginWriting(client, wait),
     commit: () => commit(client, db).then(end),
     discard: end,
   }

@@ -1,4 +1,4 @@
-// The dialects of PostgreSQL, and of one that Citus spreads over nodes.
+// The dialects of PostgreSQL, and of one that Citus distributes over nodes.
 
 import { after } from '../awaitable.ts'
 import type { Dialect, Gathered, GatherQuery, Parameter, RowReader } from '../sql/dialect.ts'
@@ -41,8 +41,8 @@ export const dialect: Dialect = {
   },
 }
 
-/** Citus runs a statement where the rows are if all its joins are by what they are spread by. */
-export const spreadDialect: Dialect = {
+/** Citus runs a statement where the rows are if all its joins are by the column of distribution. */
+export const distributedDialect: Dialect = {
   ...dialect,
   // It cannot send a limit that depends on a row to the nodes.
   headsInForce: (columns) => `

@@ -5,13 +5,13 @@ import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { LockWait } from '../work-watch.ts'
-import { checkNodes, findCitus, findSpread, refuseWorker } from './citus/nodes.ts'
+import { checkNodes, findCitus, findNodeRole, refuseWorker } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
 import { createTables, declareResource, distributedTables, format, viewMark } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
-import { createList, isListSpread } from './withheld-list.ts'
+import { createList, isListDistributed } from './withheld-list.ts'
 
 /**
  * Creates the tables of a new store, and the views of resources that are new or have got fields.
@@ -34,7 +34,7 @@ export async function migrate(
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
-    const isToDistribute = isDistributed || (await findCitus(client))?.isToSpread === true
+    const isToDistribute = isDistributed || (await findCitus(client))?.isToDistribute === true
     if (isToDistribute) await checkNodes(client, db)
     done.push(...(await inTransaction(client, db, { onWait }, () => create(client, db, resources))))
     if (isToDistribute) {
@@ -176,8 +176,8 @@ async function distribute(client: Client): Promise<string[]> {
 
 /** Whether servers on other nodes do not see the list, as after it was restored. */
 async function lacksList(client: Client, db: string): Promise<boolean> {
-  const isSpread = (await findSpread(client)) === 'coordinator'
-  return isSpread && !(await isListSpread(registryOf(client, db)))
+  const isDistributed = (await findNodeRole(client)) === 'coordinator'
+  return isDistributed && !(await isListDistributed(registryOf(client, db)))
 }
 
 /** Citus needs a transaction of its own for that; another process may just have done so. */

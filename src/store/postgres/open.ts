@@ -12,9 +12,9 @@ import { createWriter } from '../writing.ts'
 import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import type { StoreWriter, Compacted } from '../writing.ts'
-import { findSpread, refuseWorker } from './citus/nodes.ts'
+import { findNodeRole, refuseWorker } from './citus/nodes.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
-import { registryOf, spreadSettings, openImport } from './database.ts'
+import { registryOf, distributedSettings, openImport } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate } from './migrate.ts'
 import { createReader } from './read.ts'
 import { beginWriting } from './transaction.ts'
@@ -35,14 +35,14 @@ export async function openForReading(
   bounds: ServingBounds = defaultBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
-    const { storeId, spread } = await withSession(db, async (client) => {
+    const { storeId, role } = await withSession(db, async (client) => {
       await checkSchema(client, db)
       const registry = registryOf(client, db)
       refuseBehind(await compareWithList(registry, list), describeUrl(db), list)
       const storeId = await readStoreId(registry)
-      return { storeId, spread: await findSpread(client) }
+      return { storeId, role: await findNodeRole(client) }
     })
-    return createReader(openPool(db, bounds, spread !== undefined), { storeId, spread })
+    return createReader(openPool(db, bounds, role !== undefined), { storeId, role })
   })
 }
 
@@ -58,16 +58,16 @@ export async function openForInspecting(
 ): Promise<StoreInspector> {
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
-    const isSpread = await look(async (client) => {
+    const isDistributed = await look(async (client) => {
       await checkSchema(client, db)
       refuseBehind(await compareWithList(registryOf(client, db), list), describeUrl(db), list)
-      return (await findSpread(client)) !== undefined
+      return (await findNodeRole(client)) !== undefined
     })
-    const registryIn = (client: Client) => registryOf(client, db, isSpread)
+    const registryIn = (client: Client) => registryOf(client, db, isDistributed)
     return createInspector((work) => look((client) => work(registryIn(client))), resources, {
       verify: (checks, onStep) =>
         look((client) =>
-          verify(client, registryIn(client), { resources, checks, isSpread }, onStep),
+          verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),
         ),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,
@@ -89,26 +89,26 @@ export async function openForWriting(
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
   return explained(db, async () => {
-    const isSpreadIn = async (client: Client) => {
-      const spread = await findSpread(client)
-      if (spread === 'worker') await refuseWorker(client, db)
-      return spread !== undefined
+    const isDistributedIn = async (client: Client) => {
+      const role = await findNodeRole(client)
+      if (role === 'worker') await refuseWorker(client, db)
+      return role !== undefined
     }
-    let isSpread = await withSession(db, async (client) =>
-      (await isOutdated(client, db, resources)) ? undefined : isSpreadIn(client),
+    let isDistributed = await withSession(db, async (client) =>
+      (await isOutdated(client, db, resources)) ? undefined : isDistributedIn(client),
     )
-    if (isSpread === undefined) {
+    if (isDistributed === undefined) {
       await checkListOfNew(db, list)
       await migrate(db, resources)
-      isSpread = await withSession(db, isSpreadIn)
+      isDistributed = await withSession(db, isDistributedIn)
     }
-    const settings = isSpread ? spreadSettings : {}
+    const settings = isDistributed ? distributedSettings : {}
     return await createWriter(
       {
         list,
         use: (work) =>
-          withSession(db, (client) => work(registryOf(client, db, isSpread)), settings),
-        openImport: () => openImport(db, isSpread),
+          withSession(db, (client) => work(registryOf(client, db, isDistributed)), settings),
+        openImport: () => openImport(db, isDistributed),
         compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,
       },

@@ -6,7 +6,7 @@ import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import type { EvenState } from './citus/even.ts'
-import { dialect, spreadDialect } from './dialect.ts'
+import { dialect, distributedDialect } from './dialect.ts'
 import { binaryQuery, listingReads, type Rows } from './tables.ts'
 
 const names = new Map<string, string>()
@@ -59,13 +59,13 @@ export interface Snapshots {
   readonly ofVersions: Snapshot
 }
 
-/** @param even undefined for a store that is not spread. */
+/** @param even undefined for a store that is not distributed. */
 export function createSnapshots(
   pool: Pool,
   reads: ServingReads,
   even: EvenState | undefined,
 ): Snapshots {
-  const ownDialect = even === undefined ? dialect : spreadDialect
+  const ownDialect = even === undefined ? dialect : distributedDialect
   const snapshotOf = (rows: Rows): Snapshot => ({
     ...{ dialect: ownDialect, rows },
     get tables() {

@@ -17,11 +17,11 @@ import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/ver
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace } from './citus/gate.ts'
-import type { Spread } from './citus/nodes.ts'
+import type { NodeRole } from './citus/nodes.ts'
 import { bind } from './database.ts'
-import { dialect, spreadDialect } from './dialect.ts'
+import { dialect, distributedDialect } from './dialect.ts'
 import { withConnection, rowsIn, createSnapshots } from './pool-rows.ts'
-import { createReads, type SpreadReading } from './reads.ts'
+import { createReads, type DistributedReading } from './reads.ts'
 
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
@@ -29,16 +29,16 @@ export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 /** How a store is served. */
 interface ReaderOptions {
   readonly storeId: string
-  /** On which node of Citus it is read, if that has spread its tables. */
-  readonly spread?: Spread | undefined
+  /** On which node of Citus it is read, if that has distributed its tables. */
+  readonly role?: NodeRole | undefined
 }
 
 /** Makes the reader of a store whose tables have been checked. */
-export function createReader(pool: Pool, { storeId, spread }: ReaderOptions): StoreReader {
+export function createReader(pool: Pool, { storeId, role }: ReaderOptions): StoreReader {
   const reading =
-    spread === undefined
+    role === undefined
       ? { gate: openGate, even: undefined }
-      : { gate: createGate(pool), even: createEvenState(pool, spread === 'worker') }
+      : { gate: createGate(pool), even: createEvenState(pool, role === 'worker') }
   const reads = createReads(pool, reading)
   const queries = queriesOf(pool, dialect)
   const query = <R extends QueryResultRow>(config: QueryConfig) =>
@@ -67,11 +67,11 @@ const findCompanySql =
 function createCompanyReader(
   pool: Pool,
   reads: ServingReads,
-  { gate, even }: SpreadReading,
+  { gate, even }: DistributedReading,
 ): CompanyReader {
   const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
   const rows = rowsIn(pool)
-  const queries = queriesOf(pool, even === undefined ? dialect : spreadDialect)
+  const queries = queriesOf(pool, even === undefined ? dialect : distributedDialect)
   const countListings = createValueCounts()
   return {
     findCompany: ([jurisdiction, identifier]) =>

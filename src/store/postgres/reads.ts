@@ -51,14 +51,14 @@ type HeadInRegistryRow = [
   ...[directory: string, lineage: string | null, committedAt: number, texts?: Uint8Array | null],
 ]
 
-/** How the nodes are read of a store that Citus has spread. */
-export interface SpreadReading {
+/** How the nodes are read of a store that Citus has distributed. */
+export interface DistributedReading {
   readonly gate: Gate
-  /** Undefined for a store that is not spread. */
+  /** Undefined for a store that is not distributed. */
   readonly even: EvenState | undefined
 }
 
-export function createReads(pool: Pool, { gate, even }: SpreadReading): ServingReads {
+export function createReads(pool: Pool, { gate, even }: DistributedReading): ServingReads {
   const rows = rowsIn(pool)
   const changes = createChanges(rows)
   const headAlone = readHeadAlone(pool, even)

@@ -25,7 +25,7 @@ function asTheyAre(table: string, columns: readonly string[]): string {
 const sharedTables = createSharedTables({
   ...{ text, long: 'bigint', flag: 'boolean', bytes: 'bytea', byKey: '' },
   formatColumn: ' format integer not null,',
-  // Citus could not keep them unique where the table is spread by another column.
+  // Citus could not keep them unique where the table is distributed by another column.
   ...{ uniqueNames: '', uniqueIds: 'index' },
 })
 

@@ -13,7 +13,7 @@ import { type ListingReads, type ListingTables, MissingSegmentError } from '../l
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
 import { comparable, type HeadColumns, headOf, headSql, tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
-import { dialect, spreadDialect } from './dialect.ts'
+import { dialect, distributedDialect } from './dialect.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
 export type Rows = <Row extends readonly unknown[]>(
@@ -35,12 +35,12 @@ const bound = (value: Value) =>
 /**
  * Reads and writes the tables of a store, within the transaction of the caller.
  *
- * @param isSpread whether Citus has spread the tables.
+ * @param isDistributed whether Citus has distributed the tables.
  */
 export function tablesOf(
   client: Client,
-  isSpread = false,
-  writer = writerOf(client, isSpread),
+  isDistributed = false,
+  writer = writerOf(client, isDistributed),
 ): ListingTables {
   return tablesOver(writer, listingReads(rowsOf(client)))
 }
@@ -51,10 +51,10 @@ const rowsOf =
     (await client.query(binaryQuery(sql, values))).rows as never
 
 /** Reads and writes rows over a session. */
-export function writerOf(client: Client, isSpread: boolean): RowWriter {
+export function writerOf(client: Client, isDistributed: boolean): RowWriter {
   const rows = rowsOf(client)
   return {
-    dialect: isSpread ? spreadDialect : dialect,
+    dialect: isDistributed ? distributedDialect : dialect,
     rows,
     async insert(into, all) {
       if (all.length === 0) return

@@ -13,7 +13,7 @@ interface VerifyPlan {
   readonly resources: readonly Resource[]
   readonly checks: StoredChecks
   /** Whether Citus has distributed the tables over several nodes. */
-  readonly isSpread: boolean
+  readonly isDistributed: boolean
 }
 
 /**
@@ -24,12 +24,12 @@ interface VerifyPlan {
 export async function verify(
   client: Client,
   db: RegistryDatabase,
-  { resources, checks, isSpread }: VerifyPlan,
+  { resources, checks, isDistributed }: VerifyPlan,
   onStep: (step: string) => void,
 ): Promise<Verification> {
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
-  const find = isSpread ? findDamageOnNodes : findDamage
+  const find = isDistributed ? findDamageOnNodes : findDamage
   const damage = typeof check === 'string' ? noDamage : () => find(client, check)
   const found = await verifyStore(
     {
@@ -38,7 +38,7 @@ export async function verify(
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
       rules: {
         'company names': companyNames,
-        ...(isSpread ? { transactions: undecided } : {}),
+        ...(isDistributed ? { transactions: undecided } : {}),
       },
     },
     resources,
@@ -123,7 +123,7 @@ async function* findDamage(
   }
 }
 
-/** Has each node check its parts of the tables that Citus has spread, and their indexes. */
+/** Has each node check its parts of the tables that Citus has distributed, and their indexes. */
 async function* findDamageOnNodes(
   client: Client,
   { schema }: { readonly schema: string },

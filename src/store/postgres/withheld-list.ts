@@ -39,7 +39,7 @@ export async function createList(db: Database): Promise<string> {
 }
 
 /** Whether Citus has the list on every node. */
-export async function isListSpread(db: Queries): Promise<boolean> {
+export async function isListDistributed(db: Queries): Promise<boolean> {
   const table = await tableOf(db)
   const sql = `
     select count(*) as n from pg_dist_partition where logicalrelid = to_regclass($table)`

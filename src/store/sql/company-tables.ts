@@ -93,7 +93,7 @@ const knownInPastSql = `
   where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
   order by company_id limit $4`
 
-/** Joins as a database that spreads its tables knows them: each by the company. */
+/** Joins as a database that distributes its tables knows them: each by the company. */
 const saidOf = (d: Dialect): GatherQuery => ({
   values: [
     ...['k.id', 'k.jurisdiction', 'k.identifier'],

@@ -287,7 +287,7 @@ function keyTables(db: RowWriter) {
     recordKeys: lookup(db, recordKeys, ([id, source, key]: KeyColumns): RecordKey => {
       return { id, source, key }
     }),
-    // Citus spreads the table by keys, which cannot be altered then.
+    // Citus distributes the table by keys, which cannot be altered then.
     async changeKeys(listing, rows) {
       const ids = rows.map(({ id }) => [id])
       await db.drop({ table: 'record_keys', fixed: { listing }, columns: ['id'] }, ids)

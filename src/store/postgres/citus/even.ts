@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { RegistryState } from '../../reading.ts'
 import { readRegistry } from '../../sql/find-companies.ts'
-import { spreadDialect } from '../dialect.ts'
+import { distributedDialect } from '../dialect.ts'
 import { rowsIn } from '../pool-rows.ts'
 
 /** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
@@ -50,7 +50,8 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
   let looking: Promise<void> | undefined
   let nextLookAt = 0
 
-  const readState = (company?: number) => readRegistry({ rows, dialect: spreadDialect }, company)
+  const readState = (company?: number) =>
+    readRegistry({ rows, dialect: distributedDialect }, company)
 
   async function look(): Promise<void> {
     const state = await readState()

@@ -4,7 +4,7 @@
 import type { Pool } from 'pg'
 import { rowsIn } from '../pool-rows.ts'
 
-/** A value of the column by which a table is spread: it says on which node the row is. */
+/** A value of the column by which a table is distributed: it says on which node the row is. */
 export interface Place {
   readonly table: 'companies' | 'company_names'
   readonly value: string | number
@@ -19,7 +19,7 @@ export const companyPlace = (id: number): Place => ({ table: 'companies', value:
  */
 export type Gate = <T>(place: Place | undefined, work: () => Promise<T>) => Promise<T>
 
-/** The gate of a store that is not spread. */
+/** The gate of a store that is not distributed. */
 export const openGate: Gate = (_, work) => work()
 
 /** How long a node rests after a timeout, until one statement tries it again. */

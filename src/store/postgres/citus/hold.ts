@@ -22,7 +22,7 @@ const holdSql = `
   where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'`
 
 /** Begins a transaction that may write to every node, once nothing is undecided, nor moved. */
-export async function beginSpread(client: Client, db: string, wait: LockWait): Promise<void> {
+export async function beginDistributed(client: Client, db: string, wait: LockWait): Promise<void> {
   watchNodes(client, db, wait)
   await beginWriting(client, wait)
   await untilDecided(db, wait)

@@ -1,5 +1,5 @@
 // What Citus is in a database: whether it is installed, on which kind of node a session is, and
-// which tables of the store it has spread.
+// which tables of the store it has distributed.
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
@@ -7,15 +7,15 @@ import { describeUrl } from '../url.ts'
 
 interface Citus {
   readonly isOnWorker: boolean
-  /** Whether the database is set up so that every new store in it is spread. */
-  readonly isToSpread: boolean
-  /** The names of the tables of the schema that are spread already, in their order. */
+  /** Whether the database is set up so that every new store in it is distributed. */
+  readonly isToDistribute: boolean
+  /** The names of the tables of the schema that are distributed already, in their order. */
   readonly tables: ReadonlySet<string>
 }
 
 const citusSql = `
   select exists (select from pg_dist_local_group where groupid <> 0) as "isOnWorker",
-    coalesce(current_setting('dossier.distributed', true) = 'on', false) as "isToSpread",
+    coalesce(current_setting('dossier.distributed', true) = 'on', false) as "isToDistribute",
     array(
       select relname::text from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
       where c.relnamespace = current_schema()::regnamespace order by relname
@@ -30,10 +30,10 @@ export async function findCitus(client: Client): Promise<Citus | undefined> {
 }
 
 /** The kind of a node of Citus; commands that write need its coordinator. */
-export type Spread = 'coordinator' | 'worker'
+export type NodeRole = 'coordinator' | 'worker'
 
-/** On which node of Citus a session is; undefined if that has not spread the tables. */
-export async function findSpread(client: Client): Promise<Spread | undefined> {
+/** On which node of Citus a session is; undefined if that has not distributed the tables. */
+export async function findNodeRole(client: Client): Promise<NodeRole | undefined> {
   const citus = await findCitus(client)
   if (citus?.tables.has('companies') !== true) return undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
