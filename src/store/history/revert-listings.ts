@@ -19,13 +19,8 @@ import {
   parseMeta,
 } from '../listing/shape.ts'
 import { inBatches, type ListedId, type ListingTables } from '../listing/tables.ts'
-import {
-  createOutput,
-  type MergeContext,
-  mergeListing,
-  type Output,
-  type PutReader,
-} from '../listing/write-listings.ts'
+import { mergeListing, type PutReader } from '../listing/merge-listings.ts'
+import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import type { OnShare } from '../work-watch.ts'
 import {

@@ -38,6 +38,13 @@ export interface MergePlan {
   readonly gone: ReadonlySet<number>
 }
 
+/** @throws Error if the list has no such element. */
+export function elementOf<T>(list: readonly T[], n: number): T {
+  const found = list[n]
+  if (found === undefined) throw new Error(`there is no element ${n} of ${list.length}`)
+  return found
+}
+
 /** Compares two places in the order of a listing. */
 export function compareOrder(
   { direction }: ListingShape,

@@ -4,13 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addToCount, parseMeta } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
-import {
-  addWhole,
-  createOutput,
-  type MergeContext,
-  mergeListing,
-  segmentsAtOnce,
-} from '../listing/write-listings.ts'
+import { addWhole, mergeListing, segmentsAtOnce } from '../listing/merge-listings.ts'
+import { createOutput, type MergeContext } from '../listing/write-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
 import { createPutReader, type PutKind, readChanges, recordReader } from './staging/put-reader.ts'

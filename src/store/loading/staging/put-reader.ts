@@ -3,7 +3,7 @@
 
 import type { Resource } from '../../../resources/resource.ts'
 import { compareOrder } from '../../listing/merge.ts'
-import type { PutReader } from '../../listing/write-listings.ts'
+import type { PutReader } from '../../listing/merge-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
 import { columnValuesOf, type ListingShape, sortOf } from '../../listing/shape.ts'
 import { digestIn, recordText, textIn, textsIn, entryIn } from './spool.ts'
