@@ -13,16 +13,8 @@ import type { Staging } from './staging/staging.ts'
 
 const batchLength = 5_000
 
-/** What finding companies takes besides the staged rows. */
-export interface CompanyRules {
-  readonly version: number
-  readonly knownOnly: boolean
-  /** Whether an unknown company that a row names only by id is created. */
-  readonly isMadeById: boolean
-}
-
 /** Copies the registry's companies that rows name into `companies`, and former names. */
-export async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
+async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
   const copy = (rows: readonly CompanyRow[]) => {
     for (const row of rows) {
       staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
@@ -90,7 +82,7 @@ const createById = `
     select company_id, 1 from given where is_alone`
 
 /** The ids by which rows name companies, in ascending order. */
-export function* givenCompanies(staging: Staging): Generator<number[]> {
+function* givenCompanies(staging: Staging): Generator<number[]> {
   const sql = `
     select distinct company_id from given where company_id > ? order by company_id
     limit ${batchLength}`
@@ -112,20 +104,17 @@ export async function makeById(staging: Staging, tables: ListingTables): Promise
 }
 
 /** Names and creates companies in the staging; `writeCompanies` brings them to the registry. */
-export async function makeCompanies(
-  staging: Staging,
-  tables: ListingTables,
-  { knownOnly, isMadeById }: CompanyRules,
-): Promise<void> {
+export async function makeCompanies({ staging, tables, plan }: ImportContext): Promise<void> {
   await copyCompanies(staging, tables)
   if (staging.facts.hasNames) staging.run([createReference, nameCompanies])
-  if (knownOnly) return
+  if (plan.knownCompaniesOnly) return
   if (staging.facts.hasNames) {
     const last = await tables.lastCompanyId(assignedIdEnd)
     const lastId = Math.max(assignedIdMin - 1, staging.facts.ids.companyId, last)
     staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
   }
-  if (isMadeById) staging.run(createById)
+  // Only a source of companies has to name those that it makes.
+  if (plan.target.resource !== undefined) staging.run(createById)
 }
 
 /** Drops the companies that were made for refused rows only, and returns how many are left. */
@@ -145,7 +134,7 @@ export async function writeCompanies({
   tables,
   version,
   plan,
-}: Pick<ImportContext, 'staging' | 'tables' | 'version' | 'plan'>): Promise<void> {
+}: ImportContext): Promise<void> {
   const changed = staging.iterate(
     `select id, jurisdiction, identifier, version, is_named,
        exists (select 1 from change c where c.company_id = companies.id)

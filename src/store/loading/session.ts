@@ -107,13 +107,7 @@ async function mergeStaged(
   if (isInPlace) await makeById(staging, tables)
   else {
     staging.loadAll()
-    await makeCompanies(staging, tables, {
-      ...{
-        version,
-        knownOnly: plan.knownCompaniesOnly,
-        isMadeById: plan.target.resource !== undefined,
-      },
-    })
+    await makeCompanies(context)
     await placeRows(context)
   }
   await tellLikeSources(context)
