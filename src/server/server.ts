@@ -66,7 +66,8 @@ export async function startServer(
   primary?: Ask,
 ): Promise<RunningServer> {
   const isWorker = primary !== undefined
-  const opened = await openStoreReader(settings, servingBounds(settings, isWorker))
+  const shares = isWorker ? settings.workers : 1
+  const opened = await openStoreReader(settings, servingBounds(settings, shares))
   const log = await createLog(settings, stdout, isWorker)
   const { logger } = log
   const counts = settings.metricsPort !== undefined ? await measure(opened, log) : undefined
@@ -80,7 +81,7 @@ export async function startServer(
     ...{ countUse: metering?.count, readUses: metering?.readUses },
     authenticate: createAuthenticate(store, now, limits.throttle),
     limitRate: createLimit(settings.defaultRate, limits.counter),
-    ...boundsOfApp(settings, isWorker, logger),
+    ...boundsOfApp(settings, shares, logger),
   })
   warnOfExports(settings, log)
   try {
@@ -110,8 +111,7 @@ export async function startServer(
 }
 
 /** What follows from the settings alone. */
-function boundsOfApp(settings: Settings, isWorker: boolean, logger: Logger) {
-  const shares = isWorker ? settings.workers : 1
+function boundsOfApp(settings: Settings, shares: number, logger: Logger) {
   const share = (whole: number) => Math.ceil(whole / shares)
   const { requestsMax, delayMsMax, connectionsMax } = settings
   return {
@@ -126,8 +126,7 @@ function boundsOfApp(settings: Settings, isWorker: boolean, logger: Logger) {
 }
 
 /** The limits of the use of a database server; workers share its connections. */
-function servingBounds(settings: Settings, isWorker: boolean) {
-  const shares = isWorker ? settings.workers : 1
+function servingBounds(settings: Settings, shares: number) {
   return {
     pool: Math.max(1, Math.floor(settings.pool / shares)),
     waitMs: settings.waitMs,
