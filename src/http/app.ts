@@ -105,7 +105,7 @@ function createStop(): Stop {
   return { isStopping: false, draining: new AbortController() }
 }
 
-/** Its end is told in an event also where it does not listen, or does not listen any more. */
+/** Node calls back even if the server does not listen, or no longer does. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())

@@ -61,7 +61,7 @@ function partsOf(change: Change): Parts {
   // The closing brace, and the separator.
   let bytes = ids.length * (before.length + after.length + 2) - 1
   for (const id of ids) bytes += digitsOf(id)
-  // A company is told by its id.
+  // A company's own id is its company_id, too.
   if (companyId === undefined) for (const id of ids) bytes += digitsOf(id) + idMember.length
   for (const length of lengths) bytes += texts === undefined ? nothing.length : length
   return { change, before, after, bytes }

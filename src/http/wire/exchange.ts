@@ -126,7 +126,7 @@ export class HttpReply {
     return this
   }
 
-  /** Whether a body would follow, so that its length has to be told (RFC 9110 section 8.6). */
+  /** Whether a body would follow, so that its length has to be stated (RFC 9110 section 8.6). */
   private hasContent(): boolean {
     const { statusCode, raw } = this
     return statusCode !== 204 && statusCode !== 304 && raw.req.method !== 'HEAD'
