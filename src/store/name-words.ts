@@ -1,6 +1,6 @@
 // The words of names, by which companies are found (contract 8.3). They are made here and not in
-// the database, so that every store has the same. Stores keep an index of them, so whoever changes
-// these rules raises the formats of stores.
+// the database, so that every store has the same. Stores keep an index of them, so that a change of
+// these rules must raise the formats of stores.
 
 /** Longer words count by their beginning only; in UTF-16 code units. */
 const wordLengthMax = 40

@@ -234,8 +234,8 @@ type Flag = boolean | number
 
 function changedPlaces(db: RowReader) {
   const { dialect: d } = db
-  // Which of them are the last ones is told of each that is looked at, so that a statement ends
-  // after so many, however few these are.
+  // The last ones are marked, not selected, so that a statement ends after so many rows, however
+  // few of them are last ones.
   const headsSql = `
     select c.company_id, c.version,
       not ${hasHead('l.version > $2 and l.version < c.version')},

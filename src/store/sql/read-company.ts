@@ -27,7 +27,7 @@ export async function readIdentity(
   )
   if (then === undefined) return undefined
   const { jurisdiction, identifier, version: since } = then
-  // It may have been told its register only later.
+  // Its identifier may have become known only later.
   const changes = past.map(({ until }) => until).filter((until) => until <= version)
   return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
 }

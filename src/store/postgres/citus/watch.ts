@@ -9,7 +9,7 @@ import { describeUrl } from '../url.ts'
 
 /** Times in milliseconds. */
 interface WatchTimes {
-  /** The nodes are looked at so often. */
+  /** How often the nodes are looked at. */
   readonly everyMs: number
   /** How long a node may take to accept a session. */
   readonly answerMs: number
