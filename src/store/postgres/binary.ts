@@ -192,7 +192,7 @@ function watchFaults(client: Client) {
 }
 
 /** The pieces of a COPY, from its header to its end. */
-export function* encodeRows(rows: Iterable<readonly Field[]>): Generator<Buffer> {
+function* encodeRows(rows: Iterable<readonly Field[]>): Generator<Buffer> {
   let some: (readonly Field[])[] = []
   let bytes = 0
   yield header

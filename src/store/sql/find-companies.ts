@@ -79,7 +79,7 @@ const columns = 'c.id, c.jurisdiction, c.identifier, n.name'
  *
  * @param jurisdiction undefined for any.
  */
-export async function findByNumber(
+async function findByNumber(
   snapshot: Snapshot,
   identifiers: readonly string[],
   jurisdiction: string | undefined,
@@ -140,7 +140,7 @@ function compareText(a: string | null, b: string | null): number {
  *
  * @param words those of `wordsOfQuery`; at least one.
  */
-export async function findByWords(
+async function findByWords(
   snapshot: Snapshot,
   words: readonly string[],
 ): Promise<FoundCompany[] | undefined> {

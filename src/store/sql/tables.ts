@@ -42,7 +42,7 @@ export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups 
 }
 
 /** The columns of heads, which `headOf` takes. */
-export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
 
 export type HeadColumns = readonly [
   companyId: number,

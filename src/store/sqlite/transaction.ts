@@ -104,6 +104,6 @@ export function watchFile(db: DatabaseSync, advice: string): () => void {
 }
 
 /** Checks the path of a connection that is watched. @throws OperatorError with its advice. */
-export function checkPath(db: DatabaseSync): void {
+function checkPath(db: DatabaseSync): void {
   checks.get(db)?.()
 }
