@@ -5,20 +5,19 @@ import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
-import type {
-  Restored,
-  RestoreWatch,
-  StoredChecks,
-  StoreInspector,
-  Verification,
+import {
+  createInspector,
+  type Restored,
+  type RestoreWatch,
+  type StoredChecks,
+  type StoreInspector,
+  type Verification,
 } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
-import { createInspector } from '../inspecting.ts'
-import { createWriter } from '../writing.ts'
 import { compareWithList, compareWithNew } from '../withholding/agreement.ts'
 import type { WithholdingPlace } from '../withholding/withhold.ts'
 import type { LockWait } from '../work-watch.ts'
-import type { StoreWriter } from '../writing.ts'
+import { createWriter, type StoreWriter } from '../writing.ts'
 import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
 import { databaseOf, registryOf } from './database.ts'
