@@ -1,12 +1,12 @@
 // `dossier restore`: puts a backup in the place of a store.
 
-import { type Settings, UsageError } from '../../config/settings.ts'
+import type { Settings } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-store.ts'
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
-import type { Command, CommandContext } from '../command.ts'
+import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { createProgress, lockWait, type ProgressDisplay } from '../progress.ts'
 
@@ -33,10 +33,7 @@ first: nobody comes back with it.
   ],
   settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
-    const [copy, ...more] = words
-    if (copy === undefined || more.length > 0) {
-      throw new UsageError('restore takes one argument: the file to restore')
-    }
+    const copy = onlyWord(words, 'restore takes one argument: the file to restore')
     const { db } = settings
     await agree(db, copy, flags, context)
     const restored = await restoreShown(settings, copy, context)
