@@ -33,7 +33,7 @@ export interface Rotation {
   readonly othersEndAt: number
 }
 
-/** Hands a stored key to who asked for it; if it throws, the key is removed again. */
+/** Hands over a stored key; if it throws, the key is removed again. */
 export type HandOver = () => Awaitable<void>
 
 /** The use of a key within one hour, or a part of it. */

@@ -1,4 +1,5 @@
-// Adds companies to a page of changes: those that have changed; or all, for who has nothing yet.
+// Adds companies to a page of changes: those that have changed; or all, for a client that has none
+// yet.
 
 import { attributesShape } from '../listing/shape.ts'
 import type { TraceRow } from '../listing/tables.ts'
