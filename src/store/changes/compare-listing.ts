@@ -6,7 +6,7 @@
 import type { Numbers } from '../changes.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
+import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import type { TextRange } from '../listing/tables.ts'
 import { collectIds, type IndexSource } from './index-source.ts'
 import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
@@ -202,11 +202,7 @@ function* entriesOf({ leaves, indexes }: Segments): Generator<Entry> {
 
 /** Whether a record stands at the same place, with the same text. */
 function areSame(a: Entry | undefined, b: Entry): boolean {
-  if (a?.sort !== b.sort) return false
-  for (let byte = 0; byte < digestBytes; byte++) {
-    if (a.digests[a.n * digestBytes + byte] !== b.digests[b.n * digestBytes + byte]) return false
-  }
-  return true
+  return a?.sort === b.sort && hasDigest(a, a.n, b.digests, b.n)
 }
 
 /** Those of records that are gone from one place which do not stand at another one. */

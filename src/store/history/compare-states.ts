@@ -3,7 +3,7 @@
 import { statementOf } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
 import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { decodeEntries, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { addToCount, attributesShape, type ListingShape } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
 
@@ -108,10 +108,7 @@ function isListed(shape: ListingShape, place: Place | undefined): boolean {
 }
 
 function isSame(shape: ListingShape, a: Place, b: Place): boolean {
-  for (let at = 0; at < digestBytes; at++) {
-    const [inA, inB] = [a.n * digestBytes + at, b.n * digestBytes + at]
-    if (a.index.digests[inA] !== b.index.digests[inB]) return false
-  }
+  if (!hasDigest(a.index, a.n, b.index.digests, b.n)) return false
   return shape !== attributesShape || statementIn(a).version === statementIn(b).version
 }
 

@@ -254,6 +254,18 @@ export function recordAt(
   }
 }
 
+/** Whether a record has the digest at a place of others. */
+export function hasDigest(
+  { digests }: Pick<SegmentIndex, 'digests'>,
+  n: number,
+  others: Uint8Array,
+  place: number,
+): boolean {
+  const [from, to] = [n * digestBytes, place * digestBytes]
+  for (let at = 0; at < digestBytes; at++) if (digests[from + at] !== others[to + at]) return false
+  return true
+}
+
 /** The records of a segment, in their order. */
 export function* recordsOf(index: SegmentIndex, texts: Uint8Array): Generator<ListedRecord> {
   let at = 0

@@ -4,7 +4,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
 import { keysOf, openListings, type OpenListing, readIndexes } from '../listing/open-listings.ts'
-import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import {
+  decodeEntries,
+  digestBytes,
+  hasDigest,
+  type SegmentIndex,
+  valueAt,
+} from '../listing/segment.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -215,18 +221,6 @@ async function* readIndexesOf(
 const wantedOf = (shape: ListingShape) => {
   if (shape === attributesShape) return undefined
   return shape.metaColumn === undefined ? [] : [shape.metaColumn]
-}
-
-/** Whether a record has the digest at a place of others. */
-function hasDigest(
-  { digests }: SegmentIndex,
-  n: number,
-  others: Uint8Array,
-  place: number,
-): boolean {
-  const [from, to] = [n * digestBytes, place * digestBytes]
-  for (let at = 0; at < digestBytes; at++) if (digests[from + at] !== others[to + at]) return false
-  return true
 }
 
 /** A record is present; a company may be listed as one that its source does not have any more. */
