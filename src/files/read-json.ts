@@ -43,7 +43,7 @@ export async function* readNdjson(
 /** Parses lines; undefined for a blank one. */
 export function* parseLines(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
   for (const { some, longest } of inGroups(lines)) {
-    // A loop, since \`yield*\` takes longer for each row.
+    // A loop, since `yield*` takes longer for each row.
     for (const row of parseTogether(some, longest) ?? parseEach(some)) yield row
   }
 }

@@ -4,7 +4,7 @@ import { placeColumns } from '../../resources/resource.ts'
 import { type Database, literal, quoted } from './database.ts'
 import { faultyValueIn, type FaultyValue } from './explain-mapping.ts'
 
-/** The view \`source\` with one more column, in which line of its file a row begins. */
+/** The view `source` with one more column, in which line of its file a row begins. */
 export const linesView = '"source with lines"'
 
 /** A shorter text may be in many cells by chance. */
