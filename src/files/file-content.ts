@@ -141,18 +141,14 @@ async function* unpack(
     if (file.entry !== undefined) yield* unzip(file.name, file.entry, chunks, streams)
     return
   }
-  const gzip = compression === 'gzip'
-  const unpacker = gzip ? createGunzip({ chunkSize: chunkBytes }) : newZstdDecompress()
+  const create = compression === 'gzip' ? createGunzip : createZstdDecompress
+  const unpacker = create({ chunkSize: chunkBytes })
   yield* through(chunks, unpacker, streams)
   // The zstd decompressor stops silently at bytes that do not begin a frame.
   if (unpacker.bytesWritten >= digest.bytes) return
   throw new OperatorError(
     `${file.name} is not a valid ${compression} file: it has content after its last frame`,
   )
-}
-
-function newZstdDecompress() {
-  return createZstdDecompress({ chunkSize: chunkBytes })
 }
 
 /** The bytes that a transformation makes of chunks. */
