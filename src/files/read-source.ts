@@ -77,7 +77,7 @@ async function* withReader<T>(
   }
 }
 
-function addHeader({ header }: Found, columns: readonly string[] = []): void {
+function addHeader({ header }: Found, columns: readonly string[]): void {
   for (const column of columns) header.add(column)
 }
 
