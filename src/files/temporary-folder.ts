@@ -124,7 +124,7 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** An error of the folder for temporary files, with advice. */
-export function temporaryError(error: unknown): OperatorError {
+function temporaryError(error: unknown): OperatorError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
   const why = reasons[code] ?? `cannot be used (${code})`
   return new OperatorError(

@@ -12,13 +12,13 @@ export const extracts = [
   ['a.csv', '2025-01-31', 'GB,1,Acme,Ipswich\nGB,2,Bolt,Harwich\n'],
   ['b.csv', '2025-02-28', 'GB,1,Acme Ltd,"Ips\nwich"\n'],
 ] as const
-export const changedRights = [
+const changedRights = [
   ['rights.ndjson', 'x'],
   ['later.ndjson', 'y'],
 ] as const
 
 /** Writes the files of the registry into a folder. */
-export function writeExtracts(folder: string): void {
+function writeExtracts(folder: string): void {
   for (const [name, , rows] of extracts) {
     writeFileSync(join(folder, name), `jurisdiction,identifier,name,town\n${rows}`)
   }

@@ -12,10 +12,7 @@ const alone = { onWait: () => assert.fail('nobody else writes') }
 const asked = { reason: 'a test', by: 'a tester', day: '2026-11-23', onWait: () => undefined }
 
 /** Opens the store that a path stands for, and closes it after the work. */
-export async function withWriter<T>(
-  db: string,
-  work: (store: StoreWriter) => Promise<T>,
-): Promise<T> {
+async function withWriter<T>(db: string, work: (store: StoreWriter) => Promise<T>): Promise<T> {
   const store = await openStoreWriter(storeAt(db), resources)
   try {
     return await work(store)
