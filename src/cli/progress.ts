@@ -54,9 +54,7 @@ export function lockWait({ stderr, signal }: CommandContext): LockWait {
 }
 
 /** Shows work on a store, and its waiting for the write lock, until `end`. */
-export function watchWork(
-  context: CommandContext,
-): Required<Pick<WorkWatch, 'onStep'>> & WorkWatch & Disposable & { end(): void } {
+export function watchWork(context: CommandContext): WorkWatch & Disposable & { end(): void } {
   const progress = createProgress(context)
   return {
     ...lockWait(context),
