@@ -4,7 +4,12 @@ import { statementOf } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
 import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
-import { addToCount, attributesShape, type ListingShape } from '../listing/shape.ts'
+import {
+  addToCount,
+  attributesShape,
+  comparedColumns,
+  type ListingShape,
+} from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
 
 /** Records or companies that come back, have their former content again, and are gone. */
@@ -183,8 +188,7 @@ async function* readIndexes(
   shape: ListingShape,
   keys: readonly SegmentKey[],
 ): AsyncGenerator<SegmentIndex, undefined> {
-  const meta = shape.metaColumn === undefined ? [] : [shape.metaColumn]
-  const wanted = shape === attributesShape ? undefined : meta
+  const wanted = comparedColumns(shape)
   for (const some of inBatches(keys, segmentsAtOnce)) {
     for (const { entries } of await tables.segments(some, 'entries')) {
       yield decodeEntries(shape, entries, wanted)

@@ -80,6 +80,15 @@ export const attributesShape: ListingShape = {
   metaColumn: undefined,
 }
 
+/**
+ * The columns that a comparison of records needs: that of the types that `meta` counts; undefined
+ * for all, of what sources say about companies.
+ */
+export function comparedColumns(shape: ListingShape): readonly number[] | undefined {
+  if (shape === attributesShape) return undefined
+  return shape.metaColumn === undefined ? [] : [shape.metaColumn]
+}
+
 /** How many records of a segment have each type; empty for a shape without `meta`. */
 export function countTypes({ metaColumn }: ListingShape, index: SegmentIndex): Map<string, number> {
   const counts = new Map<string, number>()

@@ -11,7 +11,7 @@ import {
   type SegmentIndex,
   valueAt,
 } from '../listing/segment.ts'
-import { attributesShape, type ListingShape } from '../listing/shape.ts'
+import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { OnShare } from '../work-watch.ts'
 import {
@@ -203,7 +203,8 @@ type Indexes = ReadonlyMap<number, readonly SegmentIndex[]>
 const readSmall = (
   { tables, shape }: ImportContext,
   open: ReadonlyMap<number, OpenListing>,
-): Promise<Indexes> => readIndexes(tables, shape, open, { each: segmentsAtOnce }, wantedOf(shape))
+): Promise<Indexes> =>
+  readIndexes(tables, shape, open, { each: segmentsAtOnce }, comparedColumns(shape))
 
 /** The indexes of a listing of many segments, some at a time. */
 async function* readIndexesOf(
@@ -212,15 +213,9 @@ async function* readIndexesOf(
 ): AsyncGenerator<readonly SegmentIndex[]> {
   for (const batch of inBatches(leaves, segmentsAtOnce)) {
     const rows = await tables.segments(keysOf(head.companyId, batch), 'entries')
-    yield rows.map(({ entries }) => decodeEntries(shape, entries, wantedOf(shape)))
+    yield rows.map(({ entries }) => decodeEntries(shape, entries, comparedColumns(shape)))
     await nextTurn()
   }
-}
-
-/** Comparing needs no column of a record but that of the types that `meta` counts. */
-const wantedOf = (shape: ListingShape) => {
-  if (shape === attributesShape) return undefined
-  return shape.metaColumn === undefined ? [] : [shape.metaColumn]
 }
 
 /** A record is present; a company may be listed as one that its source does not have any more. */
