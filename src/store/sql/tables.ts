@@ -15,7 +15,8 @@ import {
   type SegmentRow,
 } from '../listing/tables.ts'
 import type { ReadWithHead } from '../serving/reads.ts'
-import { changeLookups, companyLookups, companyTables } from './company-tables.ts'
+import { changeLookups, traceTables } from './change-tables.ts'
+import { companyLookups, companyTables } from './company-tables.ts'
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
 export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
@@ -26,6 +27,7 @@ export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
     ...idTables(db),
     ...keyTables(db),
     ...companyTables(db),
+    ...traceTables(db),
   }
 }
 

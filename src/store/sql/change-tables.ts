@@ -1,0 +1,110 @@
+// The part of the seam of listings (../listing/tables.ts) that is about what has changed between
+// versions.
+
+import { after } from '../awaitable.ts'
+import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
+import type { RowReader, RowWriter } from './dialect.ts'
+import { comparable, lookup } from './tables.ts'
+
+const hasHead = (where: string) => `
+  exists (
+    select 1 from heads l where l.company_id = c.company_id and l.listing = $1 and ${where}
+  )`
+
+// SQLite seeks by both columns only if no value is cast, and if nothing else bounds the version;
+// else it would look at everything of the version, or since then.
+const isBetween = `
+  c.listing = $1 and (c.version, c.company_id) > ($4, $5) and (c.version, c.company_id) <= ($6, $7)`
+
+const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
+  const end = upTo ?? { version: until, companyId: Number.MAX_SAFE_INTEGER }
+  return [
+    ...[since, comparable(until), comparable(place.version), place.companyId],
+    ...[comparable(end.version), end.companyId, limit],
+  ]
+}
+
+export function changeLookups(db: RowReader) {
+  return { ...changedPlaces(db), ...traceLookups(db) }
+}
+
+type Flag = boolean | number
+
+function changedPlaces(db: RowReader) {
+  const { dialect: d } = db
+  // The last ones are marked, not selected, so that a statement ends after so many rows, however
+  // few of them are last ones.
+  const headsSql = `
+    select c.company_id, c.version,
+      not ${hasHead('l.version > $2 and l.version < c.version')},
+      not ${hasHead('l.version > c.version and l.version <= $3')}
+    from heads c ${d.useIndex('heads_by_version')}
+    where ${isBetween} order by c.version, c.company_id limit $8`
+  const tracedSql = `
+    select c.company_id, c.version, not ${hasHead('l.version > $2 and l.version <= $3')}
+      and not exists (
+        select 1 from traces l where l.company_id = c.company_id and l.listing = $1
+          and l.version > c.version and l.version <= $3
+      )
+    from traces c ${d.useIndex('traces_by_version')}
+    where ${isBetween}
+    group by c.version, c.company_id order by c.version, c.company_id limit $8`
+  type Place = [companyId: number, version: number]
+  const heads = lookup(db, headsSql, (columns: readonly [...Place, only: Flag, last: Flag]) => {
+    const [companyId, version, isOnly, isLast] = columns
+    return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
+  })
+  const traced = lookup(db, tracedSql, (columns: readonly [...Place, last: Flag]) => {
+    const [companyId, version, isLast] = columns
+    return { companyId, version, isLast: Boolean(isLast) }
+  })
+  return {
+    changedHeads: (listing, range) => heads(listing, ...rangeOf(range)),
+    changedTraces: (listing, range) => traced(listing, ...rangeOf(range)),
+  } satisfies Partial<ListingTables>
+}
+
+function traceLookups(db: RowReader) {
+  const tracesSql = `
+    select company_id, version, id, sort, kind from traces
+    where ${db.dialect.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+      and version > $3 and version <= $4
+    order by company_id, version, id`
+  const tracedSql = `
+    select t.company_id, max(t.version) from traces t left join companies k on k.id = t.company_id
+    where ${db.dialect.isOneOf('t.company_id', '$2', 'bigint')} and t.listing = $1
+      and t.version <= $3 and (k.version is null or t.version > k.version)
+    group by t.company_id`
+  type TraceColumns = readonly [number, number, number, number, TraceKind]
+  const traces = lookup(db, tracesSql, (columns: TraceColumns): TraceRow => {
+    const [companyId, version, id, sort, kind] = columns
+    return { companyId, version, id, sort, kind }
+  })
+  return {
+    tracedSinceKnown: (listing, companies, until) =>
+      after(
+        db.rows<readonly [number, number]>(tracedSql, listing, companies, comparable(until)),
+        (rows) => new Map(rows),
+      ),
+    traces: (listing, companies, { since, until }) =>
+      traces(listing, companies, since, comparable(until)),
+  } satisfies Partial<ListingTables>
+}
+
+export function traceTables(db: RowWriter) {
+  const key = ['company_id', 'listing', 'version', 'id']
+  return {
+    putTraces: (listing, traces) =>
+      db.insert(
+        {
+          table: 'traces',
+          fixed: { listing },
+          columns: ['company_id', 'version', 'id', 'sort', 'kind'],
+          replacing: { key, columns: ['sort', 'kind'] },
+        },
+        traces.map(({ companyId, version, id, sort, kind }) => [
+          ...[companyId, version, id, sort, kind],
+        ]),
+      ),
+  } satisfies Partial<ListingTables>
+}
