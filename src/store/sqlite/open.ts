@@ -94,8 +94,8 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     // A command that was killed while creating the file may have left it without tables.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
-    if (isNew) create(db)
-    keepViews(db, resources)
+    if (isNew) create(db, resources)
+    else keepViews(db, resources)
     watchFile(db, 'meanwhile; run the command again')
     return db
   } catch (error) {
@@ -192,14 +192,16 @@ function checkVersion(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Creates the tables in one transaction, so that a kill leaves no store. */
-function create(db: DatabaseSync): void {
+/** Creates tables and views in one transaction, so that a kill leaves no store. */
+function create(db: DatabaseSync, resources: readonly Resource[]): void {
   // Another process may do the same at the same time, which is harmless.
   db.exec(filePragma)
   enterWal(db, busyMs)
   writeAtOnce(db, () => {
     // It may have created the store while this one waited for the lock.
-    if (isBlank(db)) db.exec(createTables(randomBytes(6).toString('hex')))
+    if (!isBlank(db)) return
+    db.exec(createTables(randomBytes(6).toString('hex')))
+    for (const view of resources.flatMap(createViews)) db.exec(view)
   })
 }
 
