@@ -8,6 +8,7 @@ import type { RateVerdict } from '../../config/rate.ts'
 import type { KeyRecord } from '../../store/keys.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Client } from './client.ts'
+import { endTogether } from './end-together.ts'
 
 /** What the router has found for the target of a request. */
 export interface Target {
@@ -122,7 +123,7 @@ export class HttpReply {
     if (body !== undefined) this.fields['content-length'] = Buffer.byteLength(body)
     else if (this.hasContent()) this.fields['content-length'] = 0
     this.raw.writeHead(this.statusCode, this.fields)
-    this.raw.end(body)
+    endTogether(this.raw, body)
     return this
   }
 
