@@ -25,6 +25,7 @@ const ofServers = [
   '--max-semi-space-size=4',
   '--heap-growing-percent=50',
   '--external-memory-accounted-in-global-limit',
+  '--external-memory-max-growing-factor=4',
   '--no-concurrent-array-buffer-sweeping',
 ]
 const ofCommands = [

@@ -214,7 +214,7 @@ export interface LogOutput {
    * @returns the number of bytes written.
    * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
    */
-  write(bytes: Uint8Array): Promise<number>
+  write(bytes: Uint8Array): Promise<number> | number
   /** Writes synchronously, for a process that is ending. */
   writeSync(bytes: Uint8Array): number
 }
@@ -246,7 +246,7 @@ export function openLogOutput(descriptor: number): LogOutput {
     write:
       opened === descriptor
         ? async (bytes) => (await writeAsync(opened, bytes)).bytesWritten
-        : async (bytes) => writeNow(bytes),
+        : writeNow,
     writeSync: writeNow,
   }
 }
