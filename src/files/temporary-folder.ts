@@ -62,6 +62,8 @@ export function openTemporaryBytes(purpose: string) {
     }
     start += filled
     filled = 0
+    // Others may still read what was appended.
+    buffer = Buffer.allocUnsafeSlow(bufferBytes)
   }
   function read(at: number, length: number, into?: Buffer): Buffer {
     if (at + length > start) flush()

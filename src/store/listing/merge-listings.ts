@@ -6,7 +6,7 @@ import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.
 import { compareOrder, elementOf, planMerge } from './merge.ts'
 import { keysOf, type OpenListing } from './open-listings.ts'
 import { decodeEntries, type ListedRecord, type SegmentIndex } from './segment.ts'
-import { addToCount, type ListingShape, metaText } from './shape.ts'
+import { addToCount, type ListingShape, metaText, typesOf } from './shape.ts'
 import type { MergeContext, Output } from './write-listings.ts'
 
 /** How many segments of a listing are read at once. */
@@ -59,22 +59,12 @@ export function addWhole(
   { company, records }: { readonly company: number; readonly records: ListedRecord[] },
   out: Output,
 ): void {
-  const types = new Map<string, number>()
-  addTypes(shape, types, records)
+  const meta = metaOf(shape, typesOf(shape, records))
   records.sort((a, b) => compareOrder(shape, a, b))
   const plan = planMerge(shape, [], { puts: records, removed: new Set() })
   const entries: DirectoryEntry[] = []
   out.addPart({ company, plan, entries })
-  out.addListing({ companyId: company, meta: metaOf(shape, types), entries, known: [] })
-}
-
-function addTypes(
-  { metaColumn }: ListingShape,
-  types: Map<string, number>,
-  records: readonly ListedRecord[],
-): void {
-  if (metaColumn === undefined) return
-  for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
+  out.addListing({ companyId: company, meta, entries, known: [] })
 }
 
 function metaOf({ metaColumn }: ListingShape, types: ReadonlyMap<string, number>): string | null {
@@ -116,7 +106,7 @@ function createWindow(
   ): void {
     const old = leaves.map((entry, at) => ({ entry, index: elementOf(indexes, at) }))
     out.addPart({ company, entries, plan: planMerge(shape, old, { puts: records, removed: gone }) })
-    addTypes(shape, types, records)
+    for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
   }
 
   /** Puts the records before a place, most of them in segments of their own; returns the rest. */

@@ -123,7 +123,8 @@ function writeDigests(records: readonly ListedRecord[]): void {
   }
 }
 
-function joinTexts(records: readonly ListedRecord[]): Buffer {
+/** Texts of records as a segment has them. */
+export function joinTexts(records: readonly Pick<ListedRecord, 'text'>[]): Buffer {
   let size = Math.max(0, records.length - 1)
   for (const { text } of records) size += text.length
   const texts = Buffer.allocUnsafe(size)

@@ -4,7 +4,7 @@
 import { filterColumns, filterValuesOf, type FilterValue } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { readMoment } from '../../text/moment.ts'
-import type { SegmentIndex } from './segment.ts'
+import type { ListedRecord, SegmentIndex } from './segment.ts'
 
 /** What is kept of each record, so that nothing has to read its text. */
 export interface ShapeColumn {
@@ -118,6 +118,17 @@ export function metaText(counts: ReadonlyMap<string, number>): string {
 export function parseMeta(text: string): Map<string, number> {
   const entries = JSON.parse(text) as readonly { readonly type: string; readonly count: number }[]
   return new Map(entries.map(({ type, count }) => [type, count]))
+}
+
+/** How many of some records have each type; empty for a shape without `meta`. */
+export function typesOf(
+  { metaColumn }: ListingShape,
+  records: readonly Pick<ListedRecord, 'values'>[],
+): Map<string, number> {
+  const types = new Map<string, number>()
+  if (metaColumn === undefined) return types
+  for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
+  return types
 }
 
 /** Adds to the count of a type, which goes at 0; null is no type. */

@@ -1,6 +1,7 @@
 // Writes new states of listings in batches: their segments, the nodes of their directories, and
 // their heads.
 
+import type { CutSegment } from './cut.ts'
 import { buildDirectory, type DirectoryEntry, type KnownNode, totalsOf } from './directory.ts'
 import { applyPlan, elementOf, type MergePlan } from './merge.ts'
 import { keysOf } from './open-listings.ts'
@@ -66,7 +67,15 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
       if (part.plan.touched.length === 0 && !isBehindOther) applyNow(part, noTexts)
       else steps.push(part)
     },
-    /** Ends a listing whose parts have been added. */
+    /** Adds a segment of a listing that is cut already; returns what its directory has of it. */
+    addSegment(companyId: number, { encoded, count, largest }: CutSegment): DirectoryEntry {
+      const segment = context.numbers.next()
+      const { entries, texts } = encoded
+      bytes += entries.length + texts.length
+      segments.push({ companyId, segment, entries, texts })
+      return { segment, records: count, bytes: texts.length, largest }
+    },
+    /** Ends a listing whose parts or segments have been added. */
     addListing: (state: NewState) => void steps.push(state),
     addHead: (row: HeadRow) => void heads.push(row),
     isFull: () => bytes > bytesAtOnce,

@@ -1,15 +1,16 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, parseMeta } from '../listing/shape.ts'
+import { addToCount, type ListingShape, parseMeta } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
-import { addWhole, mergeListing, segmentsAtOnce } from '../listing/merge-listings.ts'
-import { createOutput, type MergeContext } from '../listing/write-listings.ts'
-import type { ListedRecord } from '../listing/segment.ts'
+import { mergeListing, segmentsAtOnce } from '../listing/merge-listings.ts'
+import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
+import { decodeEntries, joinTexts, type ListedRecord, noLists } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
-import { createPutReader, type PutKind, readChanges, recordReader } from './staging/put-reader.ts'
-import { companyIdIn, idIn } from './staging/spool.ts'
+import { createPutReader, type PutKind, readChanges } from './staging/put-reader.ts'
+import type { CutListing, ListingCutter } from './staging/cut-listings.ts'
+import { companyIdIn, idIn, textIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
 
@@ -57,45 +58,63 @@ export async function applyRecords(
 /** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
 export async function applyFirst(
   context: ApplyContext,
-  kind: PutKind,
+  shape: ListingShape,
+  cutter: ListingCutter,
   onShare: OnShare,
 ): Promise<void> {
   const { staging, tables } = context
-  const { shape, source } = kind
-  const readRecord = recordReader(kind)
   const out = createOutput(context, shape)
-  let company = 0
-  let records: ListedRecord[] = []
-  function finish(): void {
-    if (records.length > 0) addWhole(shape, { company, records }, out)
-    records = []
-  }
-  for (const rows of staging.spooled()) {
+  const cut = cutter.listings()
+  let listing = cut.next().value
+  let rows: Row[] = []
+  for (const some of staging.spooled()) {
     const ids: ListedId[] = []
-    for (const { bytes } of rows) {
-      const [id, companyId] = [idIn(bytes), companyIdIn(bytes)]
-      if (companyId !== company) finish()
-      company = companyId
-      records.push(readRecord(id, bytes))
-      ids.push({ id, companyId, source })
+    for (const { bytes } of some) {
+      const id = idIn(bytes)
+      ids.push({ id, companyId: companyIdIn(bytes), source: cutter.source })
+      rows.push({ id, text: textIn(bytes) })
+      if (listing === undefined || rows.length < listing.records) continue
+      addListing(shape, listing, rows, out)
+      rows = []
+      listing = cut.next().value
     }
     // The next rows are read into the memory of these.
-    records = records.map(copyBytes)
+    rows = rows.map(({ id, text }) => ({ id, text: Buffer.from(text) }))
     // What is written soon costs little: it does not outlive the young generation.
     await out.flush()
     await tables.putIds(shape.listing, ids)
-    onShare(Math.min(1, company / staging.facts.ids.companyId))
+    onShare(Math.min(1, (ids.at(-1)?.companyId ?? 0) / staging.facts.ids.companyId))
     await nextTurn()
   }
-  finish()
-  await out.flush()
 }
 
-const copyBytes = (record: ListedRecord): ListedRecord => ({
-  ...record,
-  digest: Buffer.from(record.digest),
-  text: Buffer.from(record.text),
-})
+type Row = Pick<ListedRecord, 'id' | 'text'>
+
+/** Adds a listing that is cut. @param rows its records, in ascending order of their ids. */
+function addListing(shape: ListingShape, listing: CutListing, rows: readonly Row[], out: Output) {
+  const { companyId, meta, segments } = listing
+  const isInOrder = !shape.hasSort && shape.direction === 'ascending'
+  const records = isInOrder ? rows : orderRows(shape, segments, rows)
+  let at = 0
+  const entries = segments.map(({ count, largest, entries: index }) => {
+    const texts = joinTexts(records.slice(at, (at += count)))
+    return out.addSegment(companyId, { count, largest, encoded: { entries: index, texts } })
+  })
+  out.addListing({ companyId, meta, entries, known: [] })
+}
+
+const onlyIds = { ...noLists, ids: true }
+
+/** The rows in the order of a listing's segments. */
+function orderRows(
+  shape: ListingShape,
+  segments: CutListing['segments'],
+  rows: readonly Row[],
+): readonly Row[] {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const ids = segments.flatMap(({ entries }) => [...decodeEntries(shape, entries, [], onlyIds).ids])
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
 
 /** Merges the changes into the listings, one company after another. */
 async function mergeAll(context: ApplyContext, kind: PutKind, onShare: OnShare): Promise<void> {

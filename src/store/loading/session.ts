@@ -1,7 +1,6 @@
 // The course of an import in a store: rows are staged beside the process, then compared with the
 // registry and merged into it in one transaction.
 
-import { metaTypesMax } from '../../resources/resource.ts'
 import { findLikeSources, findAlike } from './alike.ts'
 import type {
   Committed,
@@ -15,7 +14,7 @@ import { shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
-import { logVersion, sourceId } from '../sql/import-log.ts'
+import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies } from './apply-companies.ts'
@@ -27,6 +26,7 @@ import { areInPlace, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
+import { createListingCutter, type ListingCutter } from './staging/cut-listings.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
 import { discardChanges, refuseRecorded, refuseTypes } from './types-limit.ts'
@@ -41,7 +41,7 @@ export async function beginImport(
   plan: ImportPlan,
   gate: Gate,
 ): Promise<ImportSession> {
-  const staging = openStaging(await firstResource(db, plan))
+  const staging = openStaging(await cutterFor(db, plan))
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
 
@@ -78,10 +78,11 @@ export async function beginImport(
   }
 }
 
-/** The resource whose first records an import has, if it may be the first one. */
-async function firstResource(db: ImportConnection, { target }: ImportPlan) {
+/** What cuts listings as their rows are staged, if no listing of the resource has had a record. */
+async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
   const { resource } = target
-  return resource === undefined || (await db.tables.hasHeads(resource.name)) ? undefined : resource
+  if (resource === undefined || (await db.tables.hasHeads(resource.name))) return undefined
+  return createListingCutter(resource, await likelySourceId(db, source))
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */
@@ -111,13 +112,14 @@ async function mergeStaged(
     await placeRows(context)
   }
   await tellLikeSources(context)
-  const isFirst = isInPlace && isWhole(context)
-  const recorded = await findAndRecord(context, isFirst, parts)
+  const first = isInPlace ? firstListings(context) : undefined
+  const recorded = await findAndRecord(context, first !== undefined, parts)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
-  const changes = isFirst
-    ? { inserted: staging.facts.rows, updated: 0, removed: 0 }
-    : countChanges(staging)
+  const changes =
+    first === undefined
+      ? countChanges(staging)
+      : { inserted: staging.facts.rows, updated: 0, removed: 0 }
   const difference = await findDifference(context)
   await writeCompanies(context)
   const numbers = await numberSegments(tables)
@@ -126,9 +128,9 @@ async function mergeStaged(
     await applyCompanies(context, numbers, await isRenamed(context), parts)
   } else {
     await writeKeys(context)
-    const apply = isFirst ? applyFirst : applyRecords
     const into = { staging, tables, version, numbers }
-    await apply(into, { resource, shape, source }, parts('writing'))
+    if (first !== undefined) await applyFirst(into, shape, first, parts('writing'))
+    else await applyRecords(into, { resource, shape, source }, parts('writing'))
   }
   await appendRecorded(context, recorded, numbers)
   await numbers.note()
@@ -146,17 +148,13 @@ async function mergeStaged(
   }
 }
 
-/** So many rows of a company, and of such a length, are sorted in memory. */
-const sortedMax = { rows: 5_000, length: 8_388_608 }
-
 /**
- * Whether the rows can be written without a comparison: nothing of their target has ever been
- * loaded, and no company has more than can be sorted, or types be counted for.
+ * The listings that the rows are, if they can be written without a comparison: nothing of their
+ * target has ever been loaded.
  */
-function isWhole({ isFirst, shape, staging }: ImportContext): boolean {
-  const { rows, length } = staging.facts.most
-  const rowsMax = shape.metaColumn === undefined ? sortedMax.rows : metaTypesMax
-  return isFirst && rows <= rowsMax && length <= sortedMax.length
+function firstListings({ isFirst, staging, source }: ImportContext): ListingCutter | undefined {
+  const cut = staging.cut()
+  return isFirst && cut?.source === source ? cut : undefined
 }
 
 function isRenamed({ db, source, version, plan }: ImportContext): Promise<boolean> {

@@ -10,7 +10,7 @@ import { versionMax } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { dropRefused } from './place.ts'
-import { fieldsIn } from './staging/put-reader.ts'
+import { fieldsIn } from './staging/spool.ts'
 
 /** Refuses the rows whose types are too many; returns whether there are any. */
 export async function refuseTypes(context: ImportContext): Promise<boolean> {

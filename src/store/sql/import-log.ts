@@ -212,6 +212,12 @@ export async function knownSourceId(db: Database, name: string): Promise<number 
   return id === undefined ? undefined : Number(id)
 }
 
+/** The number that a source has, or gets if no other one is added before it. */
+export async function likelySourceId(db: Database, name: string): Promise<number> {
+  const next = 'select coalesce(max(id), 0) + 1 from sources'
+  return (await knownSourceId(db, name)) ?? Number(await readValue(db, next))
+}
+
 /** The number of a source, which is added if it is new. */
 export async function sourceId(db: Database, name: string): Promise<number> {
   const known = await knownSourceId(db, name)

@@ -6,7 +6,7 @@ import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/merge-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
 import { columnValuesOf, type ListingShape, sortOf } from '../../listing/shape.ts'
-import { digestIn, recordText, textIn, textsIn, entryIn } from './spool.ts'
+import { digestIn, parseFields, recordText, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -58,20 +58,11 @@ export function createPutReader(
 }
 
 /** Makes a function that returns the record of a row. */
-export function recordReader({ resource, shape, source }: PutKind) {
+function recordReader({ resource, shape, source }: PutKind) {
   const readValues = columnValuesOf(resource)
   return (id: number, row: Buffer): ListedRecord => {
     const text = recordText(id, row)
-    const record = { id, source, digest: digestIn(row), text }
-    const [sort, ...values] = entryIn(row) ?? [
-      sortOf(shape, textsIn(row).sort ?? ''),
-      ...readValues(parse(text)),
-    ]
-    return { ...record, sort, values }
+    const sort = sortOf(shape, textsIn(row).sort ?? '')
+    return { id, sort, source, digest: digestIn(row), values: readValues(parseFields(text)), text }
   }
 }
-
-/** The fields of a row's record. */
-export const fieldsIn = (row: Buffer) => parse(textIn(row))
-
-const parse = (text: Buffer) => JSON.parse(text.toString()) as Readonly<Record<string, unknown>>

@@ -2,11 +2,9 @@
 // is written and read as bytes, so that nothing is decoded that nobody asks for:
 //
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
-// its file; the digest; the length of its entry; the text; the entry, which is what an index has of
-// the record, as JSON, if it was at hand; then its other texts, separated by NUL, which none has.
+// its file; the digest; the text; then its other texts, separated by NUL, which none has.
 
 import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary-folder.ts'
-import type { FilterValue } from '../../../resources/filters.ts'
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import { inBatches } from '../../listing/tables.ts'
 
@@ -44,8 +42,7 @@ const idAt = 16
 const numberAt = 24
 const fileAt = 32
 export const digestAt = 36
-const entryLengthAt = 48
-const headBytes = 52
+const headBytes = 48
 
 const noBytes = Buffer.alloc(0)
 /** How much is read at once. */
@@ -59,23 +56,23 @@ export function createSpool() {
   let count = 0
   return {
     /**
-     * Appends a row; the result's bytes are good until the next one. One that was refused has no
-     * text.
+     * Appends a row; the result's bytes stay as they are. One that was refused has no text.
      */
-    write(place: Place, row: RefusedRow & Partial<StagedRow>, entry = ''): SpooledRow {
+    write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
       const { id, digest, content = '' } = row
       const others = joinOthers(row)
       const start = id === null || content === '' ? '' : `{"id":${id},`
       // The start of a record takes the place of the brace that opens its content.
       const before = Math.max(0, start.length - 1)
-      const most = before + 3 * (content.length + entry.length + others.length)
+      const most = before + 3 * (content.length + others.length)
       const { buffer, from } = file.reserve(headBytes + most)
       const textAt = from + headBytes
       const textLength = before + buffer.write(content, textAt + before)
       buffer.write(start, textAt, 'latin1')
-      const entryLength = writeText(buffer, entry, textAt + textLength)
-      const othersAt = textAt + textLength + entryLength
-      const length = othersAt + writeText(buffer, others, othersAt) - from
+      const othersAt = textAt + textLength
+      // Most rows have no others, and finding out that a text is empty takes time.
+      const othersLength = others === '' ? 0 : buffer.write(others, othersAt)
+      const length = othersAt + othersLength - from
       buffer.writeUInt32LE(length, from)
       buffer.writeUInt32LE(textLength, from + textLengthAt)
       buffer.writeDoubleLE(row.companyId ?? NaN, from + companyAt)
@@ -83,7 +80,6 @@ export function createSpool() {
       buffer.writeDoubleLE(place.number, from + numberAt)
       buffer.writeUInt32LE(place.file, from + fileAt)
       if (digest !== undefined) buffer.write(digest, from + digestAt, 'base64')
-      buffer.writeUInt32LE(entryLength, from + entryLengthAt)
       count += 1
       return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
@@ -161,30 +157,24 @@ export const placeIn = (row: Buffer): Place => ({
   number: row.readDoubleLE(numberAt),
 })
 
-export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, entryLengthAt)
+export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, headBytes)
 
 /** The text of a record, with its id if the row has one, or of a company's attributes. */
 export function textIn(row: Buffer): Buffer {
   return row.subarray(headBytes, headBytes + row.readUInt32LE(textLengthAt))
 }
 
+/** The fields of a row's record. */
+export const fieldsIn = (row: Buffer) => parseFields(textIn(row))
+
+export const parseFields = (text: Buffer) =>
+  JSON.parse(text.toString()) as Readonly<Record<string, unknown>>
+
 /** The text of a record with its id, which the store may have assigned. */
 export function recordText(id: number, row: Buffer): Buffer {
   const text = textIn(row)
   if (!Number.isNaN(idIn(row))) return text
   return Buffer.concat([Buffer.from(`{"id":${id},`), text.subarray(1)])
-}
-
-/** Most rows have only some of the texts, and finding out that one is empty takes time. */
-const writeText = (buffer: Buffer, text: string, at: number) =>
-  text === '' ? 0 : buffer.write(text, at)
-
-/** What an index has of the record: order value and columns; undefined if it was not at hand. */
-export function entryIn(row: Buffer): [sort: number, ...FilterValue[]] | undefined {
-  const length = row.readUInt32LE(entryLengthAt)
-  if (length === 0) return undefined
-  const from = headBytes + row.readUInt32LE(textLengthAt)
-  return JSON.parse(row.toString('utf8', from, from + length)) as [number, ...FilterValue[]]
 }
 
 /** Rows with ids, which most extracts have, have nothing but what orders them. */
@@ -195,7 +185,7 @@ function joinOthers(row: RefusedRow & Partial<StagedRow>): string {
 }
 
 export function textsIn(row: Buffer): RowTexts {
-  const from = headBytes + row.readUInt32LE(textLengthAt) + row.readUInt32LE(entryLengthAt)
+  const from = headBytes + row.readUInt32LE(textLengthAt)
   const [sort, jurisdiction, identifier, key, asOf] = row.toString('utf8', from).split('\0')
   return {
     sort: textOrNull(sort),

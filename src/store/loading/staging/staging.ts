@@ -3,9 +3,8 @@
 // that sorts them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import { columnValuesOf, shapeOf, sortOf } from '../../listing/shape.ts'
 import { type StagedIds, noIds, noteIds } from '../../sql/assigned-ids.ts'
-import type { Resource } from '../../../resources/resource.ts'
+import type { ListingCutter } from './cut-listings.ts'
 import {
   companyIdIn,
   createSpool,
@@ -36,8 +35,6 @@ export interface StagedFacts {
   hasKeys: boolean
   /** Whether all rows have ids of companies and records, in ascending order of both. */
   isSorted: boolean
-  /** The most rows of a company and the greatest length of their contents, if rows are sorted. */
-  readonly most: { rows: number; length: number }
   readonly ids: StagedIds
   /** The latest day of a row, in wire form, and the first row with it. */
   lastDay: { readonly asOf: string; readonly place: Place } | undefined
@@ -49,6 +46,8 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
 /** Temporary files, deleted when they are closed. */
 export interface Staging extends TemporaryDatabase {
   readonly facts: StagedFacts
+  /** The listings that the rows are, if they may be the first ones, and all came in their order. */
+  readonly cut: () => ListingCutter | undefined
   /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
   read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes>
   stage(place: Place, row: StagedRow): void
@@ -117,12 +116,11 @@ const tables = `
 /**
  * Makes empty temporary files.
  *
- * @param resource the one whose first records the rows probably are: then what an index has of them
- *   is kept, too, which costs less than reading it from the texts.
+ * @param cutter is given the rows, and closed.
  */
-export function openStaging(resource?: Resource): Staging {
+export function openStaging(cutter?: ListingCutter): Staging {
   const db = openTemporaryDatabase(tables)
-  const stage = createStage(db.insert, resource)
+  const stage = createStage(db.insert, cutter)
   let isLoaded = false
   return {
     ...db,
@@ -150,14 +148,13 @@ export function openStaging(resource?: Resource): Staging {
 // Records made by the store have no place in a file.
 const nowhere: Place = { file: 0, number: 0 }
 
-function createStage(insert: Staging['insert'], resource?: Resource) {
+function createStage(insert: Staging['insert'], cutter?: ListingCutter) {
   const spool = createSpool()
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
-    ...{ isSorted: true, most: { rows: 0, length: 0 }, ids: noIds(), lastDay: undefined },
+    ...{ isSorted: true, ids: noIds(), lastDay: undefined },
   }
   const note = createNotes(facts, insert)
-  const entryOf = resource && entryReader(resource)
   let staged = 0
 
   function loadRow({ seq, at, bytes }: SpooledRow): void {
@@ -185,8 +182,9 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
     spooled: () => spool.rows(staged),
     stage(place: Place, row: StagedRow): void {
       note(place, row)
-      spool.write(place, row, facts.isSorted ? entryOf?.(row) : undefined)
+      const { bytes } = spool.write(place, row)
       staged += 1
+      if (facts.isSorted) cutter?.add(row, bytes)
     },
     stageRefused(place: Place, row: RefusedRow): void {
       spool.write(place, row)
@@ -195,34 +193,22 @@ function createStage(insert: Staging['insert'], resource?: Resource) {
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
-    close: spool.close,
-  }
-}
-
-/**
- * Makes a function that returns what the index of a segment has of a row's record, as JSON, if that
- * is at hand.
- */
-function entryReader(resource: Resource) {
-  const shape = shapeOf(resource)
-  const readValues = columnValuesOf(resource)
-  const isIdIndexed = shape.columns.some(({ field }) => field === 'id')
-  return ({ fields, sort }: StagedRow): string | undefined => {
-    // These lack the id.
-    if (fields === undefined || isIdIndexed) return undefined
-    return JSON.stringify([sortOf(shape, sort), ...readValues(fields)])
+    cut: () => (facts.isSorted && cutter?.isWhole() === true ? cutter : undefined),
+    close() {
+      spool.close()
+      cutter?.close()
+    },
   }
 }
 
 /** Notes facts of rows, and the companies that they name by id. */
 function createNotes(facts: StagedFacts, insert: Staging['insert']) {
-  let company = { id: 0, isAlone: false, rows: 0, length: 0 }
+  let company = { id: 0, isAlone: false }
   return (place: Place, row: StagedRow): void => {
     const { companyId, companyIdentifier, key, asOf } = row
     const isAlone = companyIdentifier === null
-    const { length } = row.content
     facts.rows += 1
-    facts.length += length
+    facts.length += row.content.length
     facts.hasNames ||= !isAlone
     facts.hasKeys ||= key !== null
     if (asOf !== null && asOf > (facts.lastDay?.asOf ?? '')) {
@@ -232,11 +218,7 @@ function createNotes(facts: StagedFacts, insert: Staging['insert']) {
     facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= company.id
     if (companyId !== null && (companyId !== company.id || isAlone !== company.isAlone)) {
       insert('given', companyId, Number(isAlone))
-      company = { id: companyId, isAlone, rows: 0, length: 0 }
+      company = { id: companyId, isAlone }
     }
-    company.rows += 1
-    company.length += length
-    facts.most.rows = Math.max(facts.most.rows, company.rows)
-    facts.most.length = Math.max(facts.most.length, company.length)
   }
 }
