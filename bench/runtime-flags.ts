@@ -25,7 +25,7 @@ const ofServers = [
   '--max-semi-space-size=4',
   '--heap-growing-percent=50',
   '--external-memory-accounted-in-global-limit',
-  '--external-memory-max-growing-factor=4',
+  '--preconfigured-old-space-size=32',
   '--no-concurrent-array-buffer-sweeping',
 ]
 const ofCommands = [
