@@ -2,7 +2,7 @@
 // yet.
 
 import { attributesShape } from '../listing/shape.ts'
-import type { TraceRow } from '../listing/tables.ts'
+import type { ListingLookups, TraceRow } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
 import { type AtVersion, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { passedMax } from './changed-listings.ts'
@@ -30,7 +30,7 @@ async function addKnown(reading: Reading): Promise<void> {
   for await (const ids of knownIds(reading)) {
     const { tables } = snapshot
     const found = await readCompanyTexts(tables, ids, atVersion(reading, span.until))
-    const traced = await tables.tracedSinceKnown(listing, found.ids, span.until)
+    const traced = await lastTraces(tables, found, span.until)
     const all = { ...found, listing, companyId: undefined, listingVersion: 0, sorts: [] }
     const versionOf = (n: number) =>
       Math.max(found.versions[n] ?? 0, traced.get(found.ids[n] ?? 0) ?? 0)
@@ -41,6 +41,24 @@ async function addKnown(reading: Reading): Promise<void> {
     if (page.isFull()) return
     await pace()
   }
+}
+
+/** The last versions up to one with traces that companies' own versions do not show. */
+async function lastTraces(
+  tables: ListingLookups,
+  { ids, versions }: CompanyTexts,
+  until: number,
+): Promise<ReadonlyMap<number, number>> {
+  const since = Math.min(until, ...versions)
+  const after = { version: since, companyId: Number.MAX_SAFE_INTEGER }
+  // Mostly there are none of any company, which is told by one row, not by one for each company.
+  const some = await tables.changedTraces(listing, { since, until, after, limit: 1 })
+  return some.length === 0 ? new Map() : lastOf(await tables.traces(listing, ids, { since, until }))
+}
+
+/** The version of the last trace of each company. */
+function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
+  return new Map(traces.map(({ companyId, version }) => [companyId, version]))
 }
 
 /** The ids of companies that may have been known at the end, from those of the last page on. */
@@ -100,7 +118,7 @@ async function addChanged(reading: Reading): Promise<void> {
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
     const traces = await tables.traces(listing, ids, span)
-    const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
+    const last = lastOf(traces)
     const put = companiesOf(traces, 'put')
     const erased = companiesOf(traces, 'erase')
     for (const { companyId: id, version } of places) {

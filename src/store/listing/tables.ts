@@ -205,12 +205,6 @@ export interface ListingLookups extends ListingReads {
   changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedHead[]>
   /** Traces in a span of versions; those of a listing that has a head there are not its last. */
   changedTraces(listing: string, range: ChangedRange): Awaitable<readonly LastChange[]>
-  /** The last versions up to one with traces from after companies became known, by company. */
-  tracedSinceKnown(
-    listing: string,
-    companies: readonly number[],
-    until: number,
-  ): Awaitable<ReadonlyMap<number, number>>
   /** The traces of companies' listings in a span of versions, by company, version and id. */
   traces(
     listing: string,

@@ -1,7 +1,6 @@
 // The part of the seam of listings (../listing/tables.ts) that is about what has changed between
 // versions.
 
-import { after } from '../awaitable.ts'
 import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
 import type { RowReader, RowWriter } from './dialect.ts'
 import { comparable, lookup } from './tables.ts'
@@ -70,22 +69,12 @@ function traceLookups(db: RowReader) {
     where ${db.dialect.isOneOf('company_id', '$2', 'bigint')} and listing = $1
       and version > $3 and version <= $4
     order by company_id, version, id`
-  const tracedSql = `
-    select t.company_id, max(t.version) from traces t left join companies k on k.id = t.company_id
-    where ${db.dialect.isOneOf('t.company_id', '$2', 'bigint')} and t.listing = $1
-      and t.version <= $3 and (k.version is null or t.version > k.version)
-    group by t.company_id`
   type TraceColumns = readonly [number, number, number, number, TraceKind]
   const traces = lookup(db, tracesSql, (columns: TraceColumns): TraceRow => {
     const [companyId, version, id, sort, kind] = columns
     return { companyId, version, id, sort, kind }
   })
   return {
-    tracedSinceKnown: (listing, companies, until) =>
-      after(
-        db.rows<readonly [number, number]>(tracedSql, listing, companies, comparable(until)),
-        (rows) => new Map(rows),
-      ),
     traces: (listing, companies, { since, until }) =>
       traces(listing, companies, since, comparable(until)),
   } satisfies Partial<ListingTables>
