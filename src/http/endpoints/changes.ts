@@ -59,12 +59,12 @@ interface Work {
 async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const { service } = work
   const given = await readMembers(request)
-  const endsAt = performance.now() + waitOf(request, given, work)
+  const askedAt = performance.now()
   for (;;) {
     // Of what is asked, a request that waits keeps only its members.
-    const making = await readReady(request, given, work)
+    const { making, waitMs } = await readReady(request, given, work)
     const ready = await making.ready
-    const leftMs = ready.isNothingYet ? endsAt - performance.now() : 0
+    const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
       if (service.isDraining()) void request.reply.header('connection', 'close')
@@ -76,17 +76,17 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   }
 }
 
-/** How long a request may wait, in milliseconds. */
-function waitOf({ method, headers }: HttpRequest, given: Given, { resources }: Work): number {
-  const { waitMs } = parseChangesRequest(resources, given, headers.accept)
-  return method === 'HEAD' ? 0 : waitMs
-}
-
-async function readReady(request: HttpRequest, given: Given, work: Work): Promise<Making> {
+/** A page for a request, and how long that may wait for another one. */
+async function readReady(
+  request: HttpRequest,
+  given: Given,
+  work: Work,
+): Promise<{ readonly making: Making; readonly waitMs: number }> {
   const question = parseChangesRequest(work.resources, given, request.headers.accept)
   const asked = await requestOf(request, question, work)
   const state = stateOf(await fromStore(() => work.service.store.readRegistry()))
-  return share(request, work, { question, asked, state })
+  const making = share(request, work, { question, asked, state })
+  return { making, waitMs: request.method === 'HEAD' ? 0 : question.waitMs }
 }
 
 /** @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name. */
