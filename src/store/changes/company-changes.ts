@@ -4,7 +4,12 @@
 import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups, TraceRow } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
-import { type AtVersion, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
+import {
+  type AskedCompanies,
+  type AtVersion,
+  type CompanyTexts,
+  readCompanyTexts,
+} from './company-texts.ts'
 import { passedMax } from './changed-listings.ts'
 import { cutByVersion } from './cut-change.ts'
 import { type Reading, readListings } from './read-changes.ts'
@@ -27,9 +32,9 @@ async function addKnown(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const pace = createPace()
   let passed = 0
-  for await (const ids of knownIds(reading)) {
+  for await (const { ids, known } of knownIds(reading)) {
     const { tables } = snapshot
-    const found = await readCompanyTexts(tables, ids, atVersion(reading, span.until))
+    const found = await readCompanyTexts(tables, { ids, known }, atVersion(reading, span.until))
     const traced = await lastTraces(tables, found, span.until)
     const all = { ...found, listing, companyId: undefined, listingVersion: 0, sorts: [] }
     const versionOf = (n: number) =>
@@ -61,28 +66,29 @@ function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
   return new Map(traces.map(({ companyId, version }) => [companyId, version]))
 }
 
-/** The ids of companies that may have been known at the end, from those of the last page on. */
-async function* knownIds(reading: Reading): AsyncGenerator<readonly number[]> {
+/** The companies that may have been known at the end, from those of the last page on. */
+async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
   const { registry, snapshot, span, asked, page } = reading
   const { tables } = snapshot
   const last = asked.after?.listing === listing ? asked.after.companyId : 0
   if (asked.companyId !== undefined) {
-    if (asked.companyId > last) yield [asked.companyId]
+    const ids = [asked.companyId]
+    if (asked.companyId > last) yield { ids, known: await tables.knownOf(ids) }
     return
   }
   const begin = page.left()
   for (let [after, most] = [last, companiesAtFirst]; ;) {
     const limit = Math.min(most, page.left().limit)
     const known = await tables.knownCompanies({ after, limit })
-    let end = known.length < limit ? Number.MAX_SAFE_INTEGER : (known.at(-1) ?? after)
-    let ids = known
+    let { ids } = known
+    let end = ids.length < limit ? Number.MAX_SAFE_INTEGER : (ids.at(-1) ?? after)
     if (span.until < registry.version) {
       const past = await tables.knownInPast({ after, upTo: end, limit }, span.until)
       if (past.length === limit) end = past.at(-1) ?? end
       const upTo = end
-      ids = [...new Set([...known, ...past])].filter((id) => id <= upTo).sort((a, b) => a - b)
+      ids = [...new Set([...ids, ...past])].filter((id) => id <= upTo).sort((a, b) => a - b)
     }
-    yield ids
+    yield { ids, known }
     if (end === Number.MAX_SAFE_INTEGER) return
     after = end
     const left = page.left()
@@ -113,8 +119,9 @@ async function addChanged(reading: Reading): Promise<void> {
   const isKnown = span.since >= span.earliest
   for await (const places of readListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
+    const asked = { ids, known: await tables.knownOf(ids) }
     const textsAt = async (version: number) =>
-      byCompany(await readCompanyTexts(tables, ids, atVersion(reading, version)))
+      byCompany(await readCompanyTexts(tables, asked, atVersion(reading, version)))
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
     const traces = await tables.traces(listing, ids, span)

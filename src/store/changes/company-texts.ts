@@ -12,6 +12,7 @@ import * as segment from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type {
   CompanyRow,
+  KnownCompanies,
   ListingLookups,
   NamingSource,
   SaidOfCompanies,
@@ -29,6 +30,13 @@ export interface CompanyTexts {
   readonly texts: Buffer
 }
 
+/** Companies that may have been known at a version, by ids in ascending order. */
+export interface AskedCompanies {
+  readonly ids: readonly number[]
+  /** Those of them that are known now; there may be more behind the last of the ids. */
+  readonly known: KnownCompanies
+}
+
 type Sources = ReadonlyMap<number, NamingSource>
 
 /** A state of the registry, and whether it is the present one. */
@@ -40,40 +48,41 @@ export interface AtVersion {
 /** The texts under way. */
 const writer = createWriter()
 
-/** @param asked in ascending order. */
 export async function readCompanyTexts(
   tables: ListingLookups,
-  asked: readonly number[],
+  { ids: asked, known }: AskedCompanies,
   { version, isLast }: AtVersion,
 ): Promise<CompanyTexts> {
   const sources = await tables.sources(version)
   const past = isLast ? new Map<number, CompanyRow>() : await readPast(tables, asked, version)
-  const said = await tables.companiesSaid(asked, version)
-  const others = await readOthers(tables, said, { past, version, sources })
-  const usual = createUsual(said, sources)
+  // Without a register, no company has to be looked up.
+  const isAnySaid = await tables.hasHeads(attributesShape.listing)
+  const said = await tables.companiesSaid(isAnySaid ? asked : [], version)
+  const others = await readOthers(tables, { known, said }, { past, version, sources })
+  const usual = createUsual({ known, said }, sources)
   const ids: number[] = []
   const versions: number[] = []
   const lengths: number[] = []
   // What a failure may have left.
   writer.take()
-  let n = 0
+  let row = 0
   for (const id of asked) {
-    const isPresent = said.ids[n] === id
-    if (isPresent) usual.moveTo(n)
+    const isKnown = known.ids[row] === id
+    const changed = usual.moveTo(id)
     const other = others.get(id)
-    const version = other?.version ?? said.versions[n] ?? 0
-    if (isPresent) n += 1
-    else if (other === undefined) continue
-    if (ids.length > 0) writer.text(',', 'latin1')
-    const start = writer.room(0)
-    if (other === undefined) usual.write()
-    else writer.text(other.text)
-    ids.push(id)
-    versions.push(version)
-    lengths.push(writer.room(0) - start)
+    const from = isKnown ? (known.versions[row] ?? 0) : Infinity
+    if (other !== undefined || from <= version) {
+      const start = writer.room(0)
+      if (other === undefined) usual.write(row)
+      else writer.text(`${other.text},`)
+      ids.push(id)
+      versions.push(other?.version ?? Math.max(from, changed))
+      lengths.push(writer.room(0) - start - 1)
+    }
+    if (isKnown) row += 1
   }
-  const texts = writer.take()
-  if (n < said.ids.length) throw new Error('companies came in another order than asked for')
+  const texts = writer.take().subarray(0, -1)
+  usual.end()
   return { ids, versions, lengths, texts }
 }
 
@@ -98,6 +107,12 @@ interface OtherCompany {
   readonly version: number
 }
 
+/** What is known of companies, and what sources say about them. */
+interface StoredCompanies {
+  readonly known: KnownCompanies
+  readonly said: SaidOfCompanies
+}
+
 interface PastState {
   readonly past: ReadonlyMap<number, CompanyRow>
   readonly version: number
@@ -107,16 +122,21 @@ interface PastState {
 /** The texts of companies that are put together of records. */
 async function readOthers(
   tables: ListingLookups,
-  { ids: known, jurisdictions, identifiers, versions, totals, entryBytes }: SaidOfCompanies,
+  { known, said: { ids: named, totals, entryBytes } }: StoredCompanies,
   { past, version, sources }: PastState,
 ): Promise<ReadonlyMap<number, OtherCompany>> {
   const companies = new Map(past)
-  for (const [n, id] of known.entries()) {
+  let row = 0
+  for (const [n, id] of named.entries()) {
     const total = totals[n] ?? 0
     const isUsual = total === 0 || (total === 1 && entryBytes[n] !== null)
     if (isUsual || past.has(id)) continue
-    const [jurisdiction = null, identifier = null] = [jurisdictions[n], identifiers[n]]
-    companies.set(id, { id, jurisdiction, identifier, version: versions[n] ?? 0 })
+    while ((known.ids[row] ?? Infinity) < id) row += 1
+    const { [row]: jurisdiction = null } = known.jurisdictions
+    const { [row]: identifier = null } = known.identifiers
+    const { [row]: from = Infinity } = known.versions
+    if (known.ids[row] !== id || from > version) continue
+    companies.set(id, { id, jurisdiction, identifier, version: from })
   }
   const found = new Map<number, OtherCompany>()
   if (companies.size === 0) return found
@@ -194,11 +214,11 @@ function createOpenings(
 }
 
 /** Goes through companies of which at most one source says something, and writes their texts. */
-function createUsual(said: SaidOfCompanies, sources: Sources) {
+function createUsual({ known, said }: StoredCompanies, sources: Sources) {
   const { texts, entries } = said
   const text = texts.toString('latin1')
   const openingAt = createOpenings(entries, sources)
-  let row = 0
+  let next = 0
   let [textStart, textEnd, indexStart, indexEnd] = [0, 0, 0, 0]
 
   /** Writes the name that the attributes have, or `null`. */
@@ -224,27 +244,36 @@ function createUsual(said: SaidOfCompanies, sources: Sources) {
   }
 
   return {
-    /** Moves to the next row, by its number. */
-    moveTo(n: number): void {
-      row = n
-      ;[textStart, indexStart] = [textEnd, indexEnd]
-      textEnd += said.textBytes[n] ?? 0
-      indexEnd += said.entryBytes[n] ?? 0
+    /** Moves to a company; returns the version in which sources last said something else of it. */
+    moveTo(id: number): number {
+      textStart = textEnd
+      indexStart = indexEnd
+      if (said.ids[next] !== id) return 0
+      textEnd += said.textBytes[next] ?? 0
+      indexEnd += said.entryBytes[next] ?? 0
+      return said.versions[next++] ?? 0
     },
-    write(): void {
-      const { [row]: jurisdiction = null } = said.jurisdictions
-      const { [row]: identifier = null } = said.identifiers
+    /** @throws Error if there is a company to which it was not moved. */
+    end(): void {
+      if (next === said.ids.length) return
+      throw new Error('companies came in another order than asked for')
+    },
+    /** Writes the text of the company, by its row among the known ones, and a comma. */
+    write(row: number): void {
+      const { [row]: jurisdiction = null } = known.jurisdictions
+      const { [row]: identifier = null } = known.identifiers
       const names = `"jurisdiction":${quote(jurisdiction)},"identifier":${quote(identifier)}`
-      writer.text(`{"id":${said.ids[row]},${names},"name":`, 'latin1')
+      const start = `{"id":${known.ids[row]},${names},"name":`
       if (indexEnd === indexStart) {
-        writer.text('null,"sources":[]}', 'latin1')
+        writer.text(`${start}null,"sources":[]},`, 'latin1')
         return
       }
+      writer.text(start, 'latin1')
       const opening = openingAt(indexStart, indexEnd)
       writeName(opening)
       writer.text(opening.text, 'latin1')
       copy(texts, textStart, textEnd)
-      writer.text('}]}', 'latin1')
+      writer.text('}]},', 'latin1')
     },
   }
 }
@@ -269,7 +298,8 @@ function asBytes(text: string): string {
 
 /** A text as JSON, with a character for each byte. */
 function quote(text: string | null): string {
-  if (text !== null && /^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
+  if (text === null) return 'null'
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
   return asBytes(JSON.stringify(text))
 }
 

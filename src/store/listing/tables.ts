@@ -144,18 +144,25 @@ export interface NamingSource {
   readonly nameAttribute: string
 }
 
-/**
- * Companies, each with the first segment of what sources say about it: lists with an element for
- * each company, and the bytes of all of them, one after another.
- */
-export interface SaidOfCompanies {
+/** Companies in ascending order of their ids, as lists with an element for each. */
+export interface KnownCompanies {
   readonly ids: readonly number[]
   readonly jurisdictions: readonly (string | null)[]
   readonly identifiers: readonly (string | null)[]
-  /** In which they became known, or sources last said something else of them. */
+  /** In which they became known. */
+  readonly versions: readonly number[]
+}
+
+/**
+ * What sources say about companies, of each the first segment: lists with an element for each
+ * company, in ascending order of their ids, and the bytes of all of them, one after another.
+ */
+export interface SaidOfCompanies {
+  readonly ids: readonly number[]
+  /** In which sources last said something else of them. */
   readonly versions: readonly number[]
   /** How many sources say something. */
-  readonly totals: readonly (number | null)[]
+  readonly totals: readonly number[]
   readonly textBytes: readonly (number | null)[]
   readonly entryBytes: readonly (number | null)[]
   readonly texts: Buffer
@@ -190,10 +197,11 @@ export interface ListingLookups extends ListingReads {
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
-  /** Those known at a version and now, and what sources say about them at the version. */
+  /** What sources say about companies at a version; nothing of those that none ever named. */
   companiesSaid(ids: readonly number[], version: number): Awaitable<SaidOfCompanies>
-  /** The companies that are known now. */
-  knownCompanies(range: CompanyRange): Awaitable<readonly number[]>
+  /** The companies that are known now, of a range, or of some. */
+  knownCompanies(range: CompanyRange): Awaitable<KnownCompanies>
+  knownOf(ids: readonly number[]): Awaitable<KnownCompanies>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
   /** The ids of companies that were known at a version, if they were forgotten or renamed since. */

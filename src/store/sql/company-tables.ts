@@ -1,12 +1,13 @@
 // The part of the seam of listings (../listing/tables.ts) that is about companies.
 
-import type { Dialect, GatherQuery, RowReader, RowWriter } from './dialect.ts'
+import type { Dialect, Gathered, GatherQuery, RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type {
   CompanyRow,
+  KnownCompanies,
   ListingTables,
   PastCompanyRow,
   SaidOfCompanies,
@@ -39,6 +40,7 @@ export function companyLookups(db: RowReader) {
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
+  const someKnown = `companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`
   const knownInPast = lookup(db, knownInPastSql, onlyNumber)
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
@@ -54,14 +56,13 @@ export function companyLookups(db: RowReader) {
       after(
         d.gather<SaidColumns>(db, saidOf(d), ids, comparable(version)),
         ({ columns, bytes: [texts = nothing, entries = nothing] }): SaidOfCompanies => {
-          const [ids, jurisdictions, identifiers, ...others] = columns
-          const [versions, totals, textBytes, entryBytes] = others
-          const identities = { ids, jurisdictions, identifiers }
-          return { ...identities, versions, totals, textBytes, entryBytes, texts, entries }
+          const [ids, versions, totals, textBytes, entryBytes] = columns
+          return { ids, versions, totals, textBytes, entryBytes, texts, entries }
         },
       ),
     knownCompanies: ({ after: last, limit }) =>
-      after(d.gather<KnownColumns>(db, knownFrom, last, limit), ({ columns: [ids] }) => ids),
+      after(d.gather<KnownColumns>(db, knownFrom(rangeOfKnown), last, limit), knownIn),
+    knownOf: (ids) => after(d.gather<KnownColumns>(db, knownFrom(someKnown), ids), knownIn),
     knownInPast: ({ after: last, upTo, limit }, version) =>
       knownInPast(last, upTo, comparable(version), limit),
     pastCompanies: lookup(db, pastCompanies, pastOf),
@@ -70,18 +71,28 @@ export function companyLookups(db: RowReader) {
 
 const nothing = Buffer.alloc(0)
 
-type KnownColumns = readonly [ids: readonly number[]]
 type Texts = readonly (string | null)[]
-type Numbers = readonly (number | null)[]
+type Numbers = readonly number[]
+type Lengths = readonly (number | null)[]
+type KnownColumns = readonly [
+  ...[ids: Numbers, jurisdictions: Texts, identifiers: Texts, versions: Numbers],
+]
 type SaidColumns = readonly [
-  ...[ids: readonly number[], jurisdictions: Texts, identifiers: Texts],
-  ...[versions: readonly number[], totals: Numbers, textBytes: Numbers, entryBytes: Numbers],
+  ...[ids: Numbers, versions: Numbers, totals: Numbers],
+  ...[textBytes: Lengths, entryBytes: Lengths],
 ]
 
-const knownFrom: GatherQuery = {
-  values: ['k.id'],
+const rangeOfKnown = '(select * from companies where id > $1 order by id limit $2) k'
+
+const knownFrom = (those: string): GatherQuery => ({
+  values: ['k.id', 'k.jurisdiction', 'k.identifier', 'k.version'],
   bytes: [],
-  from: 'from (select id from companies where id > $1 order by id limit $2) k order by k.id',
+  from: `from ${those} order by k.id`,
+})
+
+const knownIn = ({ columns }: Gathered<KnownColumns>): KnownCompanies => {
+  const [ids, jurisdictions, identifiers, versions] = columns
+  return { ids, jurisdictions, identifiers, versions }
 }
 
 const knownInPastSql = `
@@ -91,22 +102,17 @@ const knownInPastSql = `
 
 /** Joins as a database that distributes its tables knows them: each by the company. */
 const saidOf = (d: Dialect): GatherQuery => ({
-  values: [
-    ...['k.id', 'k.jurisdiction', 'k.identifier'],
-    'case when h.version > k.version then h.version else k.version end',
-    ...['h.total', 'length(s.texts)', 'length(s.entries)'],
-  ],
+  values: ['h.company_id', 'h.version', 'h.total', 'length(s.texts)', 'length(s.entries)'],
   bytes: ['s.texts', 's.entries'],
   from: `
-    from companies k
-    left join heads h
-      on h.company_id = k.id and h.listing = '${attributesShape.listing}' and h.version <= $2
+    from heads h
     left join heads l
       on l.company_id = h.company_id and l.listing = h.listing
         and l.version > h.version and l.version <= $2
     left join segments s on s.company_id = h.company_id and s.segment = h.segment
-    where ${d.isOneOf('k.id', '$1', 'bigint')} and k.version <= $2 and l.version is null
-    order by k.id`,
+    where ${d.isOneOf('h.company_id', '$1', 'bigint')} and h.listing = '${attributesShape.listing}'
+      and h.version <= $2 and l.version is null
+    order by h.company_id`,
 })
 
 export function companyTables(db: RowWriter) {

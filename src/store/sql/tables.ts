@@ -103,7 +103,9 @@ function headLookups(db: RowReader) {
     select ${headColumns} from heads h
     where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
     order by company_id, version`
-  const hasHeads = lookup(db, 'select 1 from heads where listing = $1 limit 1', onlyNumber)
+  // Without an order, PostgreSQL would look for the first one among those of all listings.
+  const first = 'select 1 from heads where listing = $1 order by version limit 1'
+  const hasHeads = lookup(db, first, onlyNumber)
   // Not an equation, by which SQLite would take the index of versions, and sort each time.
   const companies = `
     select distinct company_id from heads
