@@ -8,7 +8,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
  * @param sql its parameters may be `$1`, `$2` …, which SQLite has with a question mark.
  */
 export function prepareRow(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql.replaceAll(/\$(\d)/g, '?$1'))
+  // SQLite plans by the value of a bare limit, so each new one would prepare the statement again.
+  const limited = sql.replaceAll(/limit (\$\d)/g, 'limit ($1 + 0)')
+  const statement = db.prepare(limited.replaceAll(/\$(\d)/g, '?$1'))
   statement.setReturnArrays(true)
   return statement
 }
