@@ -24,8 +24,6 @@ const ofServers = [
   'MALLOC_ARENA_MAX=2',
   '--max-semi-space-size=4',
   '--heap-growing-percent=50',
-  '--external-memory-accounted-in-global-limit',
-  '--preconfigured-old-space-size=32',
   '--no-concurrent-array-buffer-sweeping',
 ]
 const ofCommands = [
