@@ -125,7 +125,7 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
     const found = find(raw.url ?? '')
     const id = requestId(raw.headers['x-request-id'])
     const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
-    response.on('finish', () => noteAnswer(log, metrics, request))
+    response.once('finish', () => noteAnswer(log, metrics, request))
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
