@@ -56,7 +56,7 @@ async function lastTraces(
 ): Promise<ReadonlyMap<number, number>> {
   const since = Math.min(until, ...versions)
   const after = { version: since, companyId: Number.MAX_SAFE_INTEGER }
-  // Mostly there are none of any company, which is told by one row, not by one for each company.
+  // Mostly there are none of any company: one row shows that, instead of one for each company.
   const some = await tables.changedTraces(listing, { since, until, after, limit: 1 })
   return some.length === 0 ? new Map() : lastOf(await tables.traces(listing, ids, { since, until }))
 }

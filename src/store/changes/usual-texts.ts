@@ -1,0 +1,175 @@
+// The texts of companies of which at most one source says something, as bytes: put together of
+// parts of what was read, so that nothing is parsed or made anew for each of them.
+
+import { statementOf } from '../companies/attributes.ts'
+import { sourceText } from '../companies/company-text.ts'
+import { nameOf } from '../companies/keep-names.ts'
+import { type ByteWriter, createReader } from '../listing/bytes.ts'
+import { readIntegers, skipIntegers } from '../listing/integers.ts'
+import * as segment from '../listing/segment.ts'
+import { attributesShape } from '../listing/shape.ts'
+import type { KnownCompanies, NamingSource, SaidOfCompanies } from '../listing/tables.ts'
+
+export type Sources = ReadonlyMap<number, NamingSource>
+
+/** What is known of companies, and what sources say about them. */
+export interface StoredCompanies {
+  readonly known: KnownCompanies
+  readonly said: SaidOfCompanies
+}
+
+/** How a source begins to speak of companies, and where the attributes have a name. */
+interface Opening {
+  /** With a character for each byte, as `member`, which leads to the name. */
+  readonly text: string
+  readonly member: string
+  readonly source: number
+  /** Where the next name is, among all texts. */
+  next: number
+}
+
+/** The source of a segment of one record. */
+const source = new Uint32Array(1)
+
+/** Makes what reads from the indexes of segments of one record, one after another. */
+function createOpenings(
+  entries: Buffer,
+  sources: Sources,
+): (start: number, end: number) => Opening {
+  const index = entries.toString('latin1')
+  const reader = createReader(entries)
+  const openings = new Map<number, Map<string, Opening>>()
+
+  function openingOf(number: number, entry: Buffer): Opening {
+    const { name, nameAttribute } = sourceOf(sources, number)
+    const [record] = segment.recordsOf(segment.decodeEntries(attributesShape, entry), noText)
+    if (record === undefined) throw new Error('an index of one record has none')
+    const state = sourceText({ source: name, ...statementOf(record), attributes: '' })
+    const member = `${asBytes(JSON.stringify(nameAttribute))}:"`
+    const text = `,"sources":[${asBytes(state.slice(0, -1))}`
+    return { text, member, source: number, next: -1 }
+  }
+
+  return (start, end) => {
+    reader.skip(start + segment.headBytes - reader.skip(0))
+    reader.number()
+    skipIntegers(reader, 1)
+    skipIntegers(reader, 1)
+    readIntegers(reader, source)
+    reader.skip(segment.digestBytes)
+    // What follows the digest is the same of most companies of a source.
+    const restAt = reader.skip(0)
+    reader.skip(end - restAt)
+    const rest = index.slice(restAt, end)
+    const [number = 0] = source
+    const known = openings.get(number) ?? new Map<string, Opening>()
+    let opening = known.get(rest)
+    if (opening === undefined) {
+      opening = openingOf(number, entries.subarray(start, end))
+      openings.set(number, known.set(rest, opening))
+    }
+    return opening
+  }
+}
+
+/** Goes through companies of which at most one source says something, and writes their texts. */
+export function createUsual(
+  { known, said }: StoredCompanies,
+  sources: Sources,
+  writer: ByteWriter,
+) {
+  const { texts, entries } = said
+  const text = texts.toString('latin1')
+  const openingAt = createOpenings(entries, sources)
+  let next = 0
+  let [textStart, textEnd, indexStart, indexEnd] = [0, 0, 0, 0]
+
+  /** Writes the name that the attributes have, or `null`. */
+  function writeName(opening: Opening): void {
+    const { member } = opening
+    if (opening.next < textStart) opening.next = placeOf(member, text, textStart)
+    const at = opening.next
+    if (at >= textEnd) {
+      writer.text('null', 'latin1')
+      return
+    }
+    const start = at + member.length - 1
+    const end = text.indexOf('"', start + 1) + 1
+    const inner = placeOf('{', text, textStart + 1)
+    // A quotation mark behind a backslash is within a string; a member behind a brace may be one of
+    // another object.
+    if (text[at - 1] !== '\\' && text[end - 2] !== '\\' && inner > at) {
+      copy(writer, texts, start, end)
+      return
+    }
+    const record = { source: opening.source, values: [], text: texts.subarray(textStart, textEnd) }
+    writer.text(JSON.stringify(nameOf([record], sources) ?? null))
+  }
+
+  return {
+    /** Moves to a company; returns the version in which sources last said something else of it. */
+    moveTo(id: number): number {
+      textStart = textEnd
+      indexStart = indexEnd
+      if (said.ids[next] !== id) return 0
+      textEnd += said.textBytes[next] ?? 0
+      indexEnd += said.entryBytes[next] ?? 0
+      return said.versions[next++] ?? 0
+    },
+    /** @throws Error if there is a company to which it was not moved. */
+    end(): void {
+      if (next === said.ids.length) return
+      throw new Error('companies came in another order than asked for')
+    },
+    /** Writes the text of the company, by its row among the known ones, and a comma. */
+    write(row: number): void {
+      const { [row]: jurisdiction = null } = known.jurisdictions
+      const { [row]: identifier = null } = known.identifiers
+      const names = `"jurisdiction":${quote(jurisdiction)},"identifier":${quote(identifier)}`
+      const start = `{"id":${known.ids[row]},${names},"name":`
+      if (indexEnd === indexStart) {
+        writer.text(`${start}null,"sources":[]},`, 'latin1')
+        return
+      }
+      writer.text(start, 'latin1')
+      const opening = openingAt(indexStart, indexEnd)
+      writeName(opening)
+      writer.text(opening.text, 'latin1')
+      copy(writer, texts, textStart, textEnd)
+      writer.text('}]},', 'latin1')
+    },
+  }
+}
+
+/** Where a text is in another one; infinite if it is not. */
+function placeOf(part: string, text: string, from: number): number {
+  const at = text.indexOf(part, from)
+  return at < 0 ? Infinity : at
+}
+
+const noText = new Uint8Array()
+
+/** Without the view of a part that `ByteWriter.bytes` would take, of each of thousands. */
+function copy(writer: ByteWriter, from: Buffer, start: number, end: number): void {
+  const at = writer.room(end - start)
+  from.copy(writer.memory(), at, start, end)
+}
+
+/** A text with a character for each byte. */
+function asBytes(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : Buffer.from(text).toString('latin1')
+}
+
+/** A text as JSON, with a character for each byte. */
+function quote(text: string | null): string {
+  if (text === null) return 'null'
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
+  return asBytes(JSON.stringify(text))
+}
+
+/** @throws Error if there is no such source. */
+export function sourceOf(sources: Sources, number: number): NamingSource {
+  const found = sources.get(number)
+  if (found === undefined) throw new Error(`source ${number} is missing`)
+  return found
+}
