@@ -15,7 +15,7 @@ import {
   addToCount,
   attributesShape,
   type ListingShape,
-  metaText,
+  metaOf,
   parseMeta,
 } from '../listing/shape.ts'
 import { inBatches, type ListedId, type ListingTables } from '../listing/tables.ts'
@@ -108,9 +108,8 @@ async function revertListing(
   await mergeListing(context, shape, merge, out)
 }
 
-function emptyHead({ metaColumn }: ListingShape) {
-  const meta = metaColumn === undefined ? null : metaText(new Map())
-  return { total: 0, meta, largest: 0, directory: emptyDirectory }
+function emptyHead(shape: ListingShape) {
+  return { total: 0, meta: metaOf(shape, new Map()), largest: 0, directory: emptyDirectory }
 }
 
 /** How many segments are read at once, with their texts. */

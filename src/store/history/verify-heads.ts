@@ -10,7 +10,7 @@ import {
 } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { keysOf } from '../listing/open-listings.ts'
-import { addToCount, metaText, type ListingShape } from '../listing/shape.ts'
+import { addToCount, metaOf, type ListingShape } from '../listing/shape.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { ReadSegments, SegmentSummary } from './verify-segments.ts'
 
@@ -89,7 +89,7 @@ export function* faultsOfHead(
   if (largest !== head.largest) {
     yield `the largest record has ${largest} bytes, but the head has ${head.largest}`
   }
-  const meta = shape.metaColumn === undefined ? null : metaText(types)
+  const meta = metaOf(shape, types)
   if (meta !== head.meta) yield 'meta does not match the records'
   if (types.size > metaTypesMax) yield `${types.size} types, more than ${metaTypesMax}`
 }

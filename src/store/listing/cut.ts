@@ -14,6 +14,10 @@ const evenShare = 0.95
 /** Where a listing grows: segments are full but for the one there, or all of about one size. */
 export type Growth = 'front' | 'end' | 'within'
 
+/** Where a new listing grows. */
+export const growthOfNew = ({ direction }: ListingShape): Growth =>
+  direction === 'descending' ? 'front' : 'end'
+
 export interface CutSegment {
   readonly encoded: EncodedSegment
   readonly count: number

@@ -6,7 +6,7 @@ import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.
 import { compareOrder, elementOf, planMerge } from './merge.ts'
 import { keysOf, type OpenListing } from './open-listings.ts'
 import { decodeEntries, type ListedRecord, type SegmentIndex } from './segment.ts'
-import { addToCount, type ListingShape, metaText, typesOf } from './shape.ts'
+import { addToCount, type ListingShape, metaOf, typesOf } from './shape.ts'
 import type { MergeContext, Output } from './write-listings.ts'
 
 /** How many segments of a listing are read at once. */
@@ -65,10 +65,6 @@ export function addWhole(
   const entries: DirectoryEntry[] = []
   out.addPart({ company, plan, entries })
   out.addListing({ companyId: company, meta, entries, known: [] })
-}
-
-function metaOf({ metaColumn }: ListingShape, types: ReadonlyMap<string, number>): string | null {
-  return metaColumn === undefined ? null : metaText(types)
 }
 
 async function knownNodes(

@@ -3,7 +3,7 @@
 // The indexes alone decide that (`planMerge`); then the texts of the segments that do not stay are
 // read, and cut into new ones together with what is new (`applyPlan`).
 
-import { cutSegments, type Growth, segmentBytesMax } from './cut.ts'
+import { cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
 import type { DirectoryEntry } from './directory.ts'
 import { type ListedRecord, recordAt, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
@@ -269,7 +269,7 @@ function growthOf(
   puts: readonly ListedRecord[],
 ): Growth {
   const [firstKept, firstPut] = [kept[0], puts[0]]
-  if (firstKept === undefined) return shape.direction === 'descending' ? 'front' : 'end'
+  if (firstKept === undefined) return growthOfNew(shape)
   const [lastKept, lastPut] = [kept.at(-1), puts.at(-1)]
   if (firstPut === undefined || lastPut === undefined || lastKept === undefined) return 'within'
   if (compareOrder(shape, lastKept, firstPut) < 0) return 'end'

@@ -67,6 +67,10 @@ export function sortOf({ hasSort }: ListingShape, moment: string): number {
   return hasSort ? readMoment(moment) / 1_000 : 0
 }
 
+/** Whether records are ordered by their ids alone, ascending. */
+export const isInIdOrder = ({ hasSort, direction }: ListingShape): boolean =>
+  !hasSort && direction === 'ascending'
+
 /** What sources say about a company: a record for each source, whose number is its id. */
 export const attributesShape: ListingShape = {
   listing: 'companies',
@@ -118,6 +122,14 @@ export function metaText(counts: ReadonlyMap<string, number>): string {
 export function parseMeta(text: string): Map<string, number> {
   const entries = JSON.parse(text) as readonly { readonly type: string; readonly count: number }[]
   return new Map(entries.map(({ type, count }) => [type, count]))
+}
+
+/** The `meta` of a listing; null for a shape without. */
+export function metaOf(
+  { metaColumn }: ListingShape,
+  types: ReadonlyMap<string, number>,
+): string | null {
+  return metaColumn === undefined ? null : metaText(types)
 }
 
 /** How many of some records have each type; empty for a shape without `meta`. */

@@ -1,7 +1,7 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, type ListingShape, parseMeta } from '../listing/shape.ts'
+import { addToCount, isInIdOrder, type ListingShape, parseMeta } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import { mergeListing, segmentsAtOnce } from '../listing/merge-listings.ts'
@@ -93,8 +93,7 @@ type Row = Pick<ListedRecord, 'id' | 'text'>
 /** Adds a listing that is cut. @param rows its records, in ascending order of their ids. */
 function addListing(shape: ListingShape, listing: CutListing, rows: readonly Row[], out: Output) {
   const { companyId, meta, segments } = listing
-  const isInOrder = !shape.hasSort && shape.direction === 'ascending'
-  const records = isInOrder ? rows : orderRows(shape, segments, rows)
+  const records = isInIdOrder(shape) ? rows : orderRows(shape, segments, rows)
   let at = 0
   const entries = segments.map(({ count, largest, entries: index }) => {
     const texts = joinTexts(records.slice(at, (at += count)))

@@ -9,10 +9,17 @@
 import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
 import { metaTypesMax, type Resource } from '../../../resources/resource.ts'
 import type { StagedRow } from '../../importing.ts'
-import { type CutSegment, cutSegments } from '../../listing/cut.ts'
+import { type CutSegment, cutSegments, growthOfNew } from '../../listing/cut.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
-import { columnValuesOf, metaText, shapeOf, sortOf, typesOf } from '../../listing/shape.ts'
+import {
+  columnValuesOf,
+  isInIdOrder,
+  metaOf,
+  shapeOf,
+  sortOf,
+  typesOf,
+} from '../../listing/shape.ts'
 import { companyIdIn, digestIn, fieldsIn, idIn, textIn } from './spool.ts'
 
 /** A listing that lacks only the texts of its records. */
@@ -40,7 +47,6 @@ export function createListingCutter(resource: Resource, source: number) {
   const shape = shapeOf(resource)
   const readValues = columnValuesOf(resource)
   const isIdIndexed = shape.columns.some(({ field }) => field === 'id')
-  const isInOrder = !shape.hasSort && shape.direction === 'ascending'
   const rowsMax = shape.metaColumn === undefined ? companyMax.rows : metaTypesMax
   let isWhole = true
   let company = 0
@@ -49,10 +55,9 @@ export function createListingCutter(resource: Resource, source: number) {
 
   function finish(): void {
     if (records.length === 0) return
-    const meta = shape.metaColumn === undefined ? null : metaText(typesOf(shape, records))
-    if (!isInOrder) records.sort((a, b) => compareOrder(shape, a, b))
-    const growth = shape.direction === 'descending' ? 'front' : 'end'
-    writeListing(file, { company, meta }, cutSegments(shape, records, growth))
+    const meta = metaOf(shape, typesOf(shape, records))
+    if (!isInIdOrder(shape)) records.sort((a, b) => compareOrder(shape, a, b))
+    writeListing(file, { company, meta }, cutSegments(shape, records, growthOfNew(shape)))
     records = []
     bytes = 0
   }

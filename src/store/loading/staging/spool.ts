@@ -167,6 +167,7 @@ export function textIn(row: Buffer): Buffer {
 /** The fields of a row's record. */
 export const fieldsIn = (row: Buffer) => parseFields(textIn(row))
 
+/** The fields of a record, by their names on the wire. */
 export const parseFields = (text: Buffer) =>
   JSON.parse(text.toString()) as Readonly<Record<string, unknown>>
 
