@@ -1,6 +1,9 @@
 // Merges listings with what is put into them. A long listing is merged in windows, so that neither
 // its segments nor what an import puts into it have to be in memory as a whole.
 
+import { OperatorError } from '../../config/operator-error.ts'
+import { metaTypesMax } from '../../resources/resource.ts'
+import { formatCount } from '../../text/format-count.ts'
 import type { Awaitable } from '../awaitable.ts'
 import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
 import { compareOrder, elementOf, planMerge } from './merge.ts'
@@ -25,7 +28,11 @@ interface ListingMerge {
   readonly types: Map<string, number>
 }
 
-/** Merges what is put into a listing, and makes its new head. */
+/**
+ * Merges what is put into a listing, and makes its new head.
+ *
+ * @throws OperatorError where `meta` would have more types than it may (contract 3.7).
+ */
 export async function mergeListing(
   context: MergeContext,
   shape: ListingShape,
@@ -51,6 +58,13 @@ export async function mergeListing(
   const known = listing === undefined ? [] : await knownNodes(context, listing)
   const meta = metaOf(shape, types)
   out.addListing({ companyId: company, meta, entries: window.entries, known })
+}
+
+function tooManyTypes({ listing }: ListingShape, company: number, type: string): OperatorError {
+  return new OperatorError(
+    `the ${listing} of company ${company} would have more than ${formatCount(metaTypesMax)} ` +
+      `kinds, ${JSON.stringify(type)} among them; import fewer (recorded changes count, too)`,
+  )
 }
 
 /** Makes a listing of all the records that it has from now on, which may be in any order. */
@@ -102,7 +116,10 @@ function createWindow(
   ): void {
     const old = leaves.map((entry, at) => ({ entry, index: elementOf(indexes, at) }))
     out.addPart({ company, entries, plan: planMerge(shape, old, { puts: records, removed: gone }) })
-    for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
+    for (const [type, count] of typesOf(shape, records)) {
+      addToCount(types, type, count)
+      if (types.size > metaTypesMax) throw tooManyTypes(shape, company, type)
+    }
   }
 
   /** Puts the records before a place, most of them in segments of their own; returns the rest. */

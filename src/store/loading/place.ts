@@ -166,20 +166,19 @@ const refuseContradictions = [
     on conflict do nothing`,
 ]
 
-/** Drops rows that repeat another row of the same listing, and keeps them in `repetition`. */
-const dropRepetitions = [
-  `insert into repetition
-    select p.seq, p.id
+/** Drops rows that repeat another row of the same listing. */
+const dropRepetitions = `
+  update stage set company_id = null, id = null, digest = null
+  where seq in (
+    select p.seq
     from (
       select q.id, q.company_id, min(q.seq) as seq from repeated r join stage q on q.id = r.id
       where q.digest is not null
       group by q.id, q.company_id having count(*) > 1
     ) kept
     join stage p on p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
-      and p.seq > kept.seq`,
-  `update stage set company_id = null, id = null, digest = null
-    where seq in (select seq from repetition)`,
-]
+      and p.seq > kept.seq
+  )`
 
 export const dropRefused = 'update stage set digest = null where seq in (select seq from refused)'
 

@@ -29,7 +29,6 @@ import type { Gate } from '../withholding/gate.ts'
 import { createListingCutter, type ListingCutter } from './staging/cut-listings.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
-import { discardChanges, refuseRecorded, refuseTypes } from './types-limit.ts'
 
 /**
  * Begins an import on a connection that is used for nothing else until it ends.
@@ -188,10 +187,7 @@ interface Recorded {
   readonly rows: number
 }
 
-/**
- * Finds the changes, and stages the records of them, without rows that would give a company too
- * many types. A first load has none.
- */
+/** Finds the changes, and stages the records of them. A first load has none. */
 async function findAndRecord(
   context: ImportContext,
   isFirst: boolean,
@@ -202,19 +198,11 @@ async function findAndRecord(
   // Changes are recorded from the first load on.
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   if (isFirst) return undefined
-  for (;;) {
-    parts('comparing')(0)
-    await findChanges(context, parts('comparing'))
-    let isExceeded = await refuseTypes(context)
-    let rows = 0
-    if (recording !== undefined && !isExceeded) {
-      parts('recording')(0)
-      rows = await stageDifferences(context, recording, source)
-      if (rows > 0) isExceeded = await refuseRecorded(context, recording)
-    }
-    if (!isExceeded) return recording && { source, rows }
-    discardChanges(context)
-  }
+  parts('comparing')(0)
+  await findChanges(context, parts('comparing'))
+  if (recording === undefined) return undefined
+  parts('recording')(0)
+  return { source, rows: await stageDifferences(context, recording, source) }
 }
 
 /** Writes the staged records of the changes: all are new, so that nothing has to be compared. */

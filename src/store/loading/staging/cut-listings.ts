@@ -47,7 +47,6 @@ export function createListingCutter(resource: Resource, source: number) {
   const shape = shapeOf(resource)
   const readValues = columnValuesOf(resource)
   const isIdIndexed = shape.columns.some(({ field }) => field === 'id')
-  const rowsMax = shape.metaColumn === undefined ? companyMax.rows : metaTypesMax
   let isWhole = true
   let company = 0
   let bytes = 0
@@ -55,7 +54,9 @@ export function createListingCutter(resource: Resource, source: number) {
 
   function finish(): void {
     if (records.length === 0) return
-    const meta = metaOf(shape, typesOf(shape, records))
+    const types = typesOf(shape, records)
+    isWhole &&= types.size <= metaTypesMax
+    const meta = metaOf(shape, types)
     if (!isInIdOrder(shape)) records.sort((a, b) => compareOrder(shape, a, b))
     writeListing(file, { company, meta }, cutSegments(shape, records, growthOfNew(shape)))
     records = []
@@ -71,18 +72,20 @@ export function createListingCutter(resource: Resource, source: number) {
       company = companyId
       const text = textIn(staged)
       bytes += text.length
-      isWhole &&= records.length < rowsMax && bytes <= companyMax.bytes
+      isWhole &&= records.length < companyMax.rows && bytes <= companyMax.bytes
       if (!isWhole) return
       const fields = row.fields ?? fieldsIn(staged)
       const values = readValues(isIdIndexed ? { ...fields, id } : fields)
       const sort = sortOf(shape, row.sort)
       records.push({ id, sort, source, digest: digestIn(staged), values, text })
     },
-    /** Whether no company has had too many rows. */
-    isWhole: () => isWhole,
+    /** Whether no company has had too many rows, or types. */
+    isWhole(): boolean {
+      finish()
+      return isWhole
+    },
     /** The listings, in the order of companies. */
     *listings(): Generator<CutListing, undefined> {
-      finish()
       for (const { bytes: part } of file.parts()) yield* listingsIn(part)
       return undefined
     },

@@ -57,7 +57,7 @@ export interface Staging extends TemporaryDatabase {
   spooled(): Iterable<Iterable<SpooledRow>>
   /** Writes some of them to the table `stage`. */
   load(places: Iterable<SpoolPlace>): void
-  /** Writes all of them there, and leaves nothing else in it. */
+  /** Writes all of them there. */
   loadAll(): void
   readonly isLoaded: () => boolean
   /** The number of the last staged row; appended ones have greater numbers. */
@@ -75,7 +75,6 @@ export interface Staging extends TemporaryDatabase {
  *               without a place in the file if they were refused before. All of them, or, of sorted
  *               rows, those of changed records alone
  * refused       the rows that only a comparison with others or the registry could refuse
- * repetition    the rows that say again what an earlier one says
  * change        the records that are new or differ, by company
  * carried       changed records in listings that the rows do not give them for
  * removal       what a snapshot lacks
@@ -97,7 +96,6 @@ const tables = `
     sort text, as_of text, company_id integer, id integer, digest blob, at integer, length integer
   );
   create table refused (seq integer primary key, field text, value, reason text);
-  create table repetition (seq integer primary key, id integer);
   create table change (
     company_id integer, id integer, seq integer,
     is_known integer, -- whether the listing has the record already
@@ -133,7 +131,6 @@ export function openStaging(cutter?: ListingCutter): Staging {
       return stage.spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
     },
     loadAll() {
-      db.run('delete from stage')
       for (const rows of stage.spooled()) for (const row of rows) stage.loadRow(row)
       isLoaded = true
     },
