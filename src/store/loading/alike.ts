@@ -60,10 +60,12 @@ export async function findLikeSources(
   tables: ListingTables,
   sample: Sample,
 ): Promise<readonly LikeSource[]> {
+  const sources = [...(await tables.sources())]
+  const others = sources.filter(([id, { name }]) => id !== sample.source && !isRecordingSource(name))
+  if (others.length === 0) return []
   const counts = await countCompanies(tables, sample)
   const own = counts.get(sample.source) ?? 0
-  return [...(await tables.sources())]
-    .filter(([id, { name }]) => id !== sample.source && !isRecordingSource(name))
+  return others
     .flatMap(([id, { name: source }]) => {
       const companies = counts.get(id)
       const sampled = sample.companies.length
