@@ -41,10 +41,7 @@ function settingsTable(): string {
 }
 
 function commandPart({ name, synopsis, options, settings: taken }: Command): string {
-  const rows = options.map((option) => [
-    code(option.value === undefined ? `--${option.name}` : `--${option.name} ${option.value}`),
-    option.meaning,
-  ])
+  const rows = Object.entries(options).map(([option, meaning]) => [code(option), meaning])
   const ofAll = taken.map((key) => code(`--${settings[key].name}`)).join(', ')
   return [
     `### dossier ${name}`,

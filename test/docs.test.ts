@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate } from '../scripts/generate-docs.ts'
+import { knownOptions } from '../src/cli/command.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
 import { settings, variableOf } from '../src/config/settings.ts'
 import { demoExtracts } from '../src/demo/registry.ts'
@@ -60,7 +61,7 @@ test('every command is in docs/commands.md, with all its options and settings', 
   for (const command of commands) {
     const text = section(read('docs/commands.md'), `### dossier ${command.name}`)
     const names = command.settings.map((key) => settings[key].name)
-    for (const name of [...names, ...command.options.map((option) => option.name)]) {
+    for (const name of [...names, ...knownOptions(command).map((option) => option.name)]) {
       assert.match(text, new RegExp(`\`--${name}\\b`), `${command.name} --${name}`)
     }
   }

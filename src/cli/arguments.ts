@@ -5,7 +5,7 @@ import { UsageError } from '../config/settings.ts'
 import { nearest } from '../text/nearest.ts'
 
 /** An option that a command accepts. */
-interface KnownOption {
+export interface KnownOption {
   /** Without the dashes. */
   readonly name: string
   readonly takesValue: boolean

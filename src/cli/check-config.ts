@@ -18,7 +18,7 @@ error on standard error and exits with code 2.
 
   dossier check-config --port 80
   dossier check-config --json`,
-  options: [{ name: 'json', meaning: 'print the settings and errors as JSON' }],
+  options: { '--json': 'print the settings and errors as JSON' },
   takesWords: false,
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,

@@ -9,7 +9,7 @@ import {
   settings,
   variableOf,
 } from '../config/settings.ts'
-import { parseArguments, type ParsedArguments } from './arguments.ts'
+import { type KnownOption, parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 
 /** The parts of the process that a command may use; all its input and output goes through here. */
@@ -22,14 +22,6 @@ export interface CommandContext {
   readonly now: () => number
   /** Lets all else on the machine go first, until the process ends. */
   readonly lowerPriority: () => void
-}
-
-/** An option of one command, in addition to its settings. */
-interface Option {
-  readonly name: string
-  /** The placeholder for its value in the help; undefined for a flag. */
-  readonly value?: string
-  readonly meaning: string
 }
 
 /** The parsed arguments of a command, with its settings. */
@@ -48,7 +40,8 @@ export interface Command {
   readonly synopsis: readonly string[]
   /** An explanation for newcomers, with examples; wrapped by hand. */
   readonly details: string
-  readonly options: readonly Option[]
+  /** Its own options, as they are written (`--map FILE.sql`, or a flag), with their meanings. */
+  readonly options: Readonly<Record<string, string>>
   readonly settings: readonly SettingName[]
   /** Defaults that differ from those of the settings. */
   readonly defaults?: Partial<SettingTexts>
@@ -70,9 +63,8 @@ export function parseInput(
   args: readonly string[],
   environment: CommandContext['environment'],
 ): Input {
-  const own = command.options.map(({ name, value }) => ({ name, takesValue: value !== undefined }))
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
-  const parsed = parseArguments([...own, ...shared], args)
+  const parsed = parseArguments([...knownOptions(command), ...shared], args)
   if (command.takesWords === false && parsed.words.length > 0) {
     const words = parsed.words.join(' ')
     throw new UsageError(`${command.name} takes options only, but got ${words}`)
@@ -87,6 +79,14 @@ export function parseInput(
       return values ?? settingsOf(found)
     },
   }
+}
+
+/** The options of a command by their names. */
+export function knownOptions({ options }: Pick<Command, 'options'>): KnownOption[] {
+  return Object.keys(options).map((form) => {
+    const [dashed = '', value] = form.split(' ')
+    return { name: dashed.slice(2), takesValue: value !== undefined }
+  })
 }
 
 /** Prints a report: as JSON if that is asked for. */
@@ -109,10 +109,6 @@ export function onlyWord(words: readonly string[], otherwise: string): string {
 
 /** Formats the help of one command. */
 export function commandHelp(command: Command): string {
-  const optionLines = command.options.map(({ name, value, meaning }) => [
-    value === undefined ? `--${name}` : `--${name} ${value}`,
-    meaning,
-  ])
   const settingLines = command.settings.map((key) => {
     const setting = settings[key]
     return [
@@ -120,7 +116,7 @@ export function commandHelp(command: Command): string {
       `${setting.meaning} (${variableOf(setting)}; default ${defaultOf(command, key)})`,
     ]
   })
-  const lines = [...optionLines, ...settingLines]
+  const lines = [...Object.entries(command.options), ...settingLines]
   return (
     [
       command.synopsis

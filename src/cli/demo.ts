@@ -60,7 +60,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
   dossier demo
   dossier demo --port 9000`,
-  options: [],
+  options: {},
   takesWords: false,
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
   // Users try the requests in another window; this one should stay readable.

@@ -50,37 +50,17 @@ applies a change within a second.
   dossier keys create --name trial --expires 30d --scopes rights,events
   dossier keys create --name small --rate 600/300s
   dossier keys rotate acme --overlap 7d`,
-  options: [
-    {
-      name: 'name',
-      value: 'NAME',
-      meaning: 'the name of the key: up to 64 letters, digits, dots, _ and -',
-    },
-    {
-      name: 'expires',
-      value: 'WHEN',
-      meaning:
-        'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never',
-    },
-    {
-      name: 'scopes',
-      value: 'NAMES',
-      meaning:
-        `what it may read, comma-separated; default: ${impliedScopes(listings).join(', ')}; ` +
-        `only if named: ${namedScopes.join(', ')}`,
-    },
-    {
-      name: 'rate',
-      value: 'RATE',
-      meaning: 'its rate limit, such as 600/300s, or none; default: that of --default-rate',
-    },
-    {
-      name: 'overlap',
-      value: 'TIME',
-      meaning: `how long the old key keeps working, such as 12h or 0d; default: ${usualOverlap}`,
-    },
-    { name: 'json', meaning: 'print the list as JSON' },
-  ],
+  options: {
+    '--name NAME': 'the name of the key: up to 64 letters, digits, dots, _ and -',
+    '--expires WHEN':
+      'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never',
+    '--scopes NAMES':
+      `what it may read, comma-separated; default: ${impliedScopes(listings).join(', ')}; ` +
+      `only if named: ${namedScopes.join(', ')}`,
+    '--rate RATE': 'its rate limit, such as 600/300s, or none; default: that of --default-rate',
+    '--overlap TIME': `how long the old key works, such as 12h or 0d; default: ${usualOverlap}`,
+    '--json': 'print the list as JSON',
+  },
   settings: ['db', 'withheld', 'usageDb'],
   async run(input, context) {
     const [action, ...words] = input.words

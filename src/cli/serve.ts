@@ -18,7 +18,7 @@ finish, and it exits with code 0.
 
   dossier serve --db registry.db --host 0.0.0.0 --port 80
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
-  options: [],
+  options: {},
   takesWords: false,
   settings: [
     ...(['db', 'withheld', 'pool', 'waitMs', 'statementMs'] as const),

@@ -11,7 +11,8 @@ import { verifyStore } from '../support/verify-store.ts'
 
 const day = (n: number) => ({ asOf: `2024-01-0${n}T00:00:00Z` })
 const tooMany = {
-  message: /^the events of company 7 would have more than 1,000 kinds, ".+" among them; import fewer/,
+  message:
+    /^the events of company 7 would have more than 1,000 kinds, ".+" among them; import fewer/,
 }
 
 /** Events of company 7, one of each type from `from` to `to`; ids have the same numbers. */
@@ -73,7 +74,10 @@ test('the limit applies to any resource with meta; a type has at most 256 bytes 
   const declared = { resources: [...resources, inspections] }
   const row = (id: number, outcome: string) => ({ id, company_id: 7, outcome })
   const rows = Array.from({ length: 1_001 }, (_, n) => row(n + 1, `\u0001"é${n}`))
-  await assert.rejects(load('inspections', rows, declared), /^OperatorError: the inspections of company 7 would/)
+  await assert.rejects(
+    load('inspections', rows, declared),
+    /^OperatorError: the inspections of company 7 would/,
+  )
   const long = [row(1, 'é'.repeat(128)), row(2, `${'é'.repeat(128)}x`)]
   const { problems } = await load('inspections', long, declared)
   assert.deepEqual(

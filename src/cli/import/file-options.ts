@@ -6,33 +6,17 @@ import { type FileOptions, type Format, formats, type SourceFile } from '../../f
 import { advise } from '../../text/nearest.ts'
 import type { Command, Input } from '../command.ts'
 
-export const fileOptions: Command['options'] = [
-  {
-    name: 'format',
-    value: 'FORMAT',
-    meaning: `the format, if the file names do not show it: ${formats.join(', ')}`,
-  },
-  {
-    name: 'encoding',
-    value: 'NAME',
-    meaning: `the encoding of the text (default: utf-8): ${encodings.join(', ')}`,
-  },
-  {
-    name: 'delimiter',
-    value: 'CHARACTER',
-    meaning:
-      'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
-      'one in the header)',
-  },
-  { name: 'skip-lines', value: 'N', meaning: 'lines before the header of CSV, such as a title' },
-  {
-    name: 'records',
-    value: 'PATH',
-    meaning: 'the array of rows in a JSON object: features, or data.items',
-  },
-  { name: 'null', value: 'TEXT', meaning: 'a text that means no value, such as NULL; repeatable' },
-  { name: 'trim', meaning: 'remove the blanks around all texts' },
-]
+export const fileOptions: Command['options'] = {
+  '--format FORMAT': `the format, if the file names do not show it: ${formats.join(', ')}`,
+  '--encoding NAME': `the encoding of the text (default: utf-8): ${encodings.join(', ')}`,
+  '--delimiter CHARACTER':
+    'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
+    'one in the header)',
+  '--skip-lines N': 'lines before the header of CSV, such as a title',
+  '--records PATH': 'the array of rows in a JSON object: features, or data.items',
+  '--null TEXT': 'a text that means no value, such as NULL; repeatable',
+  '--trim': 'remove the blanks around all texts',
+}
 
 const linesMax = 1_000_000
 

@@ -55,78 +55,34 @@ With --as-of, an import of companies records what changed since the previous ext
 as ${changeResource.name}; with --history, so does one of ${historical.join(', ')}.
 
   dossier import companies 2026-11.csv --source register --snapshot --as-of 2026-11-30`,
-  options: [
-    {
-      name: 'map',
-      value: 'FILE.sql',
-      meaning:
-        'a file with a SELECT over the view source (./my.sql), or a ready-made mapping (ba-atms)',
-    },
-    {
-      name: 'map-read',
-      value: 'DIR[,DIR]',
-      meaning: 'folders that the mapping may read; by default only the source',
-    },
-    {
-      name: 'source',
-      value: 'NAME',
-      meaning:
-        'the source of the records; an import changes only its own source (default: default)',
-    },
-    {
-      name: 'name-attribute',
-      value: 'NAME',
-      meaning: "the attribute with the companies' names, kept for the source (default: name)",
-    },
-    {
-      name: 'snapshot',
-      meaning: 'the files are the complete source: remove records that they lack',
-    },
-    {
-      name: 'as-of',
-      value: 'DATE',
-      meaning:
-        'the date of the extract (2026-11-30), at which changes are recorded; companies may have ' +
-        'a column as_of instead',
-    },
-    {
-      name: 'history',
-      meaning: `also record changes of these records: for ${historical.join(', ')}, with --as-of`,
-    },
-    {
-      name: 'rejects',
-      value: 'FILE',
-      meaning: 'load the valid rows, and write refused ones with their reasons to FILE (NDJSON)',
-    },
-    {
-      name: 'known-companies-only',
-      meaning: 'refuse records of companies that are not in the registry',
-    },
-    {
-      name: 'no-history',
-      meaning: 'record no changes, though earlier extracts of the source had a date',
-    },
-    { name: 'record-first', meaning: 'record attributes that the source has for the first time' },
-    { name: 'future', meaning: 'the dates are right, though they are in the future' },
-    {
-      name: 'accept',
-      meaning: 'the import is right, although its day, its file or its difference is refused',
-    },
-    {
-      name: 'complete',
-      meaning: 'with --snapshot: what comes through the pipe is whole (set -o pipefail)',
-    },
-    { name: 'allow-empty', meaning: 'import files without rows' },
-    { name: 'strict', meaning: 'refuse what would only be a warning' },
-    {
-      name: 'show',
-      value: 'N',
-      meaning: 'show the columns and the first N rows, as they would be imported, and do nothing',
-    },
-    { name: 'dry-run', meaning: 'check everything, change nothing' },
+  options: {
+    '--map FILE.sql':
+      'a file with a SELECT over the view source (./my.sql), or a ready-made mapping (ba-atms)',
+    '--map-read DIR[,DIR]': 'folders that the mapping may read; by default only the source',
+    '--source NAME':
+      'the source of the records; an import changes only its own source (default: default)',
+    '--name-attribute NAME':
+      "the attribute with the companies' names, kept for the source (default: name)",
+    '--snapshot': 'the files are the complete source: remove records that they lack',
+    '--as-of DATE':
+      'the date of the extract (2026-11-30), at which changes are recorded; companies may have ' +
+      'a column as_of instead',
+    '--history': `also record changes of these records: for ${historical.join(', ')}, with --as-of`,
+    '--rejects FILE':
+      'load the valid rows, and write refused ones with their reasons to FILE (NDJSON)',
+    '--known-companies-only': 'refuse records of companies that are not in the registry',
+    '--no-history': 'record no changes, though earlier extracts of the source had a date',
+    '--record-first': 'record attributes that the source has for the first time',
+    '--future': 'the dates are right, though they are in the future',
+    '--accept': 'the import is right, although its day, its file or its difference is refused',
+    '--complete': 'with --snapshot: what comes through the pipe is whole (set -o pipefail)',
+    '--allow-empty': 'import files without rows',
+    '--strict': 'refuse what would only be a warning',
+    '--show N': 'show the columns and the first N rows, as they would be imported, and do nothing',
+    '--dry-run': 'check everything, change nothing',
     ...fileOptions,
-    { name: 'json', meaning: 'print the report as JSON' },
-  ],
+    '--json': 'print the report as JSON',
+  },
   settings: ['db', 'withheld'],
   run: (input, context) => runImport(input, context),
 }
@@ -167,7 +123,7 @@ export async function runImport(
   using progress = createProgress(context)
   const report = await importFiles(store, {
     ...request,
-    recipe: recipeOf(importCommand.options, input, given.mapping),
+    recipe: recipeOf(importCommand, input, given.mapping),
     isUpdate: by !== undefined,
     onRejected: rejects && ((rejected) => rejects.write(rejected)),
     onProgress: (done) => progress.show(done),

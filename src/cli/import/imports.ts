@@ -22,14 +22,10 @@ export const imports: Command = {
 Lists the imports, newest first: version, commit time, target and source, date of the extract,
 duration, changes, and the files with their SHA-256. \`show\` prints one of them with what it
 changed: of each attribute how many values, with examples, and the companies that came and went.`,
-  options: [
-    {
-      name: 'limit',
-      value: 'N',
-      meaning: `the maximum to list (default: ${limitDefault})`,
-    },
-    { name: 'json', meaning: 'print the list as JSON' },
-  ],
+  options: {
+    '--limit N': `the maximum to list (default: ${limitDefault})`,
+    '--json': 'print the list as JSON',
+  },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, options, settings } = input

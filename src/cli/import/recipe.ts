@@ -1,7 +1,7 @@
 // The recipe of a source on the command line: which options of an import hold for the next one.
 
 import type { Recipe } from '../../store/importing.ts'
-import type { Command, Input } from '../command.ts'
+import { type Command, type Input, knownOptions } from '../command.ts'
 
 /** Options that say something of one extract, or of one run of the command. */
 const ofOneRun = new Set(
@@ -12,23 +12,20 @@ const ofOneRun = new Set(
 
 /** The options that a command was given, as its arguments; settings such as --db are left out. */
 export function givenOptions(
-  options: Command['options'],
+  command: Command,
   { flags, values }: Input,
-): readonly (readonly [name: string, ...words: string[]])[] {
-  return options.flatMap(({ name, value }): (readonly [string, ...string[]])[] => {
-    if (value === undefined) return flags.has(name) ? [[name, `--${name}`]] : []
-    return (values[name] ?? []).map((given) => [name, `--${name}=${given}`] as const)
+): readonly (readonly [name: string, word: string])[] {
+  return knownOptions(command).flatMap(({ name, takesValue }) => {
+    if (takesValue)
+      return (values[name] ?? []).map((given) => [name, `--${name}=${given}`] as const)
+    return flags.has(name) ? [[name, `--${name}`] as const] : []
   })
 }
 
 /** The recipe of an import that was given these options. */
-export function recipeOf(
-  options: Command['options'],
-  input: Input,
-  mapping: string | undefined,
-): Recipe {
-  const kept = givenOptions(options, input).filter(([name]) => !ofOneRun.has(name))
-  return { options: kept.flatMap(([, ...words]) => words), mapping }
+export function recipeOf(command: Command, input: Input, mapping: string | undefined): Recipe {
+  const kept = givenOptions(command, input).filter(([name]) => !ofOneRun.has(name))
+  return { options: kept.map(([, word]) => word), mapping }
 }
 
 /** The arguments of a recipe, without those options that the command line gives anew. */

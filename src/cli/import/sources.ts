@@ -43,12 +43,12 @@ brings the data back.
 
   dossier sources show nse
   dossier sources remove default --resource rights`,
-  options: [
-    { name: 'resource', value: 'NAME', meaning: 'only this listing, or companies' },
-    { name: 'yes', meaning: 'remove without a question' },
-    { name: 'sql', meaning: 'print the mapping of the recipe' },
-    { name: 'json', meaning: 'print the list, or the recipe, as JSON' },
-  ],
+  options: {
+    '--resource NAME': 'only this listing, or companies',
+    '--yes': 'remove without a question',
+    '--sql': 'print the mapping of the recipe',
+    '--json': 'print the list, or the recipe, as JSON',
+  },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const [action, ...words] = input.words

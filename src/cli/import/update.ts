@@ -13,9 +13,7 @@ import { type Command, type CommandContext, type Input, parseInput } from '../co
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
 
-const ownOptions: Command['options'] = [
-  { name: 'resource', value: 'NAME', meaning: 'only this listing, or companies' },
-]
+const { '--source NAME': _, ...ofImport } = importCommand.options
 
 export const update: Command = {
   name: 'update',
@@ -32,7 +30,7 @@ last, or of a day that another file has given, is refused; --accept lets a part 
 
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,
-  options: [...ownOptions, ...importCommand.options.filter(({ name }) => name !== 'source')],
+  options: { '--resource NAME': 'only this listing, or companies', ...ofImport },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const [source, ...files] = input.words
@@ -139,12 +137,12 @@ async function updateBy(
   { target, recipe }: SourceRecipe,
   { source, files, input, context }: Asked & { readonly context: CommandContext },
 ): Promise<number> {
-  const given = givenOptions(importCommand.options, input)
+  const given = givenOptions(importCommand, input)
   const names = new Set(given.map(([name]) => name))
   const words = [
     ...['import', target, ...files, `--source=${source}`],
     ...recipeWords(recipe, names),
-    ...given.flatMap(([, ...own]) => own),
+    ...given.map(([, word]) => word),
   ]
   const { db } = input.settings
   const args = [...words.slice(1), `--db=${db}`]

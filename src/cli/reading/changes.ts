@@ -39,16 +39,12 @@ id, or a name in a register such as GB:09876543.
 
   dossier changes --since 17
   dossier changes --since 0 --until 17 --company GB:09876543 --resource ${resources[0]?.name}`,
-  options: [
-    { name: 'since', value: 'VERSION', meaning: 'from which the changes lead' },
-    {
-      name: 'until',
-      value: 'VERSION',
-      meaning: 'to which they lead; default the last one',
-    },
-    { name: 'company', value: 'COMPANY', meaning: 'only those of this company' },
-    { name: 'resource', value: 'NAME', meaning: 'only those of this listing, or of companies' },
-  ],
+  options: {
+    '--since VERSION': 'from which the changes lead',
+    '--until VERSION': 'to which they lead; default the last one',
+    '--company COMPANY': 'only those of this company',
+    '--resource NAME': 'only those of this listing, or of companies',
+  },
   settings: ['db', 'withheld'],
   async run({ options, settings }, { stdout, stderr, signal }) {
     if (options['since'] === undefined) throw new UsageError('name a version with --since')

@@ -51,7 +51,7 @@ currency and so on.
 
   dossier company US 0000320193
   dossier company 1000000000042 --json`,
-  options: [{ name: 'json', meaning: 'print the company as JSON' }],
+  options: { '--json': 'print the company as JSON' },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input

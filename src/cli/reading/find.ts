@@ -22,10 +22,10 @@ word. A single word is also looked up as a number, in every register or in that 
 
   dossier find northwind tra
   dossier find 09876543 --jurisdiction GB`,
-  options: [
-    { name: 'jurisdiction', value: 'CODE', meaning: 'only companies of this jurisdiction' },
-    { name: 'json', meaning: 'print all of them as JSON' },
-  ],
+  options: {
+    '--jurisdiction CODE': 'only companies of this jurisdiction',
+    '--json': 'print all of them as JSON',
+  },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, options, settings } = input

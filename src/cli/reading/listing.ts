@@ -33,10 +33,10 @@ known_at, and page and limit for a part of it.
 
   dossier listing GB:09876543 ${resources[0]?.name} as_of=2024-01-31 --format csv
   dossier listing 1000000000042 ${periodic?.name} current_on=2024-06-30 --version 17`,
-  options: [
-    { name: 'version', value: 'N', meaning: 'print it as it was at this version' },
-    { name: 'format', value: 'FORMAT', meaning: `${recordFormats.join(' or ')}; default ndjson` },
-  ],
+  options: {
+    '--version N': 'print it as it was at this version',
+    '--format FORMAT': `${recordFormats.join(' or ')}; default ndjson`,
+  },
   settings: ['db', 'withheld'],
   async run({ words, options, settings }, { stdout, signal }) {
     const { company, resource, parameters } = parseWords(words)

@@ -16,7 +16,7 @@ imports keep running. FILE appears when the copy is complete.
 
   dossier backup registry-2026-11-30.db
   dossier verify --db registry-2026-11-30.db`,
-  options: [],
+  options: {},
   settings: ['db', 'withheld'],
   async run({ words, settings }, context) {
     const path = onlyWord(words, 'backup takes one argument: the file to create')

@@ -19,7 +19,7 @@ tables, so that the next imports use their free room.
 
   dossier prune --keep 365d
   dossier compact`,
-  options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
+  options: { '--json': 'print the sizes as JSON' },
   takesWords: false,
   settings: ['db', 'withheld', 'exports'],
   async run(input, context) {

@@ -23,15 +23,11 @@ whole or not there: an export that fails leaves nothing.
 
   dossier export exports
   dossier export exports --format ndjson.zst,parquet --version 17`,
-  options: [
-    {
-      name: 'format',
-      value: 'FORMATS',
-      meaning: `${exportFormats.join(', ')}, or several of them; default ${exportFormats[0]}`,
-    },
-    { name: 'version', value: 'N', meaning: 'the version to copy; default the last one' },
-    { name: 'json', meaning: 'print the manifest as JSON' },
-  ],
+  options: {
+    '--format FORMATS': `some of ${exportFormats.join(', ')}; default ${exportFormats[0]}`,
+    '--version N': 'the version to copy; default the last one',
+    '--json': 'print the manifest as JSON',
+  },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, options, settings } = input

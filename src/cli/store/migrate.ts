@@ -15,12 +15,9 @@ does not start. It may run while servers read: each step is one transaction.
 
   dossier migrate --db postgres://owner@db.internal/registry
   dossier migrate --db postgres://owner@db.internal/registry --distributed`,
-  options: [
-    {
-      name: 'distributed',
-      meaning: 'distribute the tables over the nodes by company; PostgreSQL must have Citus',
-    },
-  ],
+  options: {
+    '--distributed': 'distribute the tables over the nodes by company; PostgreSQL must have Citus',
+  },
   takesWords: false,
   settings: ['db', 'withheld'],
   async run({ flags, settings }, context) {

@@ -25,16 +25,12 @@ needs --yes.
 
   dossier prune --keep 365d --dry-run
   dossier prune --keep 365d --yes`,
-  options: [
-    {
-      name: 'keep',
-      value: 'DURATION',
-      meaning: 'how far back to keep past states: 365d, 12h, 2y, 0d',
-    },
-    { name: 'yes', meaning: 'delete without a question' },
-    { name: 'dry-run', meaning: 'report what would be deleted, and delete nothing' },
-    { name: 'json', meaning: 'print the report as JSON' },
-  ],
+  options: {
+    '--keep DURATION': 'how far back to keep past states: 365d, 12h, 2y, 0d',
+    '--yes': 'delete without a question',
+    '--dry-run': 'report what would be deleted, and delete nothing',
+    '--json': 'print the report as JSON',
+  },
   takesWords: false,
   settings: ['db', 'withheld'],
   async run(input, context) {

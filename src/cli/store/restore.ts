@@ -27,10 +27,10 @@ restored like any copy. What is withheld (\`dossier withhold\`) is taken out of 
 first: nobody comes back with it.
 
   dossier restore registry-2026-11-30.db --db registry.db`,
-  options: [
-    { name: 'yes', meaning: 'replace a store that has later imports, without a question' },
-    { name: 'replace-foreign', meaning: 'replace a store by a copy of another registry' },
-  ],
+  options: {
+    '--yes': 'replace a store that has later imports, without a question',
+    '--replace-foreign': 'replace a store by a copy of another registry',
+  },
   settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
     const copy = onlyWord(words, 'restore takes one argument: the file to restore')

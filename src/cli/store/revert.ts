@@ -26,12 +26,12 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   dossier revert 12 --dry-run
   dossier revert 12
   dossier revert --to 11`,
-  options: [
-    { name: 'with-later', meaning: 'take later imports of the same source back as well' },
-    { name: 'to', value: 'VERSION', meaning: 'take back everything after this version' },
-    { name: 'dry-run', meaning: 'report what would change, and change nothing' },
-    { name: 'json', meaning: 'print the report as JSON' },
-  ],
+  options: {
+    '--with-later': 'take later imports of the same source back as well',
+    '--to VERSION': 'take back everything after this version',
+    '--dry-run': 'report what would change, and change nothing',
+    '--json': 'print the report as JSON',
+  },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const range = rangeOf(input)

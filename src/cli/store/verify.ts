@@ -17,7 +17,7 @@ included. It changes nothing, and may run while servers read and an import write
 fault, it lists the faults and exits with code 1.
 
   dossier verify --db backup.db`,
-  options: [{ name: 'json', meaning: 'print the result as JSON' }],
+  options: { '--json': 'print the result as JSON' },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input

@@ -64,19 +64,16 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
   dossier withhold mask rights 4711 --reason 'court order 7/26' --by legal
   dossier withhold adopt --reason 'imported anew' --by 'A. Person'
   dossier withhold list`,
-  options: [
-    {
-      name: 'text',
-      value: 'WORDS',
-      meaning: 'of a company: withhold these words in what sources say and in recorded changes',
-    },
-    { name: 'reason', value: 'TEXT', meaning: 'why; kept in the list' },
-    { name: 'by', value: 'NAME', meaning: 'who asked for it; kept in the list' },
-    { name: 'day', value: 'YYYY-MM-DD', meaning: 'the day of the request (default: today)' },
-    { name: 'yes', meaning: 'withhold without a question' },
-    { name: 'dry-run', meaning: 'show every place that it would touch, and change nothing' },
-    { name: 'json', meaning: 'print the report, or the list, as JSON' },
-  ],
+  options: {
+    '--text WORDS':
+      'of a company: withhold these words in what sources say and in recorded changes',
+    '--reason TEXT': 'why; kept in the list',
+    '--by NAME': 'who asked for it; kept in the list',
+    '--day YYYY-MM-DD': 'the day of the request (default: today)',
+    '--yes': 'withhold without a question',
+    '--dry-run': 'show every place that it would touch, and change nothing',
+    '--json': 'print the report, or the list, as JSON',
+  },
   settings: ['db', 'withheld', 'exports'],
   async run(input, context) {
     const [action, ...words] = input.words

@@ -61,7 +61,9 @@ export async function findLikeSources(
   sample: Sample,
 ): Promise<readonly LikeSource[]> {
   const sources = [...(await tables.sources())]
-  const others = sources.filter(([id, { name }]) => id !== sample.source && !isRecordingSource(name))
+  const others = sources.filter(
+    ([id, { name }]) => id !== sample.source && !isRecordingSource(name),
+  )
   if (others.length === 0) return []
   const counts = await countCompanies(tables, sample)
   const own = counts.get(sample.source) ?? 0
