@@ -99,8 +99,6 @@ export interface Verification {
   readonly counts: Readonly<Record<string, number>>
   /** One sentence per fault; of each kind, the first `faultsShownMax`. */
   readonly faults: readonly string[]
-  /** What was not checked, and why; a sentence each. */
-  readonly notes: readonly string[]
 }
 
 /** Progress and cancellation of a copy. */

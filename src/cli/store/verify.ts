@@ -25,7 +25,7 @@ fault, it lists the faults and exits with code 1.
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
     await using store = await openStoreInspector(settings, resources, true)
-    const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
+    const { counts, faults } = await store.verify(storedChecks(resources), (step) => {
       signal.throwIfAborted()
       stderr.showStatus(`checking ${step} …`)
     })
@@ -35,10 +35,9 @@ fault, it lists the faults and exits with code 1.
       ? 'No faults found.'
       : 'The store is damaged: restore a backup, or import the extracts into a new store.'
     if (!input.flags.has('json')) stderr.writeLines(...faults)
-    print(input, context, { isSound, counts, faults, notes }, [
+    print(input, context, { isSound, counts, faults }, [
       describeStore(settings.db),
       ...countLines(Object.entries(counts)),
-      ...notes,
       outcome,
     ])
     return isSound ? 0 : 1

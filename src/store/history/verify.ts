@@ -34,7 +34,7 @@ export async function verifyStore(
   resources: readonly Resource[],
   checks: StoredChecks,
   onStep: (step: string) => void,
-): Promise<Omit<Verification, 'notes'>> {
+): Promise<Verification> {
   const faults = collectFaults()
   const report: Report = (...fault) => faults.report(...fault)
   const counts: Record<string, number> = {}

@@ -197,8 +197,7 @@ async function verify(
 ): Promise<Verification> {
   db.exec('begin')
   try {
-    const found = await verifyStore(verifiedDatabase(db), resources, checks, onStep)
-    return { ...found, notes: [] }
+    return await verifyStore(verifiedDatabase(db), resources, checks, onStep)
   } finally {
     if (db.isTransaction) db.exec('rollback')
   }
