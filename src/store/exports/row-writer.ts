@@ -1,6 +1,6 @@
 // Records as rows of files: each with the id of its company, as imports take them.
 
-import { createCsvWriter } from '../../resources/csv.ts'
+import { createCsvWriter, csvCell } from '../../resources/csv.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { recordSeparator, textIn } from '../record-texts.ts'
@@ -61,14 +61,7 @@ export const companyRows: RowWriter = {
   csv({ texts }) {
     const company = JSON.parse(textIn(texts)) as CompanyText
     return `${Object.keys(companyKinds)
-      .map((name) => cellOf(company[name]))
+      .map((name) => csvCell(company[name]))
       .join()}\r\n`
   },
-}
-
-function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return `"${text.replaceAll('"', '""')}"`
 }
