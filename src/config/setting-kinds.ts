@@ -6,6 +6,8 @@ import { hasStrayPassword, withoutPasswords } from '../text/redact.ts'
 
 /** How the text of a setting is checked and parsed. */
 export interface Kind<T> {
+  /** The placeholder for a value in the help. */
+  readonly value: string
   /** Why a text is not valid; undefined for a valid one. */
   readonly fault: (text: string) => string | undefined
   /** The value of a valid text. */
@@ -16,6 +18,7 @@ export function integer(minimum: number, maximum: number): Kind<number> {
   const isInRange = (text: string) =>
     /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum
   return {
+    value: 'N',
     fault: (text) =>
       isInRange(text) ? undefined : `must be an integer from ${minimum} to ${maximum}`,
     parse: Number,
@@ -23,10 +26,11 @@ export function integer(minimum: number, maximum: number): Kind<number> {
 }
 
 /** Another kind, or a word that means something else; faults name the word if the kind does. */
-function orWord<T, M>(word: string, meant: () => M, { fault, parse }: Kind<T>): Kind<T | M> {
+function orWord<T, M>(word: string, meant: () => M, kind: Kind<T>): Kind<T | M> {
   return {
-    fault: (text) => (text === word ? undefined : fault(text)),
-    parse: (text) => (text === word ? meant() : parse(text)),
+    value: kind.value,
+    fault: (text) => (text === word ? undefined : kind.fault(text)),
+    parse: (text) => (text === word ? meant() : kind.parse(text)),
   }
 }
 
@@ -42,16 +46,17 @@ export function orAuto<T>(kind: Kind<T>): Kind<T | undefined> {
 
 /** An integer, or a word that means something else. */
 export function integerOr<M>(word: string, meant: () => M, [minimum, maximum]: [number, number]) {
-  const { fault, parse } = integer(minimum, maximum)
-  const faultOf = (text: string) => {
-    const reason = fault(text)
+  const kind = integer(minimum, maximum)
+  const fault = (text: string) => {
+    const reason = kind.fault(text)
     return reason && `${reason}, or ${word}`
   }
-  return orWord(word, meant, { fault: faultOf, parse })
+  return orWord(word, meant, { ...kind, fault })
 }
 
-export function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
+export function oneOf<Word extends string>(value: string, ...words: readonly Word[]): Kind<Word> {
   return {
+    value,
     fault: (text) =>
       (words as readonly string[]).includes(text)
         ? undefined
@@ -60,13 +65,21 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word
   }
 }
 
-export const yesOrNo: Kind<boolean> = { ...oneOf('yes', 'no'), parse: (text) => text === 'yes' }
+export const yesOrNo: Kind<boolean> = {
+  ...oneOf('yes|no', 'yes', 'no'),
+  parse: (text) => text === 'yes',
+}
 
 /** A comma-separated list; empty for `none`. */
-export function list(isPart: (part: string) => boolean, takes: string): Kind<readonly string[]> {
+export function list(
+  value: string,
+  isPart: (part: string) => boolean,
+  takes: string,
+): Kind<readonly string[]> {
   const parse = (text: string) =>
     text === 'none' ? [] : text.split(',').map((part) => part.trim())
-  return { fault: (text) => (parse(text).every(isPart) ? undefined : `must be ${takes}`), parse }
+  const fault = (text: string) => (parse(text).every(isPart) ? undefined : `must be ${takes}`)
+  return { value, fault, parse }
 }
 
 export function isOrigin(text: string): boolean {
@@ -84,13 +97,17 @@ export function isNetwork(text: string): boolean {
 
 /** A rate; undefined for `none`. */
 export const rate: Kind<Rate | undefined> = orNone({
+  value: 'RATE',
   fault: (text) => (parseRate(text) ? undefined : `must be none, or ${rateForm}`),
   parse: parseRate,
 })
 
-export const notEmpty: Kind<string> = {
-  fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
-  parse: (text) => text,
+export function notEmpty(value: string): Kind<string> {
+  return {
+    value,
+    fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
+    parse: String,
+  }
 }
 
 /** Why a value is not a file: a mistyped URL would be used as a name, and its password shown. */
@@ -123,10 +140,14 @@ function redisFault(value: string): string | undefined {
 }
 
 /** The path of a file. */
-export const file: Kind<string> = { fault: fileFault, parse: String }
+export const file: Kind<string> = { value: 'FILE', fault: fileFault, parse: String }
 
 /** The path of a file, or the URL of a PostgreSQL database. */
-export const store: Kind<string> = { fault: storeFault, parse: String }
+export const store: Kind<string> = { value: 'STORE', fault: storeFault, parse: String }
 
 /** The URL of a Redis; undefined for `none`. */
-export const redis: Kind<string | undefined> = orNone({ fault: redisFault, parse: String })
+export const redis: Kind<string | undefined> = orNone({
+  value: 'URL',
+  fault: redisFault,
+  parse: String,
+})
