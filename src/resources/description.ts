@@ -1,5 +1,6 @@
 // What a reader outside the service may know of a resource, as plain data: the explorer's pages are
-// made from it, so that no code in the browser names a resource or a field.
+// made from it, so that no code in the browser names a resource or a field. Types alone, since the
+// explorer, which runs in browsers, reads them, too.
 
 import type { FieldKind } from './field.ts'
 import type { ChangeFields, PeriodTrait, PictureTrait } from './traits.ts'
@@ -30,42 +31,4 @@ export interface ResourceDescription {
   readonly changeFields?: ChangeFields | undefined
   readonly period?: PeriodTrait | undefined
   readonly picture?: PictureTrait | undefined
-}
-
-/** A resource as `describe` needs it; `resource.ts` has the whole. */
-interface Declared extends Omit<ResourceDescription, 'fields'> {
-  readonly fields: Readonly<
-    Record<
-      string,
-      Pick<FieldDescription, 'kind' | 'description' | 'filter'> & { readonly sortable: boolean }
-    >
-  >
-}
-
-export function describe(resource: Declared): ResourceDescription {
-  const { name, title, description, order, metaOf, changeFields, period, picture } = resource
-  const fields = Object.entries(resource.fields)
-  // The first text by which readers would look for a record.
-  const [titleField] = fields.find(([, { sortable }]) => sortable) ?? fields[0] ?? []
-  return {
-    ...{ name, title, description, order, metaOf, changeFields, period, picture },
-    fields: fields.map(([field, { kind, description: meaning, filter, sortable }]) => ({
-      name: field,
-      label: labelOf(field),
-      kind,
-      description: meaning,
-      filter,
-      isSortable: sortable || filter === 'range',
-      isTitle: field === titleField,
-    })),
-  }
-}
-
-/** Words of names that are written otherwise for readers. */
-const written: Readonly<Record<string, string>> = { attr: 'attribute', id: 'ID' }
-
-function labelOf(name: string): string {
-  const words = name.split('_').map((word) => written[word] ?? word)
-  const label = words.join(' ')
-  return label.charAt(0).toUpperCase() + label.slice(1)
 }

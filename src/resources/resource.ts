@@ -5,26 +5,29 @@ import { type Field, type JsonSchema, fieldSchema } from './field.ts'
 import type { ChangeFields, HistoryTrait, PeriodTrait, PictureTrait } from './traits.ts'
 
 /** A kind of record. Plain data, from which everything that Dossier does with it derives. */
-export interface Resource {
+export interface Resource<Name extends string = string> {
   /** The name on the wire: last segment of the path, name of the array; also that of the table. */
   readonly name: string
   /** The name of one record, for documents. */
   readonly title: string
   readonly description: string
   /** In wire order; the first is `id`. */
-  readonly fields: Readonly<Record<string, Field>>
+  readonly fields: Readonly<Record<Name, Field>>
   /** Records are ordered by this field, then by `id`, both in this direction (contract 3.6). */
-  readonly order: { readonly by: string; readonly direction: 'ascending' | 'descending' }
+  readonly order: {
+    readonly by: NoInfer<Name>
+    readonly direction: 'ascending' | 'descending'
+  }
   /** The field whose values `meta` counts (contract 3.7); without it there is no `meta`. */
-  readonly metaOf: string | undefined
+  readonly metaOf?: NoInfer<Name>
   /** For a resource whose records describe changes: the field for each part of a change. */
-  readonly changeFields: ChangeFields | undefined
+  readonly changeFields?: ChangeFields<NoInfer<Name>>
   /** The period in which a record holds, if it has one: `current_on` (contract 10.3). */
-  readonly period: PeriodTrait | undefined
+  readonly period?: PeriodTrait<NoInfer<Name>>
   /** How a listing's changes become records of the resource that has `changeFields`. */
-  readonly history: HistoryTrait | undefined
-  /** How the explorer draws it; undefined for a table alone. */
-  readonly picture: PictureTrait | undefined
+  readonly history?: HistoryTrait<NoInfer<Name>>
+  /** How the explorer draws it; without it, it is a table alone. */
+  readonly picture?: PictureTrait<NoInfer<Name>>
 }
 
 /** The maximum number of types that `meta` counts in one company (contract 3.7). */
@@ -42,33 +45,16 @@ export const placeColumns = ['source_file', 'source_row'] as const
 
 const reservedColumns = new Set<string>(['key', ...companyColumns, ...placeColumns])
 
-/** A declaration; the compiler checks the field names in it. */
-interface Declaration<Name extends string> {
-  readonly name: string
-  readonly title: string
-  readonly description: string
-  readonly fields: Readonly<Record<Name, Field>>
-  readonly order: {
-    readonly by: NoInfer<Name>
-    readonly direction: 'ascending' | 'descending'
-  }
-  readonly metaOf?: NoInfer<Name>
-  readonly changeFields?: ChangeFields<NoInfer<Name>>
-  readonly period?: PeriodTrait<NoInfer<Name>>
-  readonly history?: HistoryTrait<NoInfer<Name>>
-  readonly picture?: PictureTrait<NoInfer<Name>>
-}
-
 /**
- * Makes a resource from its declaration.
+ * Declares a resource; the compiler checks the names of fields in it.
  *
- * @throws AssertionError if the declaration breaks a rule that the rest of the code relies on:
+ * @throws AssertionError if it breaks a rule that the rest of the code relies on:
  *   snake_case names, `id` first, `order` and `metaOf` naming fields that are never null, and parts
  *   of changes in fields of the right kind.
  */
-export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
-  const { name, order, metaOf, changeFields, period, history, picture } = declaration
-  const fields: Readonly<Record<string, Field>> = declaration.fields
+export function defineResource<Name extends string>(resource: Resource<Name>): Resource {
+  const declared: Resource = resource
+  const { name, fields, order, metaOf, changeFields, period, picture } = declared
   for (const word of [name, ...Object.keys(fields)]) {
     assert.match(word, /^[a-z][a-z0-9_]*$/, `${name}: ${word} is not snake_case`)
     assert.ok(!reservedColumns.has(word), `${name}: ${word} is a column of imports`)
@@ -106,7 +92,7 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
     (picture?.kind !== 'timeline' || changeFields !== undefined) &&
     (picture?.kind !== 'periods' || period !== undefined)
   assert.ok(isDrawable, `${name}: its picture needs a trait that it lacks`)
-  return { ...declaration, fields, metaOf, changeFields, period, history, picture }
+  return declared
 }
 
 /** The JSON Schema of one record on the wire: every field, in order, and no other. */

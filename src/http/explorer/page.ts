@@ -1,6 +1,6 @@
 // The explorer's page. What it shows, it gets from the endpoints that every client has.
 
-import { describe } from '../../resources/description.ts'
+import type { ResourceDescription } from '../../resources/description.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ExplorerFile } from './files.ts'
 
@@ -42,4 +42,32 @@ ${preloads.join('\n')}
 </body>
 </html>
 `
+}
+
+function describe(resource: Resource): ResourceDescription {
+  const { name, title, description, order, metaOf, changeFields, period, picture } = resource
+  const fields = Object.entries(resource.fields)
+  // The first text by which readers would look for a record.
+  const [titleField] = fields.find(([, { sortable }]) => sortable) ?? fields[0] ?? []
+  return {
+    ...{ name, title, description, order, metaOf, changeFields, period, picture },
+    fields: fields.map(([field, { kind, description: meaning, filter, sortable }]) => ({
+      name: field,
+      label: labelOf(field),
+      kind,
+      description: meaning,
+      filter,
+      isSortable: sortable || filter === 'range',
+      isTitle: field === titleField,
+    })),
+  }
+}
+
+/** Words of names that are written otherwise for readers. */
+const written: Readonly<Record<string, string>> = { attr: 'attribute', id: 'ID' }
+
+function labelOf(name: string): string {
+  const words = name.split('_').map((word) => written[word] ?? word)
+  const label = words.join(' ')
+  return label.charAt(0).toUpperCase() + label.slice(1)
 }
