@@ -13,8 +13,9 @@ import { excludeFromLoad } from './wire/server.ts'
 /** How many requests may wait; a key alone gets half of that. */
 const waitingMax = 4_000
 
-/** How often the store is looked at while anybody waits. */
+/** How often the store is looked at while anybody waits, and whether anybody's time is over. */
 const lookMs = 900
+const tickMs = 100
 
 export interface ChangeWatch {
   /**
@@ -49,18 +50,16 @@ export function createChangeWatch(
 ): ChangeWatch {
   const places = createPlaces(waitingMax)
   const waiting = new Set<Waiting>()
-  // One for all of them: for the next look, or for the first whose time is over.
-  const alarm = createAlarm(() => void wake())
+  let timer: NodeJS.Timeout | undefined
   let lookAt = 0
 
-  async function wake(): Promise<void> {
+  async function tick(): Promise<void> {
     const now = performance.now()
     endWhere(({ endsAt, request }) => endsAt <= now || request.socket.destroyed)
-    if (lookAt <= now) {
-      lookAt = now + lookMs
-      await look()
-    }
-    for (const { endsAt } of waiting) alarm.ringBy(Math.min(endsAt, lookAt))
+    if (now < lookAt) return
+    lookAt = Infinity
+    await look()
+    lookAt = performance.now() + lookMs
   }
 
   async function look(): Promise<void> {
@@ -81,12 +80,10 @@ export function createChangeWatch(
       one.giveBack()
       one.resolve()
     }
+    if (waiting.size === 0) clearInterval(timer)
   }
 
-  draining.addEventListener('abort', () => {
-    alarm.stop()
-    endWhere(() => true)
-  })
+  draining.addEventListener('abort', () => endWhere(() => true))
 
   return {
     wait(request, state, ms) {
@@ -99,31 +96,10 @@ export function createChangeWatch(
       const endsAt = performance.now() + ms
       return new Promise((resolve) => {
         waiting.add({ request, state, endsAt, standstillMs, giveBack, resolve })
-        if (waiting.size === 1) lookAt = performance.now() + lookMs
-        alarm.ringBy(Math.min(endsAt, lookAt))
+        if (waiting.size > 1) return
+        lookAt = performance.now() + lookMs
+        timer = setInterval(() => void tick(), tickMs)
       })
-    },
-  }
-}
-
-/** Rings at the earliest of the moments that are named, which are of `performance.now()`. */
-function createAlarm(ring: () => void) {
-  let timer: NodeJS.Timeout | undefined
-  let at = Infinity
-  function stop(): void {
-    clearTimeout(timer)
-    at = Infinity
-  }
-  return {
-    stop,
-    ringBy(moment: number): void {
-      if (moment >= at) return
-      stop()
-      at = moment
-      timer = setTimeout(() => {
-        at = Infinity
-        ring()
-      }, moment - performance.now())
     },
   }
 }
