@@ -92,6 +92,29 @@ for (const place of ['the coordinator', 'a worker']) {
   })
 }
 
+for (const place of ['the coordinator', 'a worker']) {
+  test(`a page shows what was committed before it was asked of ${place}`, { skip }, async (t) => {
+    const db = `${makeFolder(t)}/registry.db`
+    await importRows(db, 'rights', rights)
+    const [{ id } = {}] = await queryStore(db, "select id from companies where identifier = '3'")
+    const at = place === 'a worker' ? await workerOf(storeAt(db)) : storeAt(db)
+    const store = await openStoreReader(at, patientBounds)
+    t.after(() => store.close())
+    const right = resources.find(({ name }) => name === 'rights') ?? assert.fail()
+    const shown = async () => (await readListing(store, right, Number(id)))?.dataVersion
+    for (let version = 2; version < 5; version++) {
+      // By then, all nodes are known to show the version before.
+      for (let n = 0; n < 5; n++) {
+        assert.equal(await shown(), version - 1)
+        await sleep(50)
+      }
+      const changed = rights.slice(9, 10).map((one) => ({ ...one, name: `Right ${version}` }))
+      await importRows(db, 'rights', changed)
+    }
+    assert.equal(await shown(), 4)
+  })
+}
+
 /** The URL of a store on another node than the coordinator. */
 async function workerOf(db: string): Promise<string> {
   const url = new URL(db)
