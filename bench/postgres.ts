@@ -1,6 +1,6 @@
 // The measures on PostgreSQL, with a server on the same machine that is started for the run.
 
-import { Client } from 'pg'
+import { withSession } from '../src/store/postgres/connect.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { eventsOf, makeFile, makeKey, rightsOf, type Shape } from './files.ts'
 import { compare, compareLastPage, type Figure, type Measure } from './measures.ts'
@@ -57,17 +57,16 @@ async function importing(url: string, shape: Shape): Promise<Figure[]> {
 
 async function randomPages(url: string, { records, listing }: Shape): Promise<Figure[]> {
   const db = `${url}?schema=round_0`
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  // Not compressed, since the records of the store are not either.
-  await client.query(`
-    create table bare (company_id bigint primary key, body text storage external);
-    insert into bare
-      select company_id, '{"ok":true,"rights":[' || string_agg(record, ',' order by position)
-        || '],"total":100,"pagination_total":100,"pagination_offset":0}'
-      from round_0.rights_records group by company_id`)
-  await client.query('vacuum analyze')
-  await client.end()
+  await withSession(url, async (client) => {
+    // Not compressed, since the records of the store are not either.
+    await client.query(`
+      create table bare (company_id bigint primary key, body text storage external);
+      insert into bare
+        select company_id, '{"ok":true,"rights":[' || string_agg(record::text, ',' order by id)
+          || '],"total":100,"pagination_total":100,"pagination_offset":0}'
+        from round_0.rights_records group by company_id`)
+    await client.query('vacuum analyze')
+  })
   const key = makeKey(db)
   const served = await startDossier(db, port, 0, timeouts)
   const bare = await startBare(served, key, '/api/v1/companies/1/rights', ['bare-postgres.ts', url])
