@@ -13,7 +13,6 @@ interface Client {
   readonly socket: object
 }
 
-/** Too many attempts have failed; the client has to wait. */
 interface Wait {
   readonly waitSeconds: number
 }
@@ -99,7 +98,6 @@ export function createAuthenticate(
   }
 }
 
-/** An Authorization field, the key in it, and the key's hash. */
 interface Presented {
   readonly authorization: string
   readonly token: string

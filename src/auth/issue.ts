@@ -6,7 +6,6 @@ import type { LockWait } from '../store/work-watch.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 
-/** The properties of a new key that an operator chooses. */
 type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
   Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
 
@@ -40,7 +39,6 @@ export async function storeIssuedKey(
   await store.addKey(key, wait, handOver)
 }
 
-/** Creates a key, stores its hash and returns the key. */
 export async function issueKey(store: StoreWriter, plan: KeyPlan, wait: LockWait): Promise<string> {
   const issued = makeIssuedKey()
   await storeIssuedKey(store, issued, plan, wait)

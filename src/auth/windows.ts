@@ -1,6 +1,5 @@
 // Counts for many clients, each in its own window of time, in a bounded amount of memory.
 
-/** The window of a client. */
 interface Window {
   readonly count: number
   /** In milliseconds, on the caller's clock. */
@@ -51,7 +50,6 @@ export function createWindows<Id>(max: number) {
       }
       return window
     },
-    /** The number of windows in memory. */
     get size(): number {
       return windows.size
     },

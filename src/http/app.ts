@@ -28,7 +28,6 @@ import { createBeginStream } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
 import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/server.ts'
 
-/** The parts of an application, and its settings. */
 export interface AppOptions extends StageOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
@@ -38,21 +37,16 @@ export interface AppOptions extends StageOptions {
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
-  /** Undefined if metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly version: string
-  /** Whether the explorer is served; by default it is. */
   readonly isExplorerOn?: boolean
   /** The folder of complete copies; by default there are none. */
   readonly exportsFolder?: string | undefined
-  /** Limits that differ from the defaults. */
   readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
-/** An application. */
 export interface App {
   readonly server: Server
-  /** Answers a request, from the server or from a test. */
   readonly handle: RequestListener
   /** @returns its URL. @throws Error of Node if it cannot listen there. */
   listen(options: ListenOptions): Promise<string>
@@ -143,7 +137,6 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
-/** The endpoints, with their handlers. */
 function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readonly Route[] {
   const { store, metrics, version, isExplorerOn = true } = options
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
@@ -163,7 +156,6 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))
 }
 
-/** Logs why a request could not be answered. */
 type NoteFault = (request: HttpRequest, error: unknown) => void
 
 /** A refusal for load is counted, and is no fault. */
@@ -184,7 +176,6 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
   return isCut && raw.socket.destroyed
 }
 
-/** Logs and counts a response that has been sent. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
   const { statusCode: status, elapsedTime: ms } = request.reply
   const answer = { status, ms, bytes: bodyBytes(request) }

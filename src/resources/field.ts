@@ -21,7 +21,6 @@ export interface Field {
   readonly personal: 'shown' | 'null' | undefined
 }
 
-/** Optional properties of a field. */
 interface FieldOptions {
   readonly required?: boolean
   readonly filter?: 'value' | 'range'
@@ -91,7 +90,6 @@ const schemaOfKind: Readonly<Record<FieldKind, JsonSchema>> = {
   text_list: { type: 'array', items: textSchema, maxItems: listLengthMax },
 }
 
-/** Whether the field may be `null` on the wire. */
 export function isNullable(field: Field): boolean {
   return !field.required && field.kind !== 'text_list'
 }

@@ -70,7 +70,6 @@ export function startMetering(
   return {
     count: uses.count,
     readUses: reading.readUses,
-    /** Writes the remaining counts. */
     async close(): Promise<void> {
       clearInterval(timer)
       await write(lastWaitMsMax)
@@ -80,7 +79,6 @@ export function startMetering(
   }
 }
 
-/** What the reading of uses needs. */
 interface ReadingOptions {
   readonly path: string
   readonly storeId: string

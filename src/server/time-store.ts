@@ -28,7 +28,6 @@ export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
   }
 }
 
-/** Whether a listing is read as it is. */
 function isPlain(selection: Selection): boolean {
   return selection.version === undefined && isWhole(selection)
 }

@@ -13,14 +13,12 @@ export interface Validators {
   readonly lastModified: string
 }
 
-/** An answer that is ready to send. */
 export interface Ready extends Omit<Validators, 'dataVersion'> {
   /** The body in its coding. */
   readonly body: Buffer
   readonly coding: Coding
 }
 
-/** What an answer's headers say besides. */
 interface Told {
   readonly dataVersion: number
   readonly link: string | undefined
@@ -28,7 +26,6 @@ interface Told {
   readonly headers?: Readonly<Record<string, string | number>> | undefined
 }
 
-/** Sends a 200, or a 304. */
 export function sendReady(
   request: HttpRequest,
   { body, coding, tag, lastModified }: Ready,
@@ -46,7 +43,6 @@ export function sendReady(
   return reply.send(body)
 }
 
-/** Sends a 304. */
 export function sendUnchanged(reply: HttpReply, validators: Validators): HttpReply {
   return setValidators(reply, validators).code(304).send()
 }

@@ -13,7 +13,6 @@ import { type Described, describedOf } from './openapi.ts'
 /** The guide, with the parts that were generated for the resources of this program. */
 const guideFile = new URL('../../../docs/client.md', import.meta.url)
 
-/** The guide for the endpoints and resources of a service. */
 export function clientGuide(
   endpoints: readonly Endpoint[],
   resources: readonly Resource[],
@@ -57,7 +56,6 @@ ${lines.join('\n')}
 /** Makes generated parts, by their names in markers. */
 type Parts = Readonly<Record<string, () => string>>
 
-/** The generated parts of the client's guide. */
 export function clientParts(endpoints: readonly Endpoint[], resources: readonly Resource[]): Parts {
   return {
     endpoints: () => endpointsTable(describedOf(endpoints, resources)),
@@ -105,7 +103,6 @@ function endpointsTable(described: readonly Described[]): string {
   return table(['path', 'answers', 'scope of the key'], rows)
 }
 
-/** Each kind of field, in words. */
 export const kindInWords: Readonly<Record<FieldKind, string>> = {
   id: 'id',
   text: 'text',

@@ -36,7 +36,6 @@ export function changes(resources: readonly Resource[]): Endpoint {
   }
 }
 
-/** A page that is ready to send. */
 interface ReadyChanges extends ReadyState {
   /** Whether it tells of nothing yet: a client may wait for the next change. */
   readonly isNothingYet: boolean
@@ -48,7 +47,6 @@ interface Making {
   users: number
 }
 
-/** What the endpoint works with. */
 interface Work {
   readonly resources: readonly Resource[]
   readonly service: Service
@@ -116,7 +114,6 @@ async function requestOf(
   }
 }
 
-/** What is asked of which state of the registry. */
 interface Asked {
   readonly question: ChangesQuestion
   readonly asked: ChangesRequest
