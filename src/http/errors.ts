@@ -112,11 +112,8 @@ export function failureBody(code: number, message: string): string {
 }
 
 /** An error whose message is the status's own phrase (RFC 9110 section 15). */
-export function statusError(
-  code: number,
-  headers: Readonly<Record<string, string>> = {},
-): ApiError {
-  return new ApiError(code, STATUS_CODES[code] ?? 'Error', { headers })
+export function statusError(code: number, details?: ErrorDetails): ApiError {
+  return new ApiError(code, STATUS_CODES[code] ?? 'Error', details)
 }
 
 /** A 400 that names what is invalid (`what`), the value it has, and what is allowed. */
@@ -124,11 +121,8 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
 }
 
-export function badRequest(
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): ApiError {
-  return new ApiError(400, message, { headers })
+export function badRequest(message: string, details?: ErrorDetails): ApiError {
+  return new ApiError(400, message, details)
 }
 
 /** The refusal of contract 2.2: the same bytes whatever the reason. */
@@ -140,27 +134,16 @@ export function notFound(): ApiError {
   return statusError(404)
 }
 
-/** A 416: a range of bytes beyond the end (RFC 9110 section 15.5.17). */
-export function rangeBeyond(bytes: number): ApiError {
-  const message = `None of the file's ${bytes} bytes is in the range; if you have all, it is whole`
-  return new ApiError(416, message, { headers: { 'content-range': `bytes */${bytes}` } })
-}
-
-/** @param methods are those that every path supports. */
-export function methodNotAllowed(methods: readonly string[]): ApiError {
-  return statusError(405, { allow: methods.join(', ') })
-}
-
 /** The client has to wait this many seconds, but never longer than the longest window. */
 export function tooMany(seconds: number): ApiError {
-  return statusError(429, { 'retry-after': String(Math.min(seconds, rateSecondsMax)) })
+  return statusError(429, retryAfter(Math.min(seconds, rateSecondsMax)))
 }
 
 /**
  * The store is unavailable, or the service is overloaded or stopping; `cause` goes only to the log.
  */
 export function unavailable(cause?: unknown): ApiError {
-  return new ApiError(503, STATUS_CODES[503] ?? '', { headers: { 'retry-after': '5' }, cause })
+  return statusError(503, { ...retryAfter(5), cause })
 }
 
 /**
@@ -169,8 +152,11 @@ export function unavailable(cause?: unknown): ApiError {
  * @param excess says of what there is too much, in one of a few words, for the log.
  */
 export function overloaded(excess: string): ApiError {
-  const headers = { 'retry-after': '5' }
-  return new ApiError(503, STATUS_CODES[503] ?? '', { headers, excess })
+  return statusError(503, { ...retryAfter(5), excess })
+}
+
+export function retryAfter(seconds: number): ErrorDetails {
+  return { headers: { 'retry-after': String(seconds) } }
 }
 
 function show(value: unknown): string {

@@ -11,9 +11,9 @@ import { apiPrefix, type Endpoint, needsKey, readMethods } from './endpoints/end
 import {
   forbidden,
   malformedUrl,
-  methodNotAllowed,
   notFound,
   overloaded,
+  statusError,
   tooMany,
   unavailable,
 } from './errors.ts'
@@ -89,7 +89,9 @@ function admit(
 function pass({ target, endpoint, method }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
   if (endpoint === undefined) throw notFound()
-  if (!readMethods.includes(method)) throw methodNotAllowed(readMethods)
+  if (!readMethods.includes(method)) {
+    throw statusError(405, { headers: { allow: readMethods.join(', ') } })
+  }
 }
 
 function refuseUnsound({ raw }: HttpRequest): void {

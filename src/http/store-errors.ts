@@ -8,7 +8,7 @@ import { pageBytesMax } from '../store/page-size.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { joinLinks, linkTo } from './answers/links.ts'
 import { writePoint } from './requests/cursors.ts'
-import { ApiError, badRequest, cutValue, overloaded, unavailable } from './errors.ts'
+import { ApiError, badRequest, cutValue, overloaded, retryAfter, unavailable } from './errors.ts'
 
 /** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
 export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
@@ -27,24 +27,26 @@ function refuse(error: unknown): never {
 }
 
 /**
- * A 400: the page would exceed the maximum size (contract 3.10).
+ * A 400: the page would exceed the maximum size.
  *
  * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
  *   does, which is possible only with data imported by an earlier release.
  */
 export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
-  const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
-  if (greatestLimit > 1)
-    return badRequest(`${what}; ask for it with a limit of ${greatestLimit} or less`)
-  if (limit > 1) return badRequest(`${what}; ask for it with limit=1`)
-  return badRequest(`${what} with any limit; the data have to be imported anew`)
+  const what = 'The page would be larger than'
+  if (greatestLimit > 1) {
+    return tooLarge(what, `ask for it with a limit of ${greatestLimit} or less`)
+  }
+  if (limit > 1) return tooLarge(what, 'ask for it with limit=1')
+  return badRequest(`${what} ${largest} with any limit; the data have to be imported anew`)
 }
 
-/** A 400: what sources say about a company would exceed the maximum size (contract 3.10). */
-export function companyTooLarge(company: number): ApiError {
-  const what = `Company ${company} has attributes of more than ${pageBytesMax >> 20} MiB`
-  return badRequest(`${what}; ask for its listings one by one`)
+/** A 400: an answer would exceed the maximum size (contract 3.10). */
+export function tooLarge(what: string, advice: string): ApiError {
+  return badRequest(`${what} ${largest}; ${advice}`)
 }
+
+const largest = `${pageBytesMax >> 20} MiB`
 
 /**
  * A 404 for a company.
@@ -71,26 +73,15 @@ export function requireFound<T extends object>(
 ): T {
   if (read === undefined) {
     if (version === undefined) throw unknownCompany(companyId)
-    const what = `Company ${companyId} was not in the registry at version ${version}`
-    throw new ApiError(404, what)
+    throw new ApiError(404, `Company ${companyId} was not in the registry at version ${version}`)
   }
   if (!('outside' in read)) return read
-  throw outsideHistory(read, version ?? 0, formOf)
-}
-
-function outsideHistory(
-  { outside, earliest, latest }: OutsideHistory,
-  version: number,
-  formOf: () => string,
-): ApiError {
-  switch (outside) {
-    case 'pruned':
-      return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
-        headers: linkHeader(linkTo('latest-version', formOf())),
-      })
-    case 'later':
-      return laterVersion(version, latest)
-  }
+  const { outside, earliest, latest } = read
+  if (outside === 'later') throw laterVersion(version ?? 0, latest)
+  const link = joinLinks([linkTo('latest-version', formOf())])
+  throw new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
+    headers: link === undefined ? {} : { link },
+  })
 }
 
 /**
@@ -117,18 +108,13 @@ export function noChanges(
   { none, version, registry }: NoChanges,
   { since, companyId = 0 }: ChangesRequest,
 ): ApiError {
+  const gone = (what: string, after: string) =>
+    new ApiError(410, `Version ${version}${what}; begin again with after=${after}`)
   switch (none) {
     case 'elsewhere':
-      return new ApiError(
-        410,
-        `Version ${version} of the cursor is of another history; begin again with after=0`,
-      )
+      return gone(' of the cursor is of another history', '0')
     case 'pruned':
-      return new ApiError(
-        410,
-        `Version ${version}, to which these changes lead, was pruned; begin again with ` +
-          `after=${writePoint(since)}`,
-      )
+      return gone(', to which these changes lead, was pruned', writePoint(since))
     case 'later':
       return laterVersion(version, registry.version)
     case 'backwards':
@@ -139,20 +125,6 @@ export function noChanges(
 }
 
 function laterVersion(version: number, latest: number): ApiError {
-  return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
-    headers: { 'retry-after': '1' },
-  })
-}
-
-function linkHeader(link: string): Readonly<Record<string, string>> {
-  const field = joinLinks([link])
-  return field === undefined ? {} : { link: field }
-}
-
-/** A 410: a copy that has what was withheld since (contract 12.6). */
-export function exportWithdrawn(version: number): ApiError {
-  return new ApiError(
-    410,
-    `The copy of version ${version} was withdrawn; /api/v1/exports lists those that there are`,
-  )
+  const message = `Version ${version} does not exist yet; the last one is ${latest}`
+  return new ApiError(404, message, retryAfter(1))
 }

@@ -31,7 +31,7 @@ import {
 } from '../docs/schemas.ts'
 import { versionComponents } from '../docs/selection.ts'
 import { describeTagged } from '../docs/tagged-answer.ts'
-import { companyTooLarge, fromStore, requireFound } from '../store-errors.ts'
+import { fromStore, requireFound, tooLarge } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, type Operation, type Service } from './endpoint.ts'
@@ -71,7 +71,9 @@ async function describe(
   const path = companyPath(companyId)
   const state = requireFound(read, asked, () => path)
   const text = companyText(state)
-  if (text === undefined) throw companyTooLarge(companyId)
+  if (text === undefined) {
+    throw tooLarge(`Company ${companyId} has attributes of`, 'ask for its listings one by one')
+  }
   const { registry, lineage, changedAt } = state
   const isFormer = version !== undefined && version < registry.version
   return {

@@ -10,8 +10,8 @@ import { findFile, manifestName } from '../../store/exports/manifest.ts'
 import { type ByteRange, parseRange } from '../requests/byte-range.ts'
 import { parsePoint } from '../requests/cursors.ts'
 import { describeExportFile, describeExports, describeManifest } from '../docs/exports.ts'
-import { forbidden, notFound, rangeBeyond, unavailable } from '../errors.ts'
-import { exportWithdrawn, fromStore } from '../store-errors.ts'
+import { ApiError, forbidden, notFound, unavailable } from '../errors.ts'
+import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { matchesTag, setValidators } from '../answers/send.ts'
@@ -110,7 +110,10 @@ async function namedExport(
   if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
   const found = await findExport(store, exportsFolder, Number(version))
   if (found === undefined) throw notFound()
-  if (found.isWithdrawn) throw exportWithdrawn(Number(version))
+  if (found.isWithdrawn) {
+    const message = `The copy of version ${version} was withdrawn`
+    throw new ApiError(410, `${message}; ${exportsPath} lists those that there are`)
+  }
   return found
 }
 
@@ -137,7 +140,11 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   const isOtherFile = headers['if-range'] !== undefined && headers['if-range'] !== tag
   const isWhole = isMatched || isOtherFile || request.method === 'HEAD'
   const range = isWhole ? undefined : parseRange(headers.range, bytes)
-  if (range === 'beyond') throw rangeBeyond(bytes)
+  if (range === 'beyond') {
+    const message = `None of the file's ${bytes} bytes is in the range`
+    const headers = { 'content-range': `bytes */${bytes}` }
+    throw new ApiError(416, `${message}; if you have all, it is whole`, { headers })
+  }
   const { version, committed_at: committedAt } = found.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()
   const send = isMatched ? undefined : service.beginStream(request)

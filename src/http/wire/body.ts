@@ -32,7 +32,7 @@ export async function readBody(
 
 function tooLarge() {
   // The rest of the body is not read, so the connection cannot be reused.
-  return statusError(413, { connection: 'close' })
+  return statusError(413, { headers: { connection: 'close' } })
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {

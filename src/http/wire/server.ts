@@ -226,7 +226,7 @@ function runIfQuiet(connection: Connection): void {
   work?.()
 }
 
-const closing = { connection: 'close' }
+const closing = { headers: { connection: 'close' } }
 const targetPattern = /^[\x21-\x7e]+$/
 /** `uri-host [":" port]`, which may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
 const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
