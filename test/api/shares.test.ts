@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { timeStore } from '../../src/server/time-store.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
@@ -31,9 +32,10 @@ after(async () => {
   for (const end of endings.toReversed()) await end()
 })
 
-/** A server of the store above, and clients with its two keys. */
-async function serve(t: TestContext, limits: Partial<ScanLimits> = {}) {
-  const reader = await openStoreReader(filled.db, patientBounds)
+/** A server of the store above, with metrics or without, and clients with its two keys. */
+async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, isMeasured = false) {
+  const opened = await openStoreReader(filled.db, patientBounds)
+  const reader = isMeasured ? timeStore(opened, { countStore: () => undefined }) : opened
   const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const client = (key: string | undefined) => (path: string, signal?: AbortSignal) => {
@@ -84,16 +86,18 @@ test('a listing of few records waits for no scan of a long one (L3)', async (t) 
 })
 
 test('who waits too long gets a 503 with Retry-After, and not the end of the connection (L3)', async (t) => {
-  const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 })
-  const answer = await one(filtered(long))
-  assert.equal(answer.status, 503)
-  assert.equal(answer.headers.get('retry-after'), '5')
-  await sleep(20)
-  const lines = logged().filter(({ level }) => Number(level) > 30)
-  assert.deepEqual(
-    lines.map(({ level, msg, refused }) => ({ level, msg, refused })),
-    [{ level: 40, msg: 'overloaded', refused: { scans: 1 } }],
-  )
+  for (const isMeasured of [false, true]) {
+    const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 }, isMeasured)
+    const answer = await one(filtered(long))
+    assert.equal(answer.status, 503)
+    assert.equal(answer.headers.get('retry-after'), '5')
+    await sleep(20)
+    const lines = logged().filter(({ level }) => Number(level) > 30)
+    assert.deepEqual(
+      lines.map(({ level, msg, refused }) => ({ level, msg, refused })),
+      [{ level: 40, msg: 'overloaded', refused: { scans: 1 } }],
+    )
+  }
 })
 
 test('a key has its share of those who wait, and what its clients leave is dropped (L3)', async (t) => {
