@@ -7,14 +7,13 @@ import fc from 'fast-check'
 import { segmentBytesMax } from '../../src/store/listing/cut.ts'
 import {
   buildDirectory,
-  collectLeaves,
   decodeDirectory,
   type DirectoryEntry,
   entriesMax,
   findRange,
   openDirectory,
 } from '../../src/store/listing/directory.ts'
-import { applyPlan, compareOrder, planMerge } from '../../src/store/listing/merge.ts'
+import { compareOrder, cutRun, planMerge } from '../../src/store/listing/merge.ts'
 import { sliceTexts } from '../../src/store/listing/read-page.ts'
 import {
   checkSegment,
@@ -82,27 +81,27 @@ function merge(
   puts: readonly ListedRecord[],
   removed: readonly number[] = [],
 ) {
-  const plan = planMerge(
-    shape,
-    old.map(({ entry, entries }) => ({ entry, index: decodeEntries(shape, entries) })),
-    {
-      puts: puts.toSorted((a, b) => compareOrder(shape, a, b)),
-      removed: new Set(removed),
-    },
-  )
+  const segments = old.map(({ entry, entries }) => ({
+    entry,
+    index: decodeEntries(shape, entries),
+  }))
+  const sorted = puts.toSorted((a, b) => compareOrder(shape, a, b))
+  const gone = new Set([...removed, ...puts.map(({ id }) => id)])
+  const storedOf = ({ segment }: DirectoryEntry) =>
+    old.find((one) => one.entry.segment === segment) ?? assert.fail(`there is no ${segment}`)
   const read: number[] = []
-  const textsOf = (n: number) => {
-    read.push(n)
-    return old[n]?.texts ?? assert.fail(`there is no segment ${n}`)
-  }
-  const merged = applyPlan(shape, plan, textsOf, () => (last += 1))
-  const listing = merged.entries.map((entry): Stored => {
-    const found =
-      merged.written.find(({ segment }) => segment === entry.segment) ??
-      old.find((one) => one.entry.segment === entry.segment)
-    return { entry, ...(found ?? assert.fail(`segment ${entry.segment} is missing`)) }
+  const listing = planMerge(shape, segments, sorted, gone).flatMap((part): Stored[] => {
+    if ('kept' in part) return [storedOf(part.kept)]
+    const textsOf = (entry: DirectoryEntry) => {
+      read.push(old.indexOf(storedOf(entry)))
+      return storedOf(entry).texts
+    }
+    return cutRun(shape, part, textsOf).map(({ encoded, count: records, largest }) => {
+      const entry = { segment: (last += 1), records, bytes: encoded.texts.length, largest }
+      return { entry, ...encoded }
+    })
   })
-  return { listing, read, plan }
+  return { listing, read }
 }
 
 function recordsIn(shape: ListingShape, listing: readonly Stored[]): ListedRecord[] {
@@ -186,7 +185,7 @@ test('a long directory has levels, and a change at either end writes few nodes',
   const { directory } = await build(leaves)
   assert.ok(directory.length < 8_192)
   assert.ok(decodeDirectory(directory).entries.length <= entriesMax)
-  assert.deepEqual(await collectLeaves(directory, read), leaves)
+  assert.deepEqual((await openDirectory(directory, read)).leaves, leaves)
   const added = { segment: 90_000, records: 3, bytes: 100, largest: 60 }
   for (const changed of [
     [...leaves, added],
@@ -194,7 +193,7 @@ test('a long directory has levels, and a change at either end writes few nodes',
   ]) {
     const built = await build(changed, directory)
     assert.ok(built.nodes.length <= 4, `${built.nodes.length} nodes`)
-    assert.deepEqual(await collectLeaves(built.directory, read), changed)
+    assert.deepEqual((await openDirectory(built.directory, read)).leaves, changed)
   }
   const starts = [0]
   for (const { records } of leaves) starts.push((starts.at(-1) ?? 0) + records)
@@ -299,13 +298,13 @@ test('a record between two full segments gets one of its own, and the next joins
 test('texts are not read of segments of which nothing stays', () => {
   const before = load(ascending, idsFrom(1, 101))
   const none = merge(ascending, before, [], idsFrom(1, 101))
-  assert.deepEqual([none.listing, none.read, none.plan.touched], [[], [], []])
+  assert.deepEqual([none.listing, none.read], [[], []])
   const replaced = merge(
     ascending,
     before,
     idsFrom(1, 101).map((id) => plainRecord(id, 380)),
   )
-  assert.deepEqual([replaced.read, replaced.plan.touched], [[], []])
+  assert.deepEqual(replaced.read, [])
 })
 
 test('the same changes give the same bytes, whatever was merged before', () => {

@@ -1,11 +1,6 @@
 // The two states of a listing between which it has changed, and the segments that tell how.
 
-import {
-  type DifferingLeaves,
-  differingLeaves,
-  collectLeaves,
-  type DirectoryEntry,
-} from '../listing/directory.ts'
+import { type DifferingLeaves, differingLeaves, type DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
@@ -97,8 +92,7 @@ async function openLeaves(
     // What the first kept head has may have been there before.
     const heads = await tables.headsOf(source.shape.listing, [companyId])
     const first = heads.find(({ version }) => version > span.since && version <= span.until)
-    const open = (head: HeadRow | undefined) =>
-      head === undefined ? [] : collectLeaves(head.directory, readNodes)
+    const open = (head: HeadRow | undefined) => (head === undefined ? [] : leavesOf(tables, head))
     return { former: await open(first), present: await open(present) }
   }
   const leaves = await differingLeaves(former?.directory, present?.directory, readNodes)

@@ -1,15 +1,9 @@
 // What sources say about companies: listings with one record a source.
 
-import { keysOf, leavesOf } from '../listing/open-listings.ts'
-import {
-  decodeEntries,
-  type ListedRecord,
-  recordsOf,
-  type SegmentIndex,
-  valueAt,
-} from '../listing/segment.ts'
+import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
+import { type ListedRecord, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
+import type { ListingLookups } from '../listing/tables.ts'
 
 /** What a source says about a company, besides the attributes themselves. */
 export interface Statement {
@@ -48,19 +42,13 @@ export function statementAt({ columns }: SegmentIndex, n: number): Statement {
 export async function readAttributes(
   tables: ListingLookups,
   companies: readonly number[],
-  version = Number.MAX_SAFE_INTEGER,
+  version?: number,
 ): Promise<Map<number, ListedRecord[]>> {
-  const { listing } = attributesShape
-  const said = new Map<number, ListedRecord[]>()
-  const keys: SegmentKey[] = []
-  for (const head of await tables.heads(listing, companies, version)) {
-    said.set(head.companyId, [])
-    keys.push(...keysOf(head.companyId, await leavesOf(tables, head)))
-  }
-  for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
-    if (texts === null) throw new Error(`the attributes of company ${companyId} have no texts`)
-    const index = decodeEntries(attributesShape, entries)
-    said.get(companyId)?.push(...recordsOf(index, texts))
+  const open = await openListings(tables, attributesShape.listing, companies, version)
+  const said = new Map([...open.keys()].map((id) => [id, [] as ListedRecord[]]))
+  const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves))
+  for await (const { companyId, records } of readSegments(tables, attributesShape, keys)) {
+    said.get(companyId)?.push(...records)
   }
   return said
 }

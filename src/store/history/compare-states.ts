@@ -2,15 +2,15 @@
 
 import { statementOf } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
-import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
+import { hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import {
   addToCount,
   attributesShape,
   comparedColumns,
   type ListingShape,
 } from '../listing/shape.ts'
-import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
+import type { HeadRow, ListingTables } from '../listing/tables.ts'
 
 /** Records or companies that come back, have their former content again, and are gone. */
 export interface Changes {
@@ -117,9 +117,6 @@ function isSame(shape: ListingShape, a: Place, b: Place): boolean {
   return shape !== attributesShape || statementIn(a).version === statementIn(b).version
 }
 
-/** How many segments are read at once. */
-const segmentsAtOnce = 1_000
-
 /** The present and the former state of a listing, which may not have been there. */
 export interface Pair {
   readonly companyId: number
@@ -161,37 +158,15 @@ export async function* findDifferences(
   { source, first }: ComparedStates,
 ): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
   const pairs = await openPairs(tables, shape, companies, first)
-  const indexes = readIndexes(
-    tables,
-    shape,
-    pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
-      ...keysOf(companyId, formerOnly),
-      ...keysOf(companyId, presentOnly),
-    ]),
-  )
+  const keys = pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
+    ...keysOf(companyId, formerOnly),
+    ...keysOf(companyId, presentOnly),
+  ])
+  const read = readIndexes(tables, shape, keys, comparedColumns(shape))
   for (const pair of pairs) {
     const states = compareStates(shape, source)
-    const segments = pair.formerOnly.length + pair.presentOnly.length
-    for (let n = 0; n < segments; n++) {
-      const { value: index } = await indexes.next()
-      if (index === undefined) break
-      if (n < pair.formerOnly.length) states.addFormer(index)
-      else states.addPresent(index)
-    }
+    for await (const index of read(pair.formerOnly.length)) states.addFormer(index)
+    for await (const index of read(pair.presentOnly.length)) states.addPresent(index)
     yield { pair, difference: states.finish() }
-  }
-}
-
-/** Reads the indexes of segments, in their order. */
-async function* readIndexes(
-  tables: ListingTables,
-  shape: ListingShape,
-  keys: readonly SegmentKey[],
-): AsyncGenerator<SegmentIndex, undefined> {
-  const wanted = comparedColumns(shape)
-  for (const some of inBatches(keys, segmentsAtOnce)) {
-    for (const { entries } of await tables.segments(some, 'entries')) {
-      yield decodeEntries(shape, entries, wanted)
-    }
   }
 }

@@ -9,8 +9,8 @@ import { readAttributes, statementOf, valuesOf } from '../companies/attributes.t
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import { keysOf } from '../listing/open-listings.ts'
-import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import { keysOf, readIndexes, readSegments } from '../listing/open-listings.ts'
+import type { ListedRecord } from '../listing/segment.ts'
 import {
   addToCount,
   attributesShape,
@@ -104,16 +104,13 @@ async function revertListing(
   const types = parseMeta(present.head.meta ?? '[]')
   for (const [type, count] of goneTypes) addToCount(types, type, -count)
   const puts = readFormer(context, shape, pair, (one) => one.source === source && back.has(one.id))
-  const merge = { company: companyId, listing: present, indexes: undefined, types, gone, puts }
-  await mergeListing(context, shape, merge, out)
+  const read = readIndexes(context.tables, shape, keysOf(companyId, present.leaves))
+  await mergeListing(shape, { companyId, listing: present, read, puts, gone, types }, out)
 }
 
 function emptyHead(shape: ListingShape) {
   return { total: 0, meta: metaOf(shape, new Map()), largest: 0, directory: emptyDirectory }
 }
-
-/** How many segments are read at once, with their texts. */
-const textsAtOnce = 100
 
 /** Reads records of the former state in the order of the listing, as they are needed. */
 function readFormer(
@@ -123,12 +120,9 @@ function readFormer(
   isWanted: (record: ListedRecord) => boolean,
 ): PutReader {
   async function* read(): AsyncGenerator<ListedRecord, undefined> {
-    for (const keys of inBatches(keysOf(companyId, formerOnly), textsAtOnce)) {
-      for (const { entries, texts } of await tables.segments(keys, 'both')) {
-        const records = recordsOf(decodeEntries(shape, entries), texts ?? new Uint8Array())
-        for (const record of records) {
-          if (isWanted(record)) yield shape === attributesShape ? asOf(version, record) : record
-        }
+    for await (const { records } of readSegments(tables, shape, keysOf(companyId, formerOnly))) {
+      for (const record of records) {
+        if (isWanted(record)) yield shape === attributesShape ? asOf(version, record) : record
       }
     }
   }

@@ -112,14 +112,6 @@ export async function openDirectory(
   return { nodes, leaves }
 }
 
-/** The segments to which a head's directory leads, in order. */
-export async function collectLeaves(
-  directory: string,
-  readNodes: ReadNodes,
-): Promise<readonly DirectoryEntry[]> {
-  return (await openDirectory(directory, readNodes)).leaves
-}
-
 /** Consecutive segments, and the position of the first record of the first of them. */
 export interface LeafRange {
   readonly entries: readonly DirectoryEntry[]

@@ -1,11 +1,11 @@
 // Merges changes into a listing: which of its segments stay, and which are written anew.
 //
 // The indexes alone decide that (`planMerge`); then the texts of the segments that do not stay are
-// read, and cut into new ones together with what is new (`applyPlan`).
+// read, and cut into new ones together with what is new (`cutRun`).
 
-import { cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
+import { type CutSegment, cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
 import type { DirectoryEntry } from './directory.ts'
-import { type ListedRecord, recordAt, type SegmentIndex } from './segment.ts'
+import { type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 
 /** A segment of a listing as it is. */
@@ -14,29 +14,17 @@ export interface OldSegment {
   readonly index: SegmentIndex
 }
 
-export interface Changes {
-  /** In the order of the listing. One whose id a segment has replaces that record. */
-  readonly puts: readonly ListedRecord[]
-  /** The ids of records that go; they may be in other segments than these. */
-  readonly removed: ReadonlySet<number>
-}
-
-/** Consecutive segments and records that are cut anew. */
-interface Run {
-  /** Indexes of old segments. */
-  readonly old: number[]
+/** Consecutive records that are cut into new segments. */
+export interface Run {
+  /** The old segments of which some records stay. */
+  readonly old: OldSegment[]
+  /** The ids of records that do not. */
+  readonly gone: ReadonlySet<number>
   readonly puts: ListedRecord[]
 }
 
-type Part = { readonly kept: DirectoryEntry } | { readonly run: Run }
-
-export interface MergePlan {
-  readonly parts: readonly Part[]
-  /** The indexes of the old segments whose texts are needed. */
-  readonly touched: readonly number[]
-  readonly old: readonly OldSegment[]
-  readonly gone: ReadonlySet<number>
-}
+/** A segment that stays, or what takes the place of others. */
+export type Part = { readonly kept: DirectoryEntry } | Run
 
 /** @throws Error if the list has no such element. */
 export function elementOf<T>(list: readonly T[], n: number): T {
@@ -55,111 +43,95 @@ export function compareOrder(
   return direction === 'descending' ? -order : order
 }
 
-/** Decides which segments stay. */
+/**
+ * Decides which segments stay.
+ *
+ * @param puts what is new, in the order of the listing.
+ * @param gone the ids of records that go or are replaced; they may be in other segments than these.
+ */
 export function planMerge(
   shape: ListingShape,
   old: readonly OldSegment[],
-  { puts, removed }: Changes,
-): MergePlan {
-  const gone = old.length === 0 ? removed : goneOf(puts, removed)
-  const isTouched = old.map(({ index }) => gone.size > 0 && hasAny(index, gone))
-  const gaps = placePuts(shape, old, puts, isTouched)
-  chooseHosts(old, gaps, isTouched)
+  puts: readonly ListedRecord[],
+  gone: ReadonlySet<number>,
+): readonly Part[] {
   const parts: Part[] = []
   let run: Run | undefined
   const open = () => {
-    if (run === undefined) parts.push({ run: (run = { old: [], puts: [] }) })
+    if (run === undefined) parts.push((run = { old: [], gone, puts: [] }))
     return run
   }
-  for (let n = 0; n <= old.length; n++) {
-    const gap = gaps[n]
-    if (gap !== undefined) for (const put of gap.between) open().puts.push(put)
-    const segment = old[n]
+  for (const { segment, before, within, isTouched } of placePuts(shape, old, puts, gone)) {
+    for (const put of before) open().puts.push(put)
     if (segment === undefined) break
-    if (isTouched[n] === true) {
-      const into = open()
-      into.old.push(n)
-      if (gap !== undefined) for (const put of gap.within) into.puts.push(put)
+    if (isTouched) {
+      const { old: touched, puts: all } = open()
+      if (segment.index.ids.some((id) => !gone.has(id))) touched.push(segment)
+      for (const put of within) all.push(put)
     } else {
       run = undefined
       parts.push({ kept: segment.entry })
     }
   }
-  const touched = parts
-    .flatMap((part) => ('run' in part ? part.run.old : []))
-    .filter((n) => hasOther(old[n], gone))
-  return { parts, touched, old, gone }
+  return parts
 }
 
-function goneOf(puts: readonly ListedRecord[], removed: ReadonlySet<number>): ReadonlySet<number> {
-  if (puts.every(({ id }) => removed.has(id))) return removed
-  const gone = new Set(removed)
-  for (const { id } of puts) gone.add(id)
-  return gone
-}
-
-function hasAny({ ids }: SegmentIndex, gone: ReadonlySet<number>): boolean {
-  for (const id of ids) if (gone.has(id)) return true
-  return false
-}
-
-/** Whether a segment has a record that stays. */
-function hasOther(segment: OldSegment | undefined, gone: ReadonlySet<number>): boolean {
-  for (const id of segment?.index.ids ?? []) if (!gone.has(id)) return true
-  return false
-}
-
-/** The new records around one segment: those after the one before it, and those within it. */
-interface Gap {
-  readonly between: ListedRecord[]
+/** A segment, and the new records between the one before it and this one, and within it. */
+interface Place {
+  /** Undefined behind the last one. */
+  readonly segment: OldSegment | undefined
+  readonly before: ListedRecord[]
   readonly within: ListedRecord[]
+  isTouched: boolean
 }
 
-/** Finds where new records belong; a segment with some within it is touched. */
+/** Finds where new records belong, and which segments change. */
 function placePuts(
   shape: ListingShape,
   old: readonly OldSegment[],
   puts: readonly ListedRecord[],
-  isTouched: boolean[],
-): readonly (Gap | undefined)[] {
-  const gaps: (Gap | undefined)[] = []
+  gone: ReadonlySet<number>,
+): readonly Place[] {
+  const isChanged = ({ index }: OldSegment) => gone.size > 0 && index.ids.some((id) => gone.has(id))
+  const places = old.map((segment): Place => {
+    return { segment, before: [], within: [], isTouched: isChanged(segment) }
+  })
+  places.push({ segment: undefined, before: [], within: [], isTouched: false })
   let n = 0
   for (const put of puts) {
     // The first segment whose last record is not before it.
-    while (n < old.length && compareOrder(shape, lastOf(old[n]), put) < 0) n += 1
-    const gap = (gaps[n] ??= { between: [], within: [] })
-    const segment = old[n]
-    if (segment === undefined || compareOrder(shape, put, firstOf(segment)) < 0) {
-      gap.between.push(put)
+    while (n < old.length && compareOrder(shape, keyAt(elementOf(old, n).index, -1), put) < 0)
+      n += 1
+    const place = elementOf(places, n)
+    const { segment } = place
+    if (segment === undefined || compareOrder(shape, put, keyAt(segment.index, 0)) < 0) {
+      place.before.push(put)
     } else {
-      gap.within.push(put)
-      isTouched[n] = true
+      place.within.push(put)
+      place.isTouched = true
     }
   }
-  return gaps
+  chooseHosts(places)
+  return places
 }
 
-function firstOf({ index }: OldSegment) {
-  return { id: index.ids[0] ?? 0, sort: index.sorts[0] ?? 0 }
-}
-
-function lastOf(segment: OldSegment | undefined) {
-  const at = (segment?.index.count ?? 0) - 1
-  return { id: segment?.index.ids[at] ?? 0, sort: segment?.index.sorts[at] ?? 0 }
+/** The place in the order of the nth record of a segment, from its end if `n` is negative. */
+export function keyAt({ ids, sorts }: SegmentIndex, n: number) {
+  return { id: ids.at(n) ?? 0, sort: sorts.at(n) ?? 0 }
 }
 
 /** Records between two segments join one that is written anyway, or the one that has more room. */
-function chooseHosts(
-  old: readonly OldSegment[],
-  gaps: readonly (Gap | undefined)[],
-  isTouched: boolean[],
-): void {
-  for (const [n, gap] of gaps.entries()) {
-    if (gap === undefined || gap.between.length === 0) continue
-    if (isTouched[n - 1] === true || isTouched[n] === true) continue
-    const before = roomFor(gap.between[0], old[n - 1])
-    const behind = roomFor(gap.between.at(-1), old[n])
-    if (Math.max(before, behind) >= 0) isTouched[before >= behind ? n - 1 : n] = true
+function chooseHosts(places: readonly Place[]): void {
+  let previous: Place | undefined
+  for (const place of places) {
+    const { before } = place
+    if (before.length > 0 && previous?.isTouched !== true && !place.isTouched) {
+      const ahead = roomFor(before[0], previous?.segment)
+      const behind = roomFor(before.at(-1), place.segment)
+      if (previous !== undefined && ahead >= Math.max(behind, 0)) previous.isTouched = true
+      else if (behind >= 0) place.isTouched = true
+    }
+    previous = place
   }
 }
 
@@ -171,96 +143,27 @@ function roomFor(put: ListedRecord | undefined, segment: OldSegment | undefined)
   return segmentBytesMax - bytes - put.text.length - Math.ceil(index.bytes / index.count)
 }
 
-/** A segment to be stored. */
-export interface NewSegment {
-  readonly segment: number
-  readonly entries: Buffer
-  readonly texts: Buffer
-}
-
-export interface Merged {
-  /** The directory's entries, in order. */
-  readonly entries: readonly DirectoryEntry[]
-  readonly written: readonly NewSegment[]
-}
-
 /**
- * Makes the new segments.
+ * Cuts the new segments of a run.
  *
- * @param textsOf the texts of an old segment that is touched, by its index.
+ * @param textsOf the texts of one of its old segments.
  */
-export function applyPlan(
+export function cutRun(
   shape: ListingShape,
-  plan: MergePlan,
-  textsOf: (old: number) => Uint8Array,
-  newNumber: () => number,
-): Merged {
-  const entries: DirectoryEntry[] = []
-  const written: NewSegment[] = []
-  const touched = new Set(plan.touched)
-  for (const part of plan.parts) {
-    if ('kept' in part) {
-      entries.push(part.kept)
-      continue
-    }
-    const kept = keptRecords(
-      plan,
-      part.run.old.filter((n) => touched.has(n)),
-      textsOf,
-    )
-    const records = mergeRecords(shape, kept, part.run.puts)
-    const growth = growthOf(shape, kept, part.run.puts)
-    for (const { encoded, count, largest } of cutSegments(shape, records, growth)) {
-      const segment = newNumber()
-      written.push({ segment, ...encoded })
-      entries.push({ segment, records: count, bytes: encoded.texts.length, largest })
+  { old, gone, puts }: Run,
+  textsOf: (entry: DirectoryEntry) => Uint8Array,
+): readonly CutSegment[] {
+  const kept: ListedRecord[] = []
+  for (const { entry, index } of old) {
+    for (const record of recordsOf(index, textsOf(entry))) {
+      if (!gone.has(record.id)) kept.push(record)
     }
   }
-  return { entries, written }
-}
-
-/** The records of a run's old segments that stay. */
-function keptRecords(
-  { old, gone }: MergePlan,
-  numbers: readonly number[],
-  textsOf: (old: number) => Uint8Array,
-): ListedRecord[] {
-  const records: ListedRecord[] = []
-  for (const number of numbers) {
-    const index = old[number]?.index
-    if (index === undefined) continue
-    const texts = textsOf(number)
-    let at = 0
-    for (let n = 0; n < index.count; n++) {
-      if (!gone.has(index.ids[n] ?? 0)) records.push(recordAt(index, texts, n, at))
-      at += (index.lengths[n] ?? 0) + 1
-    }
-  }
-  return records
-}
-
-function mergeRecords(
-  shape: ListingShape,
-  kept: readonly ListedRecord[],
-  puts: readonly ListedRecord[],
-): readonly ListedRecord[] {
-  if (kept.length === 0) return puts
-  if (puts.length === 0) return kept
-  const records: ListedRecord[] = []
-  let at = 0
-  for (const put of puts) {
-    for (let next = kept[at]; next !== undefined; next = kept[at]) {
-      if (compareOrder(shape, next, put) > 0) break
-      records.push(next)
-      at += 1
-    }
-    records.push(put)
-  }
-  for (; at < kept.length; at++) {
-    const next = kept[at]
-    if (next !== undefined) records.push(next)
-  }
-  return records
+  const growth = growthOf(shape, kept, puts)
+  if (kept.length === 0) return cutSegments(shape, puts, growth)
+  // Both are in order, so that sorting takes hardly more than a merge.
+  const records = [...kept, ...puts].sort((a, b) => compareOrder(shape, a, b))
+  return cutSegments(shape, records, growth)
 }
 
 function growthOf(

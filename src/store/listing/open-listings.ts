@@ -1,6 +1,7 @@
-// Heads, with the segments that their directories lead to.
+// Heads, with the segments that their directories lead to, and what is read of those.
 
-import { collectLeaves, type DirectoryEntry, openDirectory } from './directory.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
 import { decodeEntries, type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import {
@@ -8,99 +9,96 @@ import {
   inBatches,
   type ListingLookups,
   type ListingReads,
-  type ListingTables,
   type SegmentKey,
+  type SegmentRow,
 } from './tables.ts'
 
-/** A head, with the segments that its directory leads to. */
+/** A head, with the nodes and the segments that its directory leads to. */
 export interface OpenListing {
   readonly head: HeadRow
+  readonly nodes: readonly KnownNode[]
   readonly leaves: readonly DirectoryEntry[]
 }
 
 /** The listings at a version of those of the companies that have one, with their segments. */
 export async function openListings(
-  tables: ListingTables,
+  tables: ListingLookups,
   listing: string,
   companies: readonly number[],
-  version = versionMax,
+  version = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<number, OpenListing>> {
   const open = new Map<number, OpenListing>()
   for (const head of await tables.heads(listing, companies, version)) {
-    open.set(head.companyId, { head, leaves: await leavesOf(tables, head) })
+    open.set(head.companyId, { head, ...(await openHead(tables, head)) })
   }
   return open
 }
 
+type Directed = Pick<HeadRow, 'companyId' | 'directory'>
+
+const openHead = (tables: Pick<ListingReads, 'entries'>, { companyId, directory }: Directed) =>
+  openDirectory(directory, (nodes) => tables.entries(companyId, nodes))
+
 /** The segments to which a head's directory leads. */
-export function leavesOf(
+export async function leavesOf(
   tables: Pick<ListingReads, 'entries'>,
-  { companyId, directory }: Pick<HeadRow, 'companyId' | 'directory'>,
+  head: Directed,
 ): Promise<readonly DirectoryEntry[]> {
-  return collectLeaves(directory, (nodes) => tables.entries(companyId, nodes))
+  return (await openHead(tables, head)).leaves
 }
 
-/** How many segments of one listing, and of all, are read at once. */
-export interface ReadTogether {
-  readonly each: number
-  readonly together?: number
-}
+/** How many segments are read at once, and how many with their texts. */
+const indexesAtOnce = 1_000
+const textsAtOnce = 400
 
-const keysAtOnce = 1_000
+/** Reads the next indexes of segments, so many as are asked for. */
+export type IndexReader = (count: number) => AsyncGenerator<SegmentIndex>
 
 /**
- * The indexes of listings of few segments, by company, as far as they are not too many together.
+ * Makes what reads the indexes of segments in the order of their keys, those of many short listings
+ * at once.
  *
  * @param wanted as for `decodeEntries`.
  */
-export async function readIndexes(
+export function readIndexes(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
-  open: ReadonlyMap<number, OpenListing>,
-  { each, together = Infinity }: ReadTogether,
+  keys: readonly SegmentKey[],
   wanted?: readonly number[],
-): Promise<ReadonlyMap<number, readonly SegmentIndex[]>> {
-  let segments = 0
-  const small = [...open].filter(([, { leaves }]) => {
-    const isSmall = leaves.length <= each && segments + leaves.length <= together
-    if (isSmall) segments += leaves.length
-    return isSmall
-  })
-  const found = new Map(small.map(([company]) => [company, [] as SegmentIndex[]]))
-  const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
-  for (const batch of inBatches(keys, keysAtOnce)) {
-    for (const { companyId, entries } of await tables.segments(batch, 'entries')) {
-      found.get(companyId)?.push(decodeEntries(shape, entries, wanted))
+): IndexReader {
+  let at = 0
+  let rows: readonly SegmentRow[] = []
+  return async function* (count) {
+    for (const end = at + count; at < end; at += 1) {
+      const place = at % indexesAtOnce
+      if (place === 0) {
+        rows = await tables.segments(keys.slice(at, at + indexesAtOnce), 'entries')
+        await nextTurn()
+      }
+      const row = rows[place]
+      if (row !== undefined) yield decodeEntries(shape, row.entries, wanted)
     }
   }
-  return found
 }
 
-/** How many segments are read at once with their texts. */
-const textsAtOnce = 400
-
 /**
- * The records of listings, segment by segment in no order, without the values of their columns.
+ * The records of segments, one segment after another.
  *
- * @param each of a longer listing, only so many segments are read.
+ * @param wanted as for `decodeEntries`.
  */
 export async function* readSegments(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
-  open: ReadonlyMap<number, OpenListing>,
-  each = Infinity,
+  keys: readonly SegmentKey[],
+  wanted?: readonly number[],
 ): AsyncGenerator<{ readonly companyId: number; readonly records: Iterable<ListedRecord> }> {
-  const keys = [...open].flatMap(([company, { leaves }]) => keysOf(company, leaves.slice(0, each)))
   for (const batch of inBatches(keys, textsAtOnce)) {
     for (const { companyId, entries, texts } of await tables.segments(batch, 'both')) {
-      const index = decodeEntries(shape, entries, [])
-      yield { companyId, records: recordsOf(index, texts ?? new Uint8Array()) }
+      if (texts === null) throw new Error(`a segment of company ${companyId} has no texts`)
+      yield { companyId, records: recordsOf(decodeEntries(shape, entries, wanted), texts) }
     }
   }
 }
-
-/** No version is as high. */
-export const versionMax = Number.MAX_SAFE_INTEGER
 
 export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): SegmentKey[] {
   return entries.map(({ segment }) => ({ companyId, segment }))
@@ -112,10 +110,8 @@ export async function namedSegments(
   heads: readonly HeadRow[],
 ): Promise<Set<number>> {
   const named = new Set<number>()
-  for (const { companyId, directory } of heads) {
-    const { nodes, leaves } = await openDirectory(directory, (some) =>
-      tables.entries(companyId, some),
-    )
+  for (const head of heads) {
+    const { nodes, leaves } = await openHead(tables, head)
     for (const { entry } of nodes) named.add(entry.segment)
     for (const { segment } of leaves) named.add(segment)
   }

@@ -234,27 +234,6 @@ export function valueAt(column: IndexColumn, n: number): ColumnValue {
   return code === 0 ? null : (column.values[code - 1] ?? null)
 }
 
-/**
- * A record of a segment.
- *
- * @param at where its text begins: the sum of the lengths before it, and a comma for each.
- */
-export function recordAt(
-  index: SegmentIndex,
-  texts: Uint8Array,
-  n: number,
-  at: number,
-): ListedRecord {
-  return {
-    id: index.ids[n] ?? 0,
-    sort: index.sorts[n] ?? 0,
-    source: index.sources[n] ?? 0,
-    digest: index.digests.subarray(n * digestBytes, (n + 1) * digestBytes),
-    values: index.columns.map((column) => valueAt(column, n)),
-    text: texts.subarray(at, at + (index.lengths[n] ?? 0)),
-  }
-}
-
 /** Whether a record has the digest at a place of others. */
 export function hasDigest(
   { digests }: Pick<SegmentIndex, 'digests'>,
@@ -271,8 +250,16 @@ export function hasDigest(
 export function* recordsOf(index: SegmentIndex, texts: Uint8Array): Generator<ListedRecord> {
   let at = 0
   for (let n = 0; n < index.count; n++) {
-    yield recordAt(index, texts, n, at)
-    at += (index.lengths[n] ?? 0) + 1
+    const end = at + (index.lengths[n] ?? 0)
+    yield {
+      id: index.ids[n] ?? 0,
+      sort: index.sorts[n] ?? 0,
+      source: index.sources[n] ?? 0,
+      digest: index.digests.subarray(n * digestBytes, (n + 1) * digestBytes),
+      values: index.columns.map((column) => valueAt(column, n)),
+      text: texts.subarray(at, end),
+    }
+    at = end + 1
   }
 }
 

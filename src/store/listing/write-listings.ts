@@ -3,8 +3,7 @@
 
 import type { CutSegment } from './cut.ts'
 import { buildDirectory, type DirectoryEntry, type KnownNode, totalsOf } from './directory.ts'
-import { applyPlan, elementOf, type MergePlan } from './merge.ts'
-import { keysOf } from './open-listings.ts'
+import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
 import type { HeadRow, ListingTables, SegmentRow } from './tables.ts'
 
@@ -37,44 +36,69 @@ export async function numberSegments(tables: ListingTables): Promise<SegmentNumb
 
 export type Output = ReturnType<typeof createOutput>
 
-/** A part of a listing that is to be merged, of consecutive segments. */
+/** Consecutive segments of a listing, and what becomes of them. */
 interface PlannedPart {
-  readonly company: number
-  readonly plan: MergePlan
+  readonly companyId: number
+  readonly parts: readonly Part[]
   /** Receives those of the listing's new directory. */
   readonly entries: DirectoryEntry[]
+}
+
+/** What a listing consists of when its parts have been merged. */
+interface NewState {
+  readonly companyId: number
+  readonly meta: string | null
+  readonly entries: readonly DirectoryEntry[]
+  /** The nodes that there are already. */
+  readonly known: readonly KnownNode[]
 }
 
 /**
  * Collects what is planned; writes it when that is much, so that the texts of many listings are
  * read at once.
  */
-export function createOutput(context: MergeContext, shape: ListingShape) {
-  const { tables } = context
+export function createOutput({ tables, version, numbers }: MergeContext, shape: ListingShape) {
   let steps: (PlannedPart | NewState)[] = []
   let segments: SegmentRow[] = []
   let heads: HeadRow[] = []
   let bytes = 0
-  function applyNow(part: PlannedPart, texts: Texts): void {
-    for (const row of applyPart(context, shape, part, texts)) segments.push(row)
+
+  function addSegment(companyId: number, { encoded, count, largest }: CutSegment): DirectoryEntry {
+    const segment = numbers.next()
+    const { entries, texts } = encoded
+    bytes += entries.length + texts.length
+    segments.push({ companyId, segment, entries, texts })
+    return { segment, records: count, bytes: texts.length, largest }
   }
+
+  function merge({ companyId, parts, entries }: PlannedPart, texts: Texts): void {
+    const textsOf = ({ segment }: DirectoryEntry) => texts.get(segment) ?? new Uint8Array()
+    for (const part of parts) {
+      if ('kept' in part) entries.push(part.kept)
+      else for (const cut of cutRun(shape, part, textsOf)) entries.push(addSegment(companyId, cut))
+    }
+  }
+
+  /** Makes a head, and the nodes of its directory. */
+  function addHeadOf({ companyId, meta, entries: listed, known }: NewState): void {
+    const { directory, nodes } = buildDirectory(listed, known, numbers.next)
+    for (const { segment, entries } of nodes) {
+      segments.push({ companyId, segment, entries, texts: null })
+    }
+    heads.push({ companyId, version, ...totalsOf(listed), meta, directory })
+  }
+
   return {
     addPart(part: PlannedPart): void {
-      bytes += bytesOf(part.plan)
       const last = steps.at(-1)
-      const isBehindOther = last !== undefined && 'plan' in last
+      const isBehindOther = last !== undefined && 'parts' in last
       // What needs no texts does not wait: as bytes, records take less memory.
-      if (part.plan.touched.length === 0 && !isBehindOther) applyNow(part, noTexts)
-      else steps.push(part)
+      if (touchedIn(part).length === 0 && !isBehindOther) return merge(part, new Map())
+      bytes += bytesOf(part)
+      steps.push(part)
     },
     /** Adds a segment of a listing that is cut already; returns what its directory has of it. */
-    addSegment(companyId: number, { encoded, count, largest }: CutSegment): DirectoryEntry {
-      const segment = context.numbers.next()
-      const { entries, texts } = encoded
-      bytes += entries.length + texts.length
-      segments.push({ companyId, segment, entries, texts })
-      return { segment, records: count, bytes: texts.length, largest }
-    },
+    addSegment,
     /** Ends a listing whose parts or segments have been added. */
     addListing: (state: NewState) => void steps.push(state),
     addHead: (row: HeadRow) => void heads.push(row),
@@ -82,8 +106,8 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
     async flush(): Promise<void> {
       const texts = await readTexts(tables, steps)
       for (const step of steps) {
-        if ('plan' in step) applyNow(step, texts)
-        else heads.push(makeHead(context, step, segments))
+        if ('parts' in step) merge(step, texts)
+        else addHeadOf(step)
       }
       await tables.putSegments(segments)
       await tables.putHeads(shape.listing, heads)
@@ -98,67 +122,33 @@ export function createOutput(context: MergeContext, shape: ListingShape) {
 /** The texts of segments, by their numbers. */
 type Texts = ReadonlyMap<number, Uint8Array>
 
-const noTexts: Texts = new Map()
+/** The segments whose texts are needed. */
+const touchedIn = ({ parts }: PlannedPart) =>
+  parts.flatMap((part) => ('kept' in part ? [] : part.old))
 
-/** The bytes that a plan keeps in memory, or about as many. */
-function bytesOf({ parts, touched, old }: MergePlan): number {
+/** About the bytes that a part keeps in memory. */
+function bytesOf(planned: PlannedPart): number {
   let bytes = 0
-  for (const { index } of old) bytes += index.bytes
-  for (const n of touched) bytes += old[n]?.entry.bytes ?? 0
-  for (const part of parts) {
-    if ('run' in part) for (const { text } of part.run.puts) bytes += text.length
+  for (const { entry, index } of touchedIn(planned)) bytes += entry.bytes + index.bytes
+  for (const part of planned.parts) {
+    if ('kept' in part) continue
+    for (const { text } of part.puts) bytes += text.length
   }
   return bytes
 }
 
-/** Reads the texts that plans need. */
+/** Reads the texts that parts need. */
 async function readTexts(
   tables: ListingTables,
   steps: readonly (PlannedPart | NewState)[],
 ): Promise<Texts> {
-  const keys = steps.flatMap((step) =>
-    'plan' in step ? keysOf(step.company, touchedOf(step.plan)) : [],
-  )
+  const keys = steps.flatMap((step) => {
+    if (!('parts' in step)) return []
+    return touchedIn(step).map(({ entry: { segment } }) => ({ companyId: step.companyId, segment }))
+  })
   const texts = new Map<number, Uint8Array>()
   for (const row of await tables.segments(keys, 'both')) {
     if (row.texts !== null) texts.set(row.segment, row.texts)
   }
   return texts
-}
-
-const touchedOf = ({ touched, old }: MergePlan) => touched.map((n) => elementOf(old, n).entry)
-
-/** Makes the new segments of a part. */
-function applyPart(
-  { numbers }: MergeContext,
-  shape: ListingShape,
-  { company, plan, entries }: PlannedPart,
-  texts: Texts,
-): readonly SegmentRow[] {
-  const textsOf = (n: number) => texts.get(elementOf(plan.old, n).entry.segment) ?? new Uint8Array()
-  const merged = applyPlan(shape, plan, textsOf, numbers.next)
-  for (const entry of merged.entries) entries.push(entry)
-  return merged.written.map((row) => ({ companyId: company, ...row }))
-}
-
-/** What a listing consists of when its parts have been merged. */
-interface NewState {
-  readonly companyId: number
-  readonly meta: string | null
-  readonly entries: readonly DirectoryEntry[]
-  /** The nodes that there are already. */
-  readonly known: readonly KnownNode[]
-}
-
-/** Makes a head, and the nodes of its directory, which are added to the segments. */
-function makeHead(
-  { numbers, version }: MergeContext,
-  { companyId, meta, entries: listed, known }: NewState,
-  segments: SegmentRow[],
-): HeadRow {
-  const { directory, nodes } = buildDirectory(listed, known, numbers.next)
-  for (const { segment, entries } of nodes) {
-    segments.push({ companyId, segment, entries, texts: null })
-  }
-  return { companyId, version, ...totalsOf(listed), meta, directory }
 }

@@ -6,8 +6,8 @@ import { type AlikeNames, isRecordingSource, type LikeSource } from '../importin
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
 import type { ListingTables } from '../listing/tables.ts'
-import { keysOf, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
+import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import type { SegmentIndex } from '../listing/segment.ts'
 
 /** So many companies of the source, and of the import, are looked at. */
 const knownMax = 2_000
@@ -82,18 +82,13 @@ async function countCompanies(
   tables: ListingTables,
   { shape, companies }: Sample,
 ): Promise<Map<number, number>> {
-  const open = await openListings(tables, shape.listing, companies)
-  const keys = [...open].flatMap(([companyId, { leaves }]) =>
-    keysOf(companyId, leaves.slice(0, segmentsMax)),
-  )
-  const found = new Map<number, Set<number>>()
-  for (const { companyId, entries } of await tables.segments(keys, 'entries')) {
-    const sources = found.get(companyId) ?? new Set()
-    found.set(companyId, sources)
-    for (const source of sourcesIn(shape, decodeEntries(shape, entries))) sources.add(source)
-  }
   const counts = new Map<number, number>()
-  for (const sources of found.values()) {
+  const open = await openListings(tables, shape.listing, companies)
+  const first = [...open].map(([id, { leaves }]) => keysOf(id, leaves.slice(0, segmentsMax)))
+  const read = readIndexes(tables, shape, first.flat())
+  for (const keys of first) {
+    const indexes = await Array.fromAsync(read(keys.length))
+    const sources = new Set(indexes.flatMap((index) => sourcesIn(shape, index)))
     for (const source of sources) counts.set(source, (counts.get(source) ?? 0) + 1)
   }
   return counts

@@ -1,9 +1,10 @@
 // Writes what a source says about companies, with their names.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { cutSegments, growthOfNew } from '../listing/cut.ts'
+import { compareOrder } from '../listing/merge.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import { addWhole } from '../listing/merge-listings.ts'
 import { createOutput, type SegmentNumbers } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
 import { digestIn, textIn } from './staging/spool.ts'
@@ -49,7 +50,10 @@ export async function applyCompanies(
       const row = rows.get(company)
       const record = isChange && row ? changedRecord(context, own, row) : absentRecord(context, own)
       const records = [...former.filter((one) => one !== own), record]
-      addWhole(attributesShape, { company, records }, out)
+      records.sort((a, b) => compareOrder(attributesShape, a, b))
+      const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
+      const entries = cut.map((one) => out.addSegment(company, one))
+      out.addListing({ companyId: company, meta: null, entries, known: [] })
       await names.change(company, records, former.length === 0)
     }
     await out.flush()

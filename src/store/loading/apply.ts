@@ -2,9 +2,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addToCount, isInIdOrder, type ListingShape, parseMeta } from '../listing/shape.ts'
-import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
+import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
-import { mergeListing, segmentsAtOnce } from '../listing/merge-listings.ts'
+import { mergeListing } from '../listing/merge-listings.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import { decodeEntries, joinTexts, type ListedRecord, noLists } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -14,10 +14,9 @@ import { companyIdIn, idIn, textIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
 
-/** How many companies are read at once, with how many changes and segments. */
+/** How many companies are read at once, with how many changes. */
 const companiesAtOnce = 1_000
 const changesAtOnce = 20_000
-const readTogether = { each: segmentsAtOnce, together: 2_000 }
 /** How many ids are written at once. */
 const idsAtOnce = 5_000
 
@@ -133,15 +132,16 @@ async function mergeAll(context: ApplyContext, kind: PutKind, onShare: OnShare):
     const open = isListed
       ? await openListings(tables, shape.listing, companies)
       : new Map<number, OpenListing>()
-    const indexes = await readIndexes(tables, shape, open, readTogether)
+    const keys = companies.flatMap((id) => keysOf(id, open.get(id)?.leaves ?? []))
+    const read = readIndexes(tables, shape, keys)
     const gone = readGone(context, open)
-    for (const company of companies) {
-      const listing = open.get(company)
+    for (const companyId of companies) {
+      const listing = open.get(companyId)
       const types = parseMeta(listing?.head.meta ?? '[]')
-      const { ids, counts } = gone.get(company) ?? nothing
+      const { ids, counts } = gone.get(companyId) ?? nothing
       for (const [type, count] of counts) addToCount(types, type, -count)
-      const merge = { company, listing, indexes: indexes.get(company), puts: putsOf(company) }
-      await mergeListing(context, shape, { ...merge, gone: ids, types }, out)
+      const merge = { companyId, listing, read, puts: putsOf(companyId), gone: ids, types }
+      await mergeListing(shape, merge, out)
       if (out.isFull()) await out.flush()
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))

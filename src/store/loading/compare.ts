@@ -3,14 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
-import { keysOf, openListings, type OpenListing, readIndexes } from '../listing/open-listings.ts'
-import {
-  decodeEntries,
-  digestBytes,
-  hasDigest,
-  type SegmentIndex,
-  valueAt,
-} from '../listing/segment.ts'
+import { type IndexReader, keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -109,27 +103,30 @@ async function compareBatch(
   const { staging, tables, shape } = context
   const companies = batch.map(({ companyId }) => companyId)
   const open = await openListings(tables, shape.listing, companies)
-  const indexes = await readSmall(context, open)
+  const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
+  const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
+  const read = readIndexes(tables, shape, keys, comparedColumns(shape))
   const changed: (readonly [CompanyRows, readonly number[]])[] = []
   for (const rows of batch) {
-    const listing = open.get(rows.companyId)
-    const found = await compareCompany(context, rows, listing, { indexes, refusedIds })
+    const listed = { read, segments: leavesOf(rows.companyId).length }
+    const found = await compareCompany(context, rows, listed, refusedIds)
     if (rows.ats.length > 0) changed.push([rows, found])
   }
   staging.load(placesOf(changed))
 }
 
-interface Known {
-  readonly indexes: Indexes
-  readonly refusedIds: ReadonlySet<number> | undefined
+/** A listing: how many segments it has, whose indexes are read next. */
+interface Listed {
+  readonly segments: number
+  readonly read: IndexReader
 }
 
 /** Compares the rows of a company with its listing; returns the places of those that change it. */
 async function compareCompany(
   context: ImportContext,
   rows: CompanyRows,
-  listing: OpenListing | undefined,
-  { indexes, refusedIds }: Known,
+  { segments, read }: Listed,
+  refusedIds: ReadonlySet<number> | undefined,
 ): Promise<number[]> {
   const { staging, plan, source, shape } = context
   const { companyId, ids, seqs, digests } = rows
@@ -159,11 +156,8 @@ async function compareCompany(
       staging.insert('removal', companyId, id, wasAt(shape, index, n))
     }
   }
-  if (listing !== undefined && listing.head.total > 0) {
-    const known = indexes.get(companyId)
-    for await (const some of known === undefined ? readIndexesOf(context, listing) : [known]) {
-      for (const index of some) for (let n = 0; n < index.count; n++) compare(index, n)
-    }
+  for await (const index of read(segments)) {
+    for (let n = 0; n < index.count; n++) compare(index, n)
   }
   for (let at = 0; isGiven && at < isListed.length; at++) {
     if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, false, null)
@@ -192,31 +186,6 @@ function recordedBefore({ plan, source, sources }: ImportContext) {
 
 const digestAt = (digests: Uint8Array, n: number) =>
   Buffer.from(digests.buffer, digests.byteOffset + n * digestBytes, digestBytes).toString('latin1')
-
-/** How many segments of a listing are read at once. */
-const segmentsAtOnce = 400
-
-/** The indexes of listings, by company. */
-type Indexes = ReadonlyMap<number, readonly SegmentIndex[]>
-
-/** The indexes of listings of few segments, read at once. */
-const readSmall = (
-  { tables, shape }: ImportContext,
-  open: ReadonlyMap<number, OpenListing>,
-): Promise<Indexes> =>
-  readIndexes(tables, shape, open, { each: segmentsAtOnce }, comparedColumns(shape))
-
-/** The indexes of a listing of many segments, some at a time. */
-async function* readIndexesOf(
-  { tables, shape }: ImportContext,
-  { head, leaves }: OpenListing,
-): AsyncGenerator<readonly SegmentIndex[]> {
-  for (const batch of inBatches(leaves, segmentsAtOnce)) {
-    const rows = await tables.segments(keysOf(head.companyId, batch), 'entries')
-    yield rows.map(({ entries }) => decodeEntries(shape, entries, comparedColumns(shape)))
-    await nextTurn()
-  }
-}
 
 /** A record is present; a company may be listed as one that its source does not have any more. */
 function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {

@@ -7,7 +7,7 @@ import type {
   ImportDifference,
   ValueChange,
 } from '../importing.ts'
-import { openListings, readSegments } from '../listing/open-listings.ts'
+import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
@@ -82,7 +82,8 @@ async function readBefore(
   const wanted = new Set(rows.map(([[company, id]]) => keyOf(company, id)))
   const companies = [...new Set(rows.map(([[company]]) => Number(company)))]
   const open = await openListings(tables, shape.listing, companies)
-  for await (const { companyId, records } of readSegments(tables, shape, open, segmentsMax)) {
+  const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves.slice(0, segmentsMax)))
+  for await (const { companyId, records } of readSegments(tables, shape, keys, [])) {
     for (const { id, text } of records) {
       const key = keyOf(companyId, id)
       if (wanted.has(key)) found.set(key, textOfBytes(text))

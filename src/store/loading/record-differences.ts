@@ -6,8 +6,8 @@ import { readAttributes, statementOf } from '../companies/attributes.ts'
 import type { Difference, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
-import { inBatches, type CompanyRow } from '../listing/tables.ts'
-import { leavesOf, openListings, type OpenListing, readSegments } from '../listing/open-listings.ts'
+import { inBatches, type CompanyRow, type SegmentKey } from '../listing/tables.ts'
+import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
 import { recordText, textIn } from './staging/spool.ts'
@@ -154,7 +154,8 @@ async function listingDifferences(
   const differences: Difference[] = []
   for (const company of companies) {
     const records = new Map<number, string>()
-    for await (const { id, text } of ownRecords(context, open.get(company.id))) {
+    const keys = keysOf(company.id, open.get(company.id)?.leaves ?? [])
+    for await (const { id, text } of ownRecords(context, keys)) {
       records.set(id, textOfBytes(text))
     }
     if (records.size === 0 && !(await wasSighted(context, company.id, recorded))) continue
@@ -169,14 +170,12 @@ async function listingDifferences(
   return differences
 }
 
-/** The records that a source has in a listing. */
+/** The records that a source has in segments. */
 async function* ownRecords(
   { tables, shape, source }: Pick<ImportContext, 'tables' | 'shape' | 'source'>,
-  listing: OpenListing | undefined,
+  keys: readonly SegmentKey[],
 ): AsyncGenerator<ListedRecord> {
-  if (listing === undefined) return
-  const open = new Map([[listing.head.companyId, listing]])
-  for await (const { records } of readSegments(tables, shape, open)) {
+  for await (const { records } of readSegments(tables, shape, keys, [])) {
     for (const record of records) if (record.source === source) yield record
   }
 }
@@ -212,7 +211,8 @@ async function wasSighted(
   const { resource } = recording
   const events = (await openListings(tables, resource.name, [company])).get(company)
   const recorded = { tables, shape: shapeOf(resource), source: recordingSource }
-  if (await hasRecords(ownRecords(recorded, events))) return true
+  const keys = keysOf(company, events?.leaves ?? [])
+  if (await hasRecords(ownRecords(recorded, keys))) return true
   const heads = await tables.headsOf(shape.listing, [company])
   if (heads.length === 0) return false
   const rows = await db.rows(
@@ -223,8 +223,8 @@ async function wasSighted(
   const inForce = new Set(rows.map(({ version }) => Number(version)))
   for (const head of heads) {
     if (!inForce.has(head.version)) continue
-    const leaves = await leavesOf(tables, head)
-    if (await hasRecords(ownRecords(context, { head, leaves }))) return true
+    const past = keysOf(company, await leavesOf(tables, head))
+    if (await hasRecords(ownRecords(context, past))) return true
   }
   return false
 }
