@@ -19,7 +19,7 @@ import {
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait } from './progress.ts'
 import { type Command, type CommandContext, type Input, print } from './command.ts'
-import { parseDuration, parseEnd } from './duration.ts'
+import { parseDuration, parseEnd } from './option-values.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 

@@ -6,7 +6,7 @@ import { openExistingStore } from '../../store/open-store.ts'
 import type { Pruned } from '../../store/writing.ts'
 import { type Command, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../option-values.ts'
 import { countLines } from '../table.ts'
 import { watchWork } from '../progress.ts'
 

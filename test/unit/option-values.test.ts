@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseEnd } from '../../src/cli/duration.ts'
+import { parseEnd } from '../../src/cli/option-values.ts'
 import { UsageError } from '../../src/config/settings.ts'
 
 const now = Date.parse('2026-01-01T12:00:00Z')
