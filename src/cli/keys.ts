@@ -19,7 +19,7 @@ import {
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait } from './progress.ts'
 import { type Command, type CommandContext, type Input, print } from './command.ts'
-import { parseDuration, parseEnd } from './option-values.ts'
+import { checkName, parseDuration, parseEnd } from './option-values.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 
@@ -79,7 +79,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
   async create(store, { words, options }, context) {
     const name = options['name'] ?? words[0]
     if (name === undefined) throw new UsageError('name the key: --name NAME')
-    checkName(name)
+    checkName('name', name)
     const scopes = parseScopes(options['scopes'])
     const now = context.now()
     const expires = options['expires']
@@ -180,13 +180,6 @@ function parseOverlap(text: string): number {
   const overlap = parseDuration('overlap', text)
   if (overlap <= parseDuration('overlap', overlapMax)) return overlap
   throw new UsageError(`--overlap is ${text}; the maximum is ${overlapMax}`)
-}
-
-function checkName(name: string): void {
-  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name)) return
-  throw new UsageError(
-    `--name is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -`,
-  )
 }
 
 function checkRate(rate: string | undefined): string | undefined {

@@ -1,6 +1,8 @@
-// Parses end times and durations in options.
+// Parses values that several options and arguments take: numbers, names, end times, durations.
 
 import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
+import { advise } from '../text/nearest.ts'
 
 const dayMs = 86_400_000
 /** The last moment that a date can hold (ECMA-262, time values). */
@@ -12,6 +14,50 @@ const unitMs: Readonly<Record<string, number>> = {
   d: dayMs,
   w: 7 * dayMs,
   y: 365 * dayMs,
+}
+
+/** Parses digits. @throws UsageError if they are no number within these bounds. */
+export function parseNumber(option: string, text: string, min: number, max: number): number {
+  const number = wholeNumber(text)
+  if (number >= min && number <= max) return number
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(text)}; it takes a number from ${formatCount(min)} to ` +
+      formatCount(max),
+  )
+}
+
+/** Parses the number of a version. @throws UsageError if it is none. */
+export function parseVersion(what: string, text: string, min = 1): number {
+  const version = wholeNumber(text)
+  if (version >= min) return version
+  throw new UsageError(
+    `${what} is ${JSON.stringify(text)}; it takes a number as in: dossier imports`,
+  )
+}
+
+/** A number in plain digits; NaN for any other text. */
+export function wholeNumber(text: string): number {
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(number) ? number : NaN
+}
+
+/** @throws UsageError if a text cannot name a key or a source. */
+export function checkName(option: string, name: string): string {
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name)) return name
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -`,
+  )
+}
+
+/** @throws UsageError if a word is not one of those known. */
+export function parseChoice<T extends string>(
+  option: string,
+  word: string,
+  known: readonly T[],
+): T {
+  const found = known.find((one) => one === word)
+  if (found !== undefined) return found
+  throw new UsageError(`--${option} is ${word}; ${advise(word, known)}`)
 }
 
 /**

@@ -185,8 +185,8 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   writeFileSync(full, '')
   for (const [args, code, message] of [
     [[], 2, /name one folder: export DIR/],
-    [[copies, '--format', 'xml'], 2, /--format has xml; it takes ndjson.zst, parquet, csv.zst/],
-    [[copies, '--version', 'x'], 2, /--version is x/],
+    [[copies, '--format', 'xml'], 2, /--format is xml; choose from ndjson.zst, parquet, csv.zst/],
+    [[copies, '--version', 'x'], 2, /--version is "x"; it takes a number/],
     [[copies, '--version', '99'], 1, /version 99 cannot be exported; name one from 1 to 6/],
     [[other], 1, /other has other files \(notes.txt\); name a folder of its own/],
     [[full], 1, /file: it is no folder; name another one/],

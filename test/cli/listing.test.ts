@@ -68,7 +68,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
       2,
       /start_date\[gte\] is "soon"; it takes a day/,
     ],
-    ['GB:00000012 employees --format json', 2, /--format is json; it takes csv or ndjson/],
+    ['GB:00000012 employees --format json', 2, /--format is json; did you mean ndjson\?/],
     ['GB:00000012 employees --version 9', 1, /Version 9 does not exist yet; the last one is 1/],
     ['GB:12 employees', 1, /Company GB:12 is not in the registry; did you mean GB:00000012\?/],
     ['x employees', 2, /COMPANY is "x"; it takes an integer/],

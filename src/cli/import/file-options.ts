@@ -3,8 +3,8 @@
 import { UsageError } from '../../config/settings.ts'
 import { encodingNamed, encodings, type Encoding } from '../../files/encoding.ts'
 import { type FileOptions, type Format, formats, type SourceFile } from '../../files/source-file.ts'
-import { advise } from '../../text/nearest.ts'
 import type { Command, Input } from '../command.ts'
+import { parseChoice, parseNumber } from '../option-values.ts'
 
 export const fileOptions: Command['options'] = {
   '--format FORMAT': `the format, if the file names do not show it: ${formats.join(', ')}`,
@@ -22,13 +22,13 @@ const linesMax = 1_000_000
 
 /** Parses these options. @throws UsageError if one is invalid. */
 export function parseFileOptions({ options }: Input): FileOptions {
-  const { records } = options
+  const { format, records, 'skip-lines': lines } = options
   if (records === '') throw new UsageError('--records is empty; it takes a path such as data.items')
   return {
-    format: parseFormat(options['format']),
+    format: format === undefined ? undefined : parseChoice('format', format, formats),
     encoding: parseEncoding(options['encoding']),
     delimiter: parseDelimiter(options['delimiter']),
-    skippedLines: parseLines(options['skip-lines']),
+    skippedLines: lines === undefined ? undefined : parseNumber('skip-lines', lines, 0, linesMax),
     records,
   }
 }
@@ -50,20 +50,9 @@ export function refuseUnusedOptions(files: readonly SourceFile[], { options }: I
   }
 }
 
-function parseFormat(word: string | undefined): Format | undefined {
-  const format = formats.find((known) => known === word)
-  if (word !== undefined && format === undefined) {
-    throw new UsageError(`--format is ${word}; it must be one of ${formats.join(', ')}`)
-  }
-  return format
-}
-
 function parseEncoding(word: string | undefined): Encoding | undefined {
   if (word === undefined) return undefined
-  const encoding = encodingNamed(word)
-  if (encoding !== undefined) return encoding
-  const all = `it must be one of ${encodings.join(', ')}`
-  throw new UsageError(`--encoding is ${word}; ${advise(word.toLowerCase(), encodings, all)}`)
+  return encodingNamed(word) ?? parseChoice('encoding', word, encodings)
 }
 
 function parseDelimiter(word: string | undefined): string | undefined {
@@ -73,14 +62,5 @@ function parseDelimiter(word: string | undefined): string | undefined {
   throw new UsageError(
     `--delimiter is ${JSON.stringify(word)}; it must be tab or one ASCII character, other than a ` +
       "quote or a blank; quote it for the shell: --delimiter ';'",
-  )
-}
-
-function parseLines(word: string | undefined): number | undefined {
-  if (word === undefined) return undefined
-  const lines = Number(word)
-  if (/^\d{1,7}$/.test(word) && lines <= linesMax) return lines
-  throw new UsageError(
-    `--skip-lines is ${JSON.stringify(word)}; it must be a number from 0 to ${linesMax}`,
   )
 }

@@ -53,15 +53,6 @@ export function parseHistory({ name, resource, history }: ImportTarget, { option
   return { asOf, recordIn: isRecorded ? changeResource : undefined }
 }
 
-export function parseSource(word = 'default'): string {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(word)) {
-    throw new UsageError(
-      `--source is ${JSON.stringify(word)}; it takes up to 64 letters, digits, dots, _ and -`,
-    )
-  }
-  return word
-}
-
 export function parseNameAttribute(
   target: ImportTarget,
   word: string | undefined,

@@ -1,23 +1,9 @@
 // Prints what `dossier import … --show N` shows.
 
-import { UsageError } from '../../config/settings.ts'
 import { describeProblem, showValue } from '../../files/refusal.ts'
 import { type ShownColumn, showRows, type ShowRequest } from '../../import/show-rows.ts'
 import type { CommandContext, Input } from '../command.ts'
 import { tableLines } from '../table.ts'
-
-const rowsMax = 1_000
-
-/** How many rows to show; undefined without the option. @throws UsageError if it is invalid. */
-export function parseShow({ options }: Input): number | undefined {
-  const word = options['show']
-  if (word === undefined) return undefined
-  const rows = Number(word)
-  if (/^\d{1,4}$/.test(word) && rows >= 1 && rows <= rowsMax) return rows
-  throw new UsageError(
-    `--show is ${JSON.stringify(word)}; it must be a number from 1 to ${rowsMax}`,
-  )
-}
 
 /** Shows the columns of the files, then their first rows as they would be imported. */
 export async function printShown(

@@ -14,18 +14,16 @@ import {
 import type { Command, CommandContext, Input } from '../command.ts'
 import { fileOptions, parseFileOptions, refuseUnusedOptions } from './file-options.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
-import {
-  historical,
-  parseHistory,
-  parseNameAttribute,
-  parseSource,
-  parseTarget,
-} from './import-options.ts'
+import { historical, parseHistory, parseNameAttribute, parseTarget } from './import-options.ts'
 import { printRefused, printReport } from './import-report.ts'
-import { parseShow, printShown } from './import-show.ts'
+import { printShown } from './import-show.ts'
+import { checkName, parseNumber } from '../option-values.ts'
 import { createProgress, waitingLine } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
+
+/** How many rows `--show` shows at most. */
+const shownMax = 1_000
 
 export const importCommand: Command = {
   name: 'import',
@@ -107,7 +105,8 @@ export async function runImport(
   // A server on the same machine takes precedence, since its clients are waiting.
   context.lowerPriority()
   const { options, settings } = input
-  const rows = parseShow(input)
+  const { show } = options
+  const rows = show === undefined ? undefined : parseNumber('show', show, 1, shownMax)
   const { path, ...given } = await findGiven(input, by)
   if (rows !== undefined) {
     await printShown({ ...given, rows, signal: context.signal }, input, context)
@@ -161,7 +160,7 @@ function refuseCutPipe(
 function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) {
   const { flags, options } = input
   return {
-    source: parseSource(options['source']),
+    source: checkName('source', options['source'] ?? 'default'),
     isSourceAssumed: options['source'] === undefined,
     isStrict: flags.has('strict'),
     nameAttribute: parseNameAttribute(target, options['name-attribute']),

@@ -7,8 +7,9 @@ import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
-import { type Command, print } from '../command.ts'
+import { type Command, onlyWord, print } from '../command.ts'
 import { differenceLines } from './difference-lines.ts'
+import { parseNumber, parseVersion } from '../option-values.ts'
 import { formatMoment, oneLine } from '../table.ts'
 
 const limitDefault = 20
@@ -30,7 +31,7 @@ changed: of each attribute how many values, with examples, and the companies tha
   async run(input, context) {
     const { words, options, settings } = input
     const shown = parseShown(words)
-    const limit = parseLimit(options['limit'])
+    const limit = parseNumber('limit', options['limit'] ?? String(limitDefault), 1, limitMax)
     await using store = await openStoreInspector(settings, resources)
     if (shown !== undefined) {
       const one = await readOne(store, shown)
@@ -44,13 +45,12 @@ changed: of each attribute how many values, with examples, and the companies tha
 }
 
 /** The version to show; undefined to list them. */
-function parseShown([action, word, ...more]: readonly string[]): number | undefined {
+function parseShown([action, ...words]: readonly string[]): number | undefined {
   if (action === undefined) return undefined
   if (action !== 'show') {
     throw new UsageError(`imports takes no ${action}; to see one: imports show VERSION`)
   }
-  if (word !== undefined && more.length === 0 && /^\d{1,9}$/.test(word)) return Number(word)
-  throw new UsageError('imports show takes the number of one version; see: dossier imports')
+  return parseVersion('VERSION', onlyWord(words, 'imports show takes the number of one version'))
 }
 
 async function readOne(store: StoreInspector, version: number): Promise<ShownImport> {
@@ -61,12 +61,6 @@ async function readOne(store: StoreInspector, version: number): Promise<ShownImp
 
 const changed = ({ difference }: ShownImport) =>
   difference === undefined ? [] : differenceLines(difference).map((line) => `  ${line}`)
-
-function parseLimit(word = String(limitDefault)): number {
-  const limit = /^\d{1,7}$/.test(word) ? Number(word) : 0
-  if (limit >= 1 && limit <= limitMax) return limit
-  throw new UsageError(`--limit is ${JSON.stringify(word)}; it takes 1 to ${formatCount(limitMax)}`)
-}
 
 function lines(list: readonly LoggedImport[]): string[] {
   if (list.length === 0) return ['Nothing has been imported yet. Begin with: dossier import --help']

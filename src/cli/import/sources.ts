@@ -14,6 +14,7 @@ import { openExistingStore, openStoreInspector } from '../../store/open-store.ts
 import { lockWait } from '../progress.ts'
 import { type Command, type CommandContext, type Input, onlyWord, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
+import { parseChoice } from '../option-values.ts'
 import { printRecipes } from './source-show.ts'
 import { formatDay, tableLines } from '../table.ts'
 import { findRecipes } from './update.ts'
@@ -152,9 +153,7 @@ function choose(
     throw new OperatorError(`there is no source ${name}; ${advice}`)
   }
   const known = targets.map((one) => one.name)
-  if (target !== undefined && !known.includes(target)) {
-    throw new UsageError(`--resource is ${target}; ${advise(target, known)}`)
-  }
+  if (target !== undefined) parseChoice('resource', target, known)
   const chosen = list.filter(
     (one) => one.source === name && one.records > 0 && (target ?? one.target) === one.target,
   )

@@ -13,6 +13,7 @@ import { textOf } from '../../store/record-texts.ts'
 import { wholeListing } from '../../store/selection.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import { type Command, print } from '../command.ts'
+import { wholeNumber } from '../option-values.ts'
 import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from '../table.ts'
 
@@ -73,8 +74,8 @@ currency and so on.
 function parseName(words: readonly string[]): CompanyName {
   const [first, second, ...more] = words
   if (first !== undefined && second !== undefined && more.length === 0) return [first, second]
-  const id = first !== undefined && /^\d{1,16}$/.test(first) ? Number(first) : NaN
-  if (second === undefined && Number.isSafeInteger(id)) return id
+  const id = wholeNumber(first ?? '')
+  if (second === undefined && !Number.isNaN(id)) return id
   throw new UsageError('name one company by JURISDICTION and IDENTIFIER, or by ID')
 }
 

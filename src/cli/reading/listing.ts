@@ -17,6 +17,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import type { Command } from '../command.ts'
+import { parseChoice } from '../option-values.ts'
 import type { Output } from '../output.ts'
 
 /** A listing that knows the parameter of the example. */
@@ -40,8 +41,8 @@ known_at, and page and limit for a part of it.
   settings: ['db', 'withheld'],
   async run({ words, options, settings }, { stdout, signal }) {
     const { company, resource, parameters } = parseWords(words)
-    const format = parseFormat(options['format'])
-    const { version } = options
+    const { version, format: word = 'ndjson' } = options
+    const format = parseChoice('format', word, recordFormats)
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)
@@ -86,11 +87,6 @@ function parametersOf(words: readonly string[]): Query {
     query[name] = known === undefined ? value : [known, value].flat()
   }
   return query
-}
-
-function parseFormat(word = 'ndjson'): string {
-  if (recordFormats.some((format) => format === word)) return word
-  throw new UsageError(`--format is ${word}; it takes ${recordFormats.join(' or ')}`)
 }
 
 function parse(resource: Resource, company: string, query: Query) {

@@ -1,13 +1,13 @@
 // `dossier export`: writes a complete copy of the registry.
 
-import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { writePoint } from '../../http/requests/cursors.ts'
 import { resources } from '../../resources/index.ts'
-import { exportFormats, type ExportFormat } from '../../store/exports/manifest.ts'
+import { exportFormats } from '../../store/exports/manifest.ts'
 import { writeExport } from '../../store/exports/write-export.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import { type Command, onlyWord, print } from '../command.ts'
+import { parseChoice, parseVersion } from '../option-values.ts'
 import { createProgress } from '../progress.ts'
 import { tableLines } from '../table.ts'
 
@@ -32,8 +32,9 @@ whole or not there: an export that fails leaves nothing.
   async run(input, context) {
     const { words, options, settings } = input
     const folder = onlyWord(words, 'name one folder: export DIR')
-    const formats = parseFormats(options['format'] ?? exportFormats[0])
-    const version = parseVersion(options['version'])
+    const { format = exportFormats[0], version: given } = options
+    const formats = format.split(',').map((word) => parseChoice('format', word, exportFormats))
+    const version = given === undefined ? undefined : parseVersion('--version', given)
     const { signal } = context
     using progress = createProgress(context, 'records')
     await using reader = await openStoreForShowing(settings)
@@ -51,18 +52,4 @@ whole or not there: an export that fails leaves nothing.
     print(input, context, manifest, [title, ...tableLines(rows)])
     return 0
   },
-}
-
-function parseFormats(text: string): readonly ExportFormat[] {
-  return text.split(',').map((word) => {
-    const found = exportFormats.find((format) => format === word)
-    if (found !== undefined) return found
-    throw new UsageError(`--format has ${word}; it takes ${exportFormats.join(', ')}`)
-  })
-}
-
-function parseVersion(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new UsageError(`--version is ${text}; it takes the number of a version`)
 }

@@ -6,6 +6,7 @@ import { resources } from '../../resources/index.ts'
 import { openExistingStore } from '../../store/open-store.ts'
 import type { Reverted, RevertRange, RevertReport } from '../../store/writing.ts'
 import { type Command, type Input, print } from '../command.ts'
+import { parseVersion } from '../option-values.ts'
 import { watchWork } from '../progress.ts'
 
 export const revert: Command = {
@@ -58,15 +59,7 @@ function rangeOf({ words, options, flags }: Input): RevertRange {
   if (rest.length > 0) {
     throw new UsageError('revert takes one VERSION; --with-later adds those that follow')
   }
-  return { version: parseVersion('VERSION', word, 1), isWithLater: flags.has('with-later') }
-}
-
-function parseVersion(name: string, word: string, min: number): number {
-  const version = /^\d{1,9}$/.test(word) ? Number(word) : -1
-  if (version >= min) return version
-  throw new UsageError(
-    `${name} is ${JSON.stringify(word)}; it takes a number as in: dossier imports`,
-  )
+  return { version: parseVersion('VERSION', word), isWithLater: flags.has('with-later') }
 }
 
 function reportLines(report: RevertReport, isDryRun: boolean): string[] {

@@ -17,6 +17,7 @@ import type { AskedSubject, Withheld } from '../../store/withholding/withhold.ts
 import type { StoreWriter } from '../../store/writing.ts'
 import { type Command, type CommandContext, type Input, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
+import { wholeNumber } from '../option-values.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from '../progress.ts'
 import { formatDay, oneLine, tableLines } from '../table.ts'
@@ -226,8 +227,8 @@ function parseCompany(
 }
 
 function parseId(word: string): number {
-  const id = /^\d{1,16}$/.test(word) ? Number(word) : 0
-  if (id > 0 && Number.isSafeInteger(id)) return id
+  const id = wholeNumber(word)
+  if (id > 0) return id
   throw new UsageError(`${JSON.stringify(word)} is no ID; it takes a number, or FIELD=VALUE`)
 }
 
