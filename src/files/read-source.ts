@@ -4,7 +4,6 @@
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
-import type { Batch, Cells } from './duckdb/batches.ts'
 import {
   type ColumnarReader,
   type ColumnarSource,
@@ -123,10 +122,10 @@ function readFiles(
 
 async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGenerator<Rows> {
   let number = 0
-  function* numbered(batch: Batch): Generator<PlacedRow> {
-    for (const row of rowsOf(batch)) yield { file, number: (number += 1), row }
+  function* numbered(texts: readonly string[]): Generator<PlacedRow> {
+    for (const row of parseTexts(texts)) yield { file, number: (number += 1), row }
   }
-  for await (const batch of batches) yield numbered(batch)
+  for await (const texts of batches) yield numbered(texts)
 }
 
 /** What reading finds out about the files. */
@@ -184,13 +183,13 @@ async function* placeRows(
 ): AsyncGenerator<Rows> {
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
   let count = 0
-  function* placed(batch: Batch): Generator<PlacedRow> {
-    for (const row of rowsOf(batch)) {
+  function* placed(texts: readonly string[]): Generator<PlacedRow> {
+    for (const row of parseTexts(texts)) {
       count += 1
       yield placeRow(row, count, indexOfName)
     }
   }
-  for await (const batch of batches) yield placed(batch)
+  for await (const texts of batches) yield placed(texts)
 }
 
 const [fileColumn, rowColumn] = placeColumns
@@ -221,11 +220,6 @@ function wholeNumber(value: unknown): number | undefined {
     : undefined
 }
 
-/** The rows of a batch, which are parsed as they are taken. */
-function rowsOf(batch: Batch): Iterable<SourceRow | Refusal> {
-  return 'texts' in batch ? parseTexts(batch.texts) : rowsOfCells(batch.columns, batch.rows)
-}
-
 /** So many rows are parsed at once: most are gone before memory is next cleaned up. */
 const rowsAtOnce = 32
 
@@ -245,23 +239,6 @@ function tryParse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function* rowsOfCells(columns: readonly Cells[], rows: number): Generator<SourceRow | Refusal> {
-  for (let at = 0; at < rows; at += 1) yield rowOfCells(columns, at)
-}
-
-function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal {
-  const row: Record<string, unknown> = {}
-  for (const { name, isJson, cells } of columns) {
-    const cell = cells[at] ?? null
-    const value = isJson && cell !== null ? parseJson(cell) : cell
-    if (value instanceof Refusal) return new Refusal(value.reason, name)
-    // Plain assignment to this name would set the prototype instead of adding a column.
-    if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
-    else row[name] = value
-  }
-  return row
 }
 
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs
