@@ -10,8 +10,7 @@ export async function withdrawExports(
   { exports: folder }: Settings,
 ): Promise<readonly number[]> {
   if (folder === undefined) return []
-  const lastWithheld = await store.lastWithheld()
-  return withdrawOutdated(folder, await store.readStoreId(), { lastWithheld })
+  return withdrawOutdated(folder, await store.readStoreId(), await store.lastWithheld())
 }
 
 export function exportLines(versions: readonly number[]): readonly string[] {

@@ -85,7 +85,7 @@ async function findExport(
 ): Promise<StoredExport | undefined> {
   if (folder === undefined) return undefined
   const lastWithheld = await fromStore(() => store.lastWithheld())
-  const found = readExport(folder, version, { lastWithheld })
+  const found = readExport(folder, version, lastWithheld)
   if (found === undefined || found.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(found.manifest.cursor)
   if (since === undefined) return undefined

@@ -8,12 +8,13 @@ import { PassThrough, type Transform } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import { privateMode } from '../../files/new-file.ts'
+import type { WrittenFile } from './manifest.ts'
 
 export interface CompressedFile {
   /** Waits for what was written before, so that it is compressed while more is read. */
   write(content: string | Buffer): Promise<void>
   /** @returns what was written. */
-  close(): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }>
+  close(): Promise<WrittenFile>
   /** Ends it, whatever has happened. */
   abandon(): void
 }

@@ -12,12 +12,6 @@ export interface StoredExport {
   readonly isWithdrawn: boolean
 }
 
-/** What withdraws copies. */
-export interface Withdrawing {
-  /** The last version that has withheld something. */
-  readonly lastWithheld: number
-}
-
 const versionPattern = /^[1-9]\d{0,9}$/
 
 /** The versions of which there are copies, the last one first. */
@@ -28,11 +22,15 @@ export function exportedVersions(folder: string): readonly number[] {
     .sort((a, b) => b - a)
 }
 
-/** The copy of a version; undefined if there is none. */
+/**
+ * The copy of a version; undefined if there is none.
+ *
+ * @param lastWithheld the last version that has withheld something.
+ */
 export function readExport(
   folder: string,
   version: number,
-  { lastWithheld }: Withdrawing = { lastWithheld: 0 },
+  lastWithheld: number,
 ): StoredExport | undefined {
   const own = join(folder, String(version))
   const path = join(own, manifestName)
@@ -55,11 +53,11 @@ function withheldIn(folder: string): number {
 export function withdrawOutdated(
   folder: string,
   storeId: string,
-  withdrawing: Withdrawing,
+  lastWithheld: number,
 ): readonly number[] {
   if (!existsSync(folder)) return []
   return exportedVersions(folder).filter((version) => {
-    const found = readExport(folder, version, withdrawing)
+    const found = readExport(folder, version, lastWithheld)
     if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
     const { resources } = found.manifest
     const names = resources.flatMap(({ files }) => files.map(({ name }) => name))

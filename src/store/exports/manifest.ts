@@ -15,6 +15,9 @@ export interface ExportedFile {
   readonly sha256: string
 }
 
+/** A file that is on the disk. */
+export type WrittenFile = Pick<ExportedFile, 'name' | 'bytes' | 'sha256'>
+
 /** The records of a resource, or the companies, in a copy. */
 export interface ExportedResource {
   readonly resource: string

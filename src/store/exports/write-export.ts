@@ -19,30 +19,19 @@ import type {
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
 import { readExport } from './folder.ts'
-import {
-  type ExportedResource,
-  type ExportFormat,
-  type Manifest,
-  manifestName,
-  withheldName,
-} from './manifest.ts'
+import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
 import { type CopiedRecords, copyBegin, type CopyPart, type CopyPlace } from './read-copy.ts'
-import { createOutput } from './resource-output.ts'
+import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
 /** What is exported, and how. */
-export interface ExportPlan {
+export interface ExportPlan extends Omit<OutputOptions, 'partial'> {
   /** The folder of copies. */
   readonly folder: string
-  readonly formats: readonly ExportFormat[]
   /** Undefined for the last one. */
   readonly version: number | undefined
   /** How the version is named as a cursor. */
   readonly cursorOf: (point: HistoryPoint) => string
-  /** How many records a file has at most. */
-  readonly recordsMax?: number
-  readonly onStep: (resource: string, records: number) => void
-  readonly signal: AbortSignal
 }
 
 const durable = { flush: true, mode: privateMode }
@@ -65,9 +54,7 @@ export async function writeExport(
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
-  if (readExport(plan.folder, version) !== undefined) {
-    throw hasCopy(plan.folder, version)
-  }
+  if (readExport(plan.folder, version, 0) !== undefined) throw hasCopy(plan.folder, version)
   const partial = join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
   const whole = join(plan.folder, String(version))
   let made = partial
@@ -124,24 +111,12 @@ function isOther(pid: number): boolean {
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full; make room, and type the command again',
-  EDQUOT: 'the quota is used up; make room, and type the command again',
-  EFBIG: 'a file is beyond a limit on the size of files; raise it (ulimit -f)',
-  EIO: 'the disk failed to read or write; see the system log, or name another folder',
-  EACCES: 'permission denied; give this user the right to write it',
-  ENOENT: 'its files have vanished meanwhile; type the command again',
-  EROFS: 'it cannot be written; name another one',
-  ENOTDIR: 'it is no folder; name another one',
-  EEXIST: 'it is no folder; name another one',
-}
-
+/** A failure of the file system, as the system or DuckDB tells it. */
 function explained(error: unknown, folder: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const why = reasons[code]
-  const isFull = error instanceof Error && /No space left|ENOSPC/i.test(error.message)
-  if (why === undefined && !isFull) return error
-  return new OperatorError(`${folder}: ${why ?? reasons['ENOSPC']}`)
+  if (!(error instanceof Error)) return error
+  if (!('syscall' in error) && !/No space left/i.test(error.message)) return error
+  const advice = 'make room, or name another folder, and type the command again'
+  return new OperatorError(`${folder} cannot be written (${error.message}); ${advice}`)
 }
 
 interface Writing extends ExportPlan {

@@ -6,6 +6,7 @@ import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { flush, privateMode } from '../../files/new-file.ts'
 import { literal, openDatabase } from '../../files/duckdb/database.ts'
+import type { WrittenFile } from './manifest.ts'
 import type { ColumnKind, RowWriter } from './row-writer.ts'
 
 const types: Readonly<Record<ColumnKind, string>> = {
@@ -29,7 +30,7 @@ export async function writeParquet(
   to: string,
   { columns }: RowWriter,
   signal: AbortSignal,
-): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }> {
+): Promise<WrittenFile> {
   const db = await openDatabase(signal)
   try {
     const typed = columns.map(({ name, kind }) => `${literal(name)}: ${literal(types[kind])}`)
