@@ -3,21 +3,15 @@
 import { differingLeaves } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { collectIds } from './index-source.ts'
-import type { RecordChange } from './compare-listing.ts'
-import { cutByVersion } from './cut-change.ts'
+import { cutByVersion, type RecordChange } from './cut-change.ts'
 import type { Comparing, ListingStates } from './listing-states.ts'
-
-/** Changes of one version. */
-export interface VersionedChange extends RecordChange {
-  readonly version: number
-}
 
 /** A listing's changes with their versions, in their order. */
 export async function withVersions(
   comparing: Comparing,
   states: ListingStates,
   changes: readonly RecordChange[],
-): Promise<readonly VersionedChange[]> {
+): Promise<readonly (RecordChange & { readonly version: number })[]> {
   const { place, traces } = states
   if (place.isOnly && traces.size === 0) {
     return changes.map((change) => ({ ...change, version: place.version }))

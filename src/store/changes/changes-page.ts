@@ -1,16 +1,13 @@
 // Collects a page of changes: one more than there may be, to know whether there is another page.
 
-import type { Change, ChangesPage, ChangesPlace, Numbers } from '../changes.ts'
+import type { Change, ChangesPage, ChangesPlace } from '../changes.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
-import { firstOf } from './cut-change.ts'
+import { firstOf, type RecordChange } from './cut-change.ts'
 
-/** Changes with their texts or where those are, and the last change of their listing. */
-export interface FoundChange extends Omit<Change, 'texts'> {
-  readonly texts: Uint8Array | TextRange | undefined
+/** Changes, and the last change of their listing. */
+interface FoundChange extends RecordChange, Pick<Change, 'listing' | 'companyId' | 'version'> {
   readonly listingVersion: number
-  /** Their order values; empty if they have none, and for companies. */
-  readonly sorts: Numbers
 }
 
 /** What a change takes besides its record, roughly. */

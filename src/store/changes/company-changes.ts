@@ -24,6 +24,9 @@ const atVersion = ({ registry }: Reading, version: number): AtVersion => {
   return { version, isLast: version === registry.version }
 }
 
+/** What changes of companies have instead of a place in a company's listing. */
+const ofCompanies = { listing, companyId: undefined, sorts: [] } as const
+
 /** How many companies are read at first; then as many as fit, if they go on so, but no more. */
 const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 
@@ -36,10 +39,10 @@ async function addKnown(reading: Reading): Promise<void> {
     const { tables } = snapshot
     const found = await readCompanyTexts(tables, { ids, known }, atVersion(reading, span.until))
     const traced = await lastTraces(tables, found, span.until)
-    const all = { ...found, listing, companyId: undefined, listingVersion: 0, sorts: [] }
+    const all = { ...found, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
     const versionOf = (n: number) =>
       Math.max(found.versions[n] ?? 0, traced.get(found.ids[n] ?? 0) ?? 0)
-    for (const some of cutByVersion(all, versionOf)) page.add({ ...some, kind: 'put' })
+    for (const some of cutByVersion(all, versionOf)) page.add(some)
     passed += ids.length - found.ids.length
     const companyId = ids.at(-1) ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
@@ -135,7 +138,7 @@ async function addChanged(reading: Reading): Promise<void> {
       const isSame = text !== undefined && was !== undefined && Buffer.compare(text, was) === 0
       if (isSame && !put.has(id)) continue
       page.add({
-        ...{ listing, companyId: undefined, ids: [id], sorts: [], listingVersion: version },
+        ...{ ...ofCompanies, ids: [id], listingVersion: version },
         version: Math.max(version, last.get(id) ?? 0),
         kind: text !== undefined ? 'put' : erased.has(id) ? 'erase' : 'remove',
         ...{ lengths: [text?.length ?? 0], texts: text },

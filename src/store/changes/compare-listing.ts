@@ -3,25 +3,13 @@
 // Both states are in one order, so that they are compared a part at a time, by their indexes: what
 // both have up to a place. A record that is gone from one place may stand at another one.
 
-import type { Numbers } from '../changes.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import type { TextRange } from '../listing/tables.ts'
+import type { RecordChange } from './cut-change.ts'
 import { collectIds, type IndexSource } from './index-source.ts'
 import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
-
-/** Records that have changed, one after another: where they are in the present state, or were. */
-export interface RecordChange {
-  readonly kind: 'put' | 'remove' | 'erase'
-  readonly ids: Numbers
-  /** Their order values; empty if the listing has none. */
-  readonly sorts: Numbers
-  /** The bytes of each text. */
-  readonly lengths: Numbers
-  /** Their texts, joined by commas, or where those are; undefined if they are gone. */
-  readonly texts: Uint8Array | TextRange | undefined
-}
 
 /** What a page has room for: changes, and bytes of texts. */
 export interface Room {

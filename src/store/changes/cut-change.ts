@@ -1,23 +1,23 @@
-// Changes of records that follow each other, cut into parts.
+// Changes of records that follow each other, and their parts.
 
-import type { Numbers } from '../changes.ts'
+import type { Change, Numbers } from '../changes.ts'
 import type { TextRange } from '../listing/tables.ts'
 
-/** The records of a change, and where their texts are. */
-interface Cuttable {
-  readonly ids: Numbers
+/** Records that have changed, one after another: where they are in the present state, or were. */
+export interface RecordChange extends Pick<Change, 'kind' | 'ids' | 'lengths'> {
+  /** Their order values; empty if they have none, and for companies. */
   readonly sorts: Numbers
-  readonly lengths: Numbers
-  readonly texts: TextRange | Uint8Array | undefined
+  /** Their texts, joined by commas, or where those are; undefined if they are gone. */
+  readonly texts: Uint8Array | TextRange | undefined
 }
 
 /** The first records of a change, at most so many. */
-export function firstOf<C extends Cuttable>(change: C, count: number): C {
+export function firstOf<C extends RecordChange>(change: C, count: number): C {
   return cut(change, 0, Math.min(count, change.ids.length), 0).part
 }
 
 /** The parts of a change of which the versions, by the numbers of records, are the same. */
-export function* cutByVersion<C extends Cuttable>(
+export function* cutByVersion<C extends RecordChange>(
   change: C,
   versionOf: (n: number) => number,
 ): Generator<C & { readonly version: number }> {
@@ -33,7 +33,7 @@ export function* cutByVersion<C extends Cuttable>(
 }
 
 /** @param textsAt where the texts of the part begin. */
-function cut<C extends Cuttable>(change: C, from: number, to: number, textsAt: number) {
+function cut<C extends RecordChange>(change: C, from: number, to: number, textsAt: number) {
   const { texts } = change
   if (from === 0 && to === change.ids.length) return { part: change, textsEnd: 0 }
   const [ids, sorts] = [change.ids.slice(from, to), change.sorts.slice(from, to)]
