@@ -1,7 +1,6 @@
 // What operators may read of a store, whichever database has it, and the watches of a copy and of a
 // restore.
 
-import type { ImportedFile } from '../files/source-file.ts'
 import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
 import { listSources, readLastSeen } from './history/sources.ts'
@@ -13,18 +12,12 @@ import type { EarlierImport, ImportCounts, LoggedDifference, Recipe } from './im
 import type { LockWait } from './work-watch.ts'
 
 /** A committed import, as logged. */
-export interface LoggedImport {
-  /** The registry's version that it created. */
-  readonly version: number
+export interface LoggedImport extends EarlierImport {
   /** What was loaded: the name of a resource, or `companies`. */
   readonly target: string
   readonly source: string
-  readonly isSnapshot: boolean
-  /** In wire form. */
-  readonly asOf: string | undefined
   readonly startedAt: number
   readonly committedAt: number
-  readonly files: readonly ImportedFile[]
   readonly counts: Omit<ImportCounts, 'recorded' | 'withheld'>
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
@@ -41,12 +34,7 @@ export interface ShownImport extends LoggedImport {
 }
 
 /** An import in force: no revert has taken it back. */
-export interface SourceImport {
-  readonly version: number
-  readonly committedAt: number
-  /** In wire form. */
-  readonly asOf: string | undefined
-}
+export type SourceImport = Pick<LoggedImport, 'version' | 'committedAt' | 'asOf'>
 
 /** What a source has of one target. */
 export interface SourceSummary {

@@ -3,6 +3,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from './changes.ts'
+import type { Statement } from './companies/attributes.ts'
 import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
 import type { Closable } from './closing.ts'
 import type { IdentifyingName } from './inspecting.ts'
@@ -64,15 +65,6 @@ export type FoundVersion =
   /** A day or a time, as the moment is; undefined if nothing was imported. */
   | { readonly first: string | undefined }
 
-/** The last import of a source. */
-export interface LastImport {
-  readonly source: string
-  /** The registry's version that it created. */
-  readonly version: number
-  /** Milliseconds since 1970. */
-  readonly committedAt: number
-}
-
 /** A company, as a search finds it. */
 export interface FoundCompany {
   readonly id: number
@@ -121,6 +113,9 @@ export interface ListedVersion {
   /** The number of records that describe its changes. */
   readonly events: number
 }
+
+/** The last import of a source. */
+export type LastImport = Pick<ListedVersion, 'source' | 'version' | 'committedAt'>
 
 /** Up to `limit` versions below `before`. */
 export interface VersionRange {
@@ -210,14 +205,8 @@ export interface CompanyRequest {
 }
 
 /** What a source says about a company. */
-export interface SourceState {
+export interface SourceState extends Statement {
   readonly source: string
-  /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
-  readonly isPresent: boolean
-  /** The day since which the source has said so, in wire form. */
-  readonly asOf: string | null
-  /** The version in which this was last changed. */
-  readonly version: number
   /** A JSON object, as text. */
   readonly attributes: string
 }

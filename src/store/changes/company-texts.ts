@@ -3,14 +3,13 @@
 // Thousands are read at once. Of most of them at most one source says something, which makes their
 // texts cheap (`usual-texts.ts`).
 
-import { readAttributes, statementOf } from '../companies/attributes.ts'
-import { companyMembers } from '../companies/company-text.ts'
+import { readAttributes } from '../companies/attributes.ts'
+import { companyMembers, type Sources, statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
 import { createWriter } from '../listing/bytes.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, KnownCompanies, ListingLookups } from '../listing/tables.ts'
-import { byCodePoint, textIn } from '../record-texts.ts'
-import { createUsual, sourceOf, type Sources, type StoredCompanies } from './usual-texts.ts'
+import { createUsual, type StoredCompanies } from './usual-texts.ts'
 
 /** Companies at a version: those that were known then, in the order of their ids. */
 export interface CompanyTexts {
@@ -130,15 +129,9 @@ async function readOthers(
   const heads = await tables.heads(attributesShape.listing, ids, version)
   const headOf = new Map(heads.map((head) => [head.companyId, head.version]))
   for (const [id, { version: from, ...identity }] of companies) {
-    const named = (said.get(id) ?? [])
-      .map((record) => ({ record, source: sourceOf(sources, record.source).name }))
-      .sort((a, b) => byCodePoint(a.source, b.source))
-    const records = named.map(({ record }) => record)
+    const records = said.get(id) ?? []
     const name = nameOf(records, sources) ?? null
-    const states = named.map(({ record, source }) => ({
-      ...{ source, ...statementOf(record), attributes: textIn(record.text) },
-    }))
-    const text = `{${companyMembers({ ...identity, name }, states)}}`
+    const text = `{${companyMembers({ ...identity, name }, statesOf(records, sources))}}`
     found.set(id, { text, version: Math.max(headOf.get(id) ?? 0, from) })
   }
   return found

@@ -2,15 +2,13 @@
 // parts of what was read, so that nothing is parsed or made anew for each of them.
 
 import { statementOf } from '../companies/attributes.ts'
-import { sourceText } from '../companies/company-text.ts'
+import { sourceOf, type Sources, sourceText } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
 import { type ByteWriter, createReader } from '../listing/bytes.ts'
 import { readIntegers, skipIntegers } from '../listing/integers.ts'
 import * as segment from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { KnownCompanies, NamingSource, SaidOfCompanies } from '../listing/tables.ts'
-
-export type Sources = ReadonlyMap<number, NamingSource>
+import type { KnownCompanies, SaidOfCompanies } from '../listing/tables.ts'
 
 /** What is known of companies, and what sources say about them. */
 export interface StoredCompanies {
@@ -165,11 +163,4 @@ function quote(text: string | null): string {
   if (text === null) return 'null'
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`
   return asBytes(JSON.stringify(text))
-}
-
-/** @throws Error if there is no such source. */
-export function sourceOf(sources: Sources, number: number): NamingSource {
-  const found = sources.get(number)
-  if (found === undefined) throw new Error(`source ${number} is missing`)
-  return found
 }

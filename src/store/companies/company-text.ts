@@ -1,6 +1,30 @@
 // A company as clients get it, as JSON text: who it is, and what its sources say.
 
+import type { ListedRecord } from '../listing/segment.ts'
+import type { NamingSource } from '../listing/tables.ts'
 import type { FoundCompany, SourceState } from '../reading.ts'
+import { byCodePoint, textIn } from '../record-texts.ts'
+import { statementOf } from './attributes.ts'
+
+export type Sources = ReadonlyMap<number, NamingSource>
+
+/** What sources say about a company, in the order of their names. */
+export function statesOf(records: readonly ListedRecord[], sources: Sources): SourceState[] {
+  return records
+    .map((record) => ({
+      source: sourceOf(sources, record.source).name,
+      ...statementOf(record),
+      attributes: textIn(record.text),
+    }))
+    .sort((a, b) => byCodePoint(a.source, b.source))
+}
+
+/** @throws Error if there is no such source. */
+export function sourceOf(sources: Sources, number: number): NamingSource {
+  const found = sources.get(number)
+  if (found === undefined) throw new Error(`source ${number} is missing`)
+  return found
+}
 
 /** The members of a company and their texts, in their order; without braces. */
 export function companyMembers(company: FoundCompany, sources: readonly SourceState[]): string {

@@ -1,8 +1,8 @@
 // Reads a company as a whole, as it is or as it was at a version: who it is, what its sources say,
 // and its listings without their records.
 
+import { statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
-import { statementOf } from '../companies/attributes.ts'
 import type {
   CompanyRequest,
   CompanyState,
@@ -10,12 +10,11 @@ import type {
   SourceState,
   OutsideHistory,
 } from '../reading.ts'
-import { byCodePoint, textIn } from '../record-texts.ts'
 import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow, NamingSource } from '../listing/tables.ts'
+import type { HeadRow } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
@@ -78,33 +77,16 @@ async function readSaid(
 ): Promise<Said> {
   if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
   const sources = await snapshot.tables.sources(version)
-  const nameIn = (record: ListedRecord) => sourceOf(sources, record).name
   const records = await readAll(snapshot, head)
-  records.sort((a, b) => byCodePoint(nameIn(a), nameIn(b)))
+  const states = statesOf(records, sources)
   const changes: Change[] = []
-  for (const record of records) changes.push(await snapshot.change(statementOf(record).version))
+  for (const state of states) changes.push(await snapshot.change(state.version))
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
   return {
     name: nameOf(records, sources) ?? null,
     changes,
-    sources:
-      bytes > pageBytesMax
-        ? undefined
-        : records.map((record) => ({
-            source: nameIn(record),
-            ...statementOf(record),
-            attributes: textIn(record.text),
-          })),
+    sources: bytes > pageBytesMax ? undefined : states,
   }
-}
-
-function sourceOf(
-  sources: ReadonlyMap<number, NamingSource>,
-  { source }: ListedRecord,
-): NamingSource {
-  const found = sources.get(source)
-  if (found === undefined) throw new Error(`source ${source} is missing`)
-  return found
 }
 
 /** All records of what sources say. */

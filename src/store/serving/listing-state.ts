@@ -1,6 +1,5 @@
 // The state of a listing at a version of the registry, the last one included: they are read alike.
 
-import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../awaitable.ts'
 import { type PageRoom, roomOf } from '../page-size.ts'
 import { markOf } from '../listing/directory.ts'
@@ -10,7 +9,8 @@ import type { Selection } from '../selection.ts'
 import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
-export interface ListingState extends Head {
+export interface ListingState {
+  readonly head: Head
   readonly meta: string | undefined
   /** Undefined for a listing that has never had records. */
   readonly row: HeadRow | undefined
@@ -61,20 +61,18 @@ function stateOf(
   { version, change }: { readonly version: number; readonly change: Change },
 ): ListingState {
   return {
-    total: head?.total ?? 0,
-    version,
-    lineage: change.lineage + (head === undefined ? '' : markOf(head.directory)),
-    changedAt: change.committedAt,
-    dataVersion: asked ?? registry.version,
-    latestVersion: registry.version,
-    meta: metaOf(resource, head),
+    head: {
+      total: head?.total ?? 0,
+      version,
+      lineage: change.lineage + (head === undefined ? '' : markOf(head.directory)),
+      changedAt: change.committedAt,
+      dataVersion: asked ?? registry.version,
+      latestVersion: registry.version,
+    },
+    meta: resource.metaOf === undefined ? undefined : (head?.meta ?? '[]'),
     row: head,
     texts,
   }
-}
-
-function metaOf({ metaOf }: Resource, head: HeadRow | undefined): string | undefined {
-  return metaOf === undefined ? undefined : (head?.meta ?? '[]')
 }
 
 /** What the size of the pages of a listing depends on. */

@@ -4,7 +4,7 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
-import type { Head, OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
+import type { OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState, roomIn } from './listing-state.ts'
 import { makeView } from './make-view.ts'
@@ -16,14 +16,6 @@ export type ListingReader = Pick<StoreReader, 'readHead' | 'readPage' | 'viewCou
 
 type Found = Page | OutsideHistory | undefined
 
-function headOf(
-  state: ListingState | OutsideHistory | undefined,
-): Head | OutsideHistory | undefined {
-  if (!isListed(state)) return state
-  const { total, version, lineage, changedAt, dataVersion, latestVersion } = state
-  return { total, version, lineage, changedAt, dataVersion, latestVersion }
-}
-
 /** Scanning so many records takes some milliseconds. */
 const shortListingMax = 10_000
 
@@ -32,7 +24,10 @@ const attemptsMax = 5
 
 export function createListingReader(reads: ServingReads, views: Views): ListingReader {
   return {
-    readHead: (selection) => reads.now(() => after(readState(reads, selection), headOf)),
+    readHead: (selection) =>
+      reads.now(() =>
+        after(readState(reads, selection), (state) => (isListed(state) ? state.head : state)),
+      ),
     readPage(selection, offset, limit, turns) {
       const range = { offset, limit }
       return isWhole(selection)
@@ -51,7 +46,7 @@ function readWhole(reads: ServingReads, selection: Selection, range: PageRange):
     const { row, texts: first } = state
     if (row === undefined) return pageOf(state, nothing, 0)
     return after(readPageTexts(reads, row, range, roomIn(state), first), (texts) =>
-      pageOf(state, texts, state.total),
+      pageOf(state, texts, state.head.total),
     )
   })
 }
@@ -62,19 +57,9 @@ function isListed(state: ListingState | OutsideHistory | undefined): state is Li
 
 const nothing: PageTexts = { records: [], greatestLimit: undefined }
 
-function pageOf(state: ListingState, texts: PageTexts, selected: number): Page {
-  return {
-    total: state.total,
-    version: state.version,
-    lineage: state.lineage,
-    changedAt: state.changedAt,
-    dataVersion: state.dataVersion,
-    latestVersion: state.latestVersion,
-    meta: state.meta,
-    selected,
-    records: texts.records,
-    greatestLimit: texts.greatestLimit,
-  }
+function pageOf({ head, meta }: ListingState, texts: PageTexts, selected: number): Page {
+  const { records, greatestLimit } = texts
+  return { ...head, meta, selected, records, greatestLimit }
 }
 
 /** What a view is read or made with. */
@@ -100,7 +85,7 @@ async function readSelected(
       return await readView(viewing, selection, range, { ...state, row })
     } catch (error) {
       const now = await read()
-      const isUnchanged = isListed(now) && now.lineage === state.lineage
+      const isUnchanged = isListed(now) && now.head.lineage === state.head.lineage
       if (isUnchanged || attempt === attemptsMax) throw error
     }
   }
@@ -138,13 +123,13 @@ async function readView(
 }
 
 /** @throws Error in another history than that of a state: numbers of segments are used again. */
-function checkHistory(reads: ServingReads, { version, lineage }: ListingState): Awaitable<void> {
-  return after(reads.change(version), (change) => {
-    if (!lineage.startsWith(change.lineage)) throw new Error('the store has another history now')
+function checkHistory(reads: ServingReads, { head }: ListingState): Awaitable<void> {
+  return after(reads.change(head.version), ({ lineage }) => {
+    if (!head.lineage.startsWith(lineage)) throw new Error('the store has another history now')
   })
 }
 
 /** Names a view by the state of the listing that it is of: a lineage is that of one import. */
-function keyOf({ resource, companyId, filters, sort }: Selection, { lineage }: Head): string {
-  return JSON.stringify([resource.name, companyId, lineage, filters, sort])
+function keyOf({ resource, companyId, filters, sort }: Selection, { head }: ListingState): string {
+  return JSON.stringify([resource.name, companyId, head.lineage, filters, sort])
 }
