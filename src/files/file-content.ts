@@ -21,7 +21,9 @@ export interface Reading {
 }
 
 /** What a file contains. */
-interface Content {
+export interface Content {
+  /** The first bytes of it. */
+  readonly start: Buffer
   readonly chunks: AsyncIterable<Buffer>
   /** Whether it is a file on its own, uncompressed. */
   readonly isStored: boolean
@@ -73,7 +75,8 @@ export async function openContent(
     const unpacked = unpack(file, compression, first.chunks, digest, streams)
     const isPacked = compression !== 'none'
     const content = await rowsOf(file, isPacked ? await withStart(unpacked) : first)
-    return { chunks: whole(content), isStored: !isPacked && file.size !== undefined }
+    const { start, chunks } = content
+    return { start, chunks: whole(chunks), isStored: !isPacked && file.size !== undefined }
   } catch (error) {
     close()
     signal.throwIfAborted()
@@ -94,24 +97,42 @@ function openStored(file: SourceFile): Readable {
 /** Chunks with the first bytes of them all. */
 interface Started {
   readonly start: Buffer
+  readonly rest: AsyncIterable<Buffer>
+  /** The start, and the rest. */
   readonly chunks: AsyncIterable<Buffer>
 }
 
 async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {
-  const iterator = chunks[Symbol.asyncIterator]()
+  const rest = chunks[Symbol.asyncIterator]()
   const first: Buffer[] = []
   for (let length = 0; length < startBytes;) {
-    const step = await iterator.next()
+    const step = await rest.next()
     if (step.done === true) break
     first.push(step.value)
     length += step.value.length
   }
   const start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
+  return startingWith(start, { [Symbol.asyncIterator]: () => rest })
+}
+
+function startingWith(start: Buffer, rest: AsyncIterable<Buffer>): Started {
   async function* all(): AsyncGenerator<Buffer> {
     yield start
-    yield* { [Symbol.asyncIterator]: () => iterator }
+    yield* rest
   }
-  return { start, chunks: all() }
+  return { start, rest, chunks: all() }
+}
+
+/** Looks at the first bytes of a text in UTF-8, without a byte order mark. */
+export async function openText(chunks: AsyncIterable<Buffer>): Promise<Started> {
+  return withoutMark(await withStart(chunks))
+}
+
+const byteOrderMark = Buffer.from('\uFEFF')
+
+function withoutMark(text: Started): Started {
+  const isMarked = text.start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+  return isMarked ? startingWith(text.start.subarray(byteOrderMark.length), text.rest) : text
 }
 
 type Compression = SourceFile['compression']
@@ -202,17 +223,19 @@ async function* rangeOf(
 }
 
 /** The rows of a file: Parquet as it is, else UTF-8. */
-async function rowsOf(file: SourceFile, stored: Started): Promise<AsyncIterable<Buffer>> {
+async function rowsOf(file: SourceFile, stored: Started): Promise<Started> {
   const { skippedLines = 0 } = file.options
   if (file.format === 'parquet') {
     refuseOtherContent(file, stored.start)
-    return stored.chunks
+    return stored
   }
   const encoding = encodingOf(file.name, stored.start, file.options.encoding)
-  const { start, chunks } =
-    encoding === 'utf-8' ? stored : await withStart(toUtf8(file.name, encoding, stored.chunks))
-  refuseOtherContent(file, start)
-  return skippedLines > 0 ? withoutLines(chunks, skippedLines) : chunks
+  const text =
+    encoding === 'utf-8'
+      ? withoutMark(stored)
+      : await openText(toUtf8(file.name, encoding, stored.chunks))
+  refuseOtherContent(file, text.start)
+  return skippedLines > 0 ? { ...text, chunks: withoutLines(text.chunks, skippedLines) } : text
 }
 
 const [newline, carriageReturn] = [0x0a, 0x0d]

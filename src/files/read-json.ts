@@ -4,7 +4,8 @@
 
 import type { Refusal, SourceRow } from './refusal.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import type { Format } from './source-file.ts'
+import type { Content } from './file-content.ts'
+import type { SourceFile } from './source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
 import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
@@ -20,16 +21,12 @@ export interface PlacedRow {
 export type Rows = Iterable<PlacedRow>
 
 const newline = 10
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** So many lines are parsed at once: most rows are gone before memory is next cleaned up. */
 const linesAtOnce = 32
 
 /** The rows of NDJSON, one JSON object per line; blank lines are skipped. */
-export async function* readNdjson(
-  chunks: AsyncIterable<Buffer>,
-  file: number,
-): AsyncGenerator<Rows> {
+async function* readNdjson(chunks: AsyncIterable<Buffer>, file: number): AsyncGenerator<Rows> {
   let number = 0
   function* rowsOf(lines: Buffer | undefined): Generator<PlacedRow> {
     for (const row of lines === undefined ? [tooLong()] : parseLines(lines)) {
@@ -37,7 +34,7 @@ export async function* readNdjson(
       if (row !== undefined) yield { file, number, row }
     }
   }
-  for await (const lines of splitLines(withoutByteOrderMark(chunks))) yield rowsOf(lines)
+  for await (const lines of splitLines(chunks)) yield rowsOf(lines)
 }
 
 /** Parses lines; undefined for a blank one. */
@@ -80,20 +77,14 @@ function* parseEach(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
   }
 }
 
-/**
- * The rows of a JSON array, or of NDJSON if the first character is not a bracket.
- *
- * @param records the path of the array in an object; undefined if it is the text itself.
- */
+/** The rows of NDJSON or a JSON array. */
 export async function* readJson(
-  name: string,
-  chunks: AsyncIterable<Buffer>,
+  source: Pick<SourceFile, 'name' | 'format' | 'options'>,
+  { start, chunks }: Pick<Content, 'start' | 'chunks'>,
   file: number,
-  records?: string,
 ): AsyncGenerator<Rows> {
-  const { isArray, rest } = await openJson('json', records, chunks)
-  if (!isArray) {
-    yield* readNdjson(rest, file)
+  if (!isArray(source, start)) {
+    yield* readNdjson(chunks, file)
     return
   }
   let number = 0
@@ -103,47 +94,20 @@ export async function* readJson(
       yield { file, number, row: element === undefined ? tooLong() : parseRow(element) }
     }
   }
-  for await (const elements of splitElements(name, records, rest)) yield rowsOf(elements)
+  for await (const elements of splitElements(source, chunks)) yield rowsOf(elements)
 }
 
-/** Whether the rows are the elements of an array, and the chunks without what is before that. */
-export async function openJson(
-  format: Format,
-  records: string | undefined,
-  chunks: AsyncIterable<Buffer>,
-): Promise<{ readonly isArray: boolean; readonly rest: AsyncIterable<Buffer> }> {
-  const unmarked = withoutByteOrderMark(chunks)
-  if (format === 'ndjson') return { isArray: false, rest: unmarked }
-  if (records !== undefined) return { isArray: true, rest: unmarked }
-  for (;;) {
-    const step = await unmarked.next()
-    if (step.done === true) return { isArray: false, rest: unmarked }
-    const at = step.value.findIndex((byte) => byte > 32)
-    if (at < 0) continue
-    const rest = startingWith(step.value.subarray(at), unmarked)
-    return { isArray: step.value[at] === 0x5b, rest }
-  }
+/** Whether the rows of a text are the elements of an array, rather than its lines. */
+export function isArray(
+  { format, options }: Pick<SourceFile, 'format' | 'options'>,
+  start: Buffer,
+) {
+  if (format === 'ndjson') return false
+  return options.records !== undefined || /^\s*\[/.test(start.toString('latin1'))
 }
 
 function isBlankLine(line: Buffer): boolean {
   return line.length === 0 || ((line[0] ?? 0) <= 32 && line.toString().trim() === '')
-}
-
-async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let start: Buffer | undefined = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    if (start === undefined) {
-      yield chunk
-      continue
-    }
-    // A pipe may split the mark between chunks.
-    start = Buffer.concat([start, chunk])
-    if (start.length < byteOrderMark.length) continue
-    const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-    yield isMarked ? start.subarray(byteOrderMark.length) : start
-    start = undefined
-  }
-  if (start !== undefined) yield start
 }
 
 /** Whole lines, those of each chunk together; undefined for a line that is too long. */
@@ -182,20 +146,13 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
   return carry.length === 0 ? end : Buffer.concat([...carry, end])
 }
 
-async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first
-  yield* rest
-}
-
 /**
  * The texts of an array's elements; undefined for one that is too long.
  *
- * @param records the path of the array in an object; undefined if it is the text itself.
  * @throws OperatorError if there is no array there, or two, or what is around it is not sound.
  */
 export async function* splitElements(
-  name: string,
-  records: string | undefined,
+  { name, options: { records } }: Pick<SourceFile, 'name' | 'options'>,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(Buffer | undefined)[]> {
   const wanted = records ?? ''

@@ -16,7 +16,7 @@ import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent } from './file-content.ts'
 import { tooDeep } from './parse-row.ts'
-import { type PlacedRow, readJson, readNdjson, type Rows } from './read-json.ts'
+import { type PlacedRow, readJson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
 
@@ -101,10 +101,7 @@ function readFiles(
           }))
         }
       } else if (format === 'ndjson' || format === 'json') {
-        const { chunks } = await openContent(sourceFile, digest, options)
-        yield* format === 'ndjson'
-          ? readNdjson(chunks, file)
-          : readJson(sourceFile.name, chunks, file, sourceFile.options.records)
+        yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
       } else {
         const preparing = { folder: folderOf(), digest, reading: options }
         const prepared = await prepareParquet(sourceFile, preparing)

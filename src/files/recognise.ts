@@ -67,7 +67,7 @@ export function isText(start: Buffer): boolean {
  */
 export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const bytes = start.subarray(0, 1_024).toString('latin1')
-  const head = bytes.replace(/^\xef\xbb\xbf/, '').trimStart()
+  const head = bytes.trimStart()
   refuseKind(file.name, head)
   const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
@@ -116,10 +116,7 @@ function refuseJson(file: SourceFile, head: string): void {
 
 /** Refuses what is not JSON, and JSON whose rows are not at the top. */
 function refuseOtherJson(file: SourceFile, start: Buffer): void {
-  const text = start
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .trimStart()
+  const text = start.toString().trimStart()
   if (text === '') return
   const lines = text.split('\n')
   const isNdjson = file.format === 'ndjson'

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { openText } from '../../src/files/file-content.ts'
 import { rowBytesMax } from '../../src/files/parse-row.ts'
-import { type PlacedRow, readJson, readNdjson, type Rows } from '../../src/files/read-json.ts'
+import { type PlacedRow, readJson, type Rows } from '../../src/files/read-json.ts'
 import { Refusal } from '../../src/files/refusal.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 
@@ -20,8 +21,12 @@ async function gather(batches: AsyncIterable<Rows>): Promise<PlacedRow[]> {
   return gathered
 }
 
-const ndjson = (...pieces: Pieces) => gather(readNdjson(stream(pieces), 0))
-const json = (...pieces: Pieces) => gather(readJson('x.json', stream(pieces), 0))
+const read = async (format: 'ndjson' | 'json', pieces: Pieces) => {
+  const content = await openText(stream(pieces))
+  return gather(readJson({ name: 'x.json', format, options: {} }, content, 0))
+}
+const ndjson = (...pieces: Pieces) => read('ndjson', pieces)
+const json = (...pieces: Pieces) => read('json', pieces)
 
 /** Rows as a test writes them: `[number, row]`, or `[number, the refusal's reason]`. */
 function shown(rows: readonly PlacedRow[]) {

@@ -11,7 +11,7 @@ import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { parseRow, rowBytesMax } from '../parse-row.ts'
 import { openCsv } from '../read-csv.ts'
-import { openJson, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
+import { isArray, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { refuseBytes } from '../encoding.ts'
@@ -124,18 +124,17 @@ async function copyJson(
   file: SourceFile,
   { folder, digest, reading }: Preparing,
 ): Promise<TableFile> {
-  const { name, format } = file
-  const { records } = file.options
-  const { chunks } = await openContent(file, digest, reading)
-  const { isArray, rest } = await openJson(format, records, chunks)
+  const { name } = file
+  const { start, chunks } = await openContent(file, digest, reading)
+  const isOfElements = isArray(file, start)
   const check = createRowCheck(name)
-  const marks = isArray
+  const marks = isOfElements
     ? { open: '[', between: ',', close: ']' }
     : { open: '', between: '\n', close: '' }
   using pieces = createPieces(folder, 'json', marks)
-  const parts = isArray
-    ? checkedElements(splitElements(name, records, rest), check)
-    : checkedLines(splitLines(rest), check)
+  const parts = isOfElements
+    ? checkedElements(splitElements(file, chunks), check)
+    : checkedLines(splitLines(chunks), check)
   for await (const part of parts) pieces.add(part)
   const columns = [...check.names].sort()
   return { name, kind: 'json', columns, delimiter: '', ...pieces.end() }
