@@ -147,7 +147,7 @@ function placeOf(part: string, text: string, from: number): number {
 
 const noText = new Uint8Array()
 
-/** Without the view of a part that `ByteWriter.bytes` would take, of each of thousands. */
+/** Copies a part without a view of it, since there are thousands. */
 function copy(writer: ByteWriter, from: Buffer, start: number, end: number): void {
   const at = writer.room(end - start)
   from.copy(writer.memory(), at, start, end)

@@ -1,7 +1,6 @@
 // Keeps the names of companies, and with them the index of their words, within the transaction that
 // changes what sources say.
 
-import type { Awaitable } from '../awaitable.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
 import type { RegistryDatabase, Database } from '../sql/database.ts'
@@ -57,9 +56,6 @@ function nameIn(
 
 export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
-/** How many companies are compared and written at once. */
-const companiesAtOnce = 2_000
-
 /**
  * Makes what brings names up to date. The sources, and the attributes in which they name companies,
  * are those of now.
@@ -67,58 +63,36 @@ const companiesAtOnce = 2_000
 export async function createNameKeeper(db: RegistryDatabase) {
   const sources = await db.tables.sources()
   const words = await createWordIndex(db)
-  const hasNames = (await db.rows('select 1 from names limit 1')).length > 0
   let count = 0
-  let pending = new Map<number, Pending>()
-  async function write(): Promise<void> {
-    const some = pending
-    pending = new Map()
-    const changes = await compare(db, some, hasNames || count > 0)
-    count += changes.length
-    await writeNames(db, changes)
-    await words.change(changes)
-  }
   return {
     /**
-     * Notes what sources say of a company now; the last time counts.
+     * Takes what sources say of companies now.
      *
-     * @param isNew whether the company can have had no name before.
+     * @param made those that can have had no name before.
      */
-    change(companyId: number, said: readonly ListedRecord[], isNew = false): Awaitable<void> {
-      const known = pending.get(companyId) ?? { isNew }
-      pending.set(companyId, { isNew: known.isNew, name: nameOf(said, sources) })
-      if (pending.size >= companiesAtOnce) return write()
+    async change(said: Said, made: ReadonlySet<number> = new Set()): Promise<void> {
+      const kept = await readNames(
+        db,
+        [...said.keys()].filter((id) => !made.has(id)),
+      )
+      const changes: NameChange[] = []
+      for (const [id, records] of said) {
+        const [former, name] = [kept.get(id), nameOf(records, sources)]
+        if (former !== name) changes.push({ id, former, name })
+      }
+      await writeNames(db, changes)
+      await words.change(changes)
+      count += changes.length
     },
     /** Writes what is left, and returns the number of companies whose names have changed. */
     async finish(): Promise<number> {
-      await write()
       await words.finish()
       return count
     },
   }
 }
 
-interface Pending {
-  /** Whether it can have had no name. */
-  readonly isNew: boolean
-  readonly name: string | undefined
-}
-
-/** The names that differ from those that are kept. */
-async function compare(
-  db: Database,
-  pending: ReadonlyMap<number, Pending>,
-  hasNames: boolean,
-): Promise<NameChange[]> {
-  const known = [...pending].filter(([, { isNew }]) => !isNew).map(([id]) => id)
-  const kept = hasNames ? await readNames(db, known) : new Map<number, string>()
-  const changes: NameChange[] = []
-  for (const [id, { name }] of pending) {
-    const former = kept.get(id)
-    if (former !== name) changes.push({ id, former, name })
-  }
-  return changes
-}
+type Said = ReadonlyMap<number, readonly ListedRecord[]>
 
 /** The names that are kept of companies. */
 async function readNames(db: Database, ids: readonly number[]): Promise<Map<number, string>> {

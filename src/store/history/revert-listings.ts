@@ -67,9 +67,7 @@ export async function revertListings(
       if (out.isFull()) await out.flush()
     }
     await out.flush()
-    if (names !== undefined) {
-      for (const [id, said] of await readAttributes(tables, reverted)) await names.change(id, said)
-    }
+    await names?.change(await readAttributes(tables, reverted))
     done += companies.length
     onShare(done / changed.length)
     await nextTurn()

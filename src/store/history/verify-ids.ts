@@ -4,14 +4,10 @@
 import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import type { Database, Row } from '../sql/database.ts'
 
-/** Sums over the records of a listing: of none, of their ids, and of ids with sources. */
-export interface IdSums {
-  readonly records: number
-  readonly ids: number
-  readonly pairs: number
-}
+/** Of the records of a listing, their number, and sums of their ids, and of ids with sources. */
+export type IdSums = readonly [records: number, ids: number, pairs: number]
 
-export const noIds: IdSums = { records: 0, ids: 0, pairs: 0 }
+export const noIds: IdSums = [0, 0, 0]
 
 /** The columns of a query on `record_ids`; the remainders keep the sums exact in JavaScript. */
 export const idSums = `
@@ -19,26 +15,22 @@ export const idSums = `
   sum((id % 8191 + 1) * (id % 8179 + source_id)) as pairs`
 
 export function idSumsOf(row: Row): IdSums {
-  return { records: Number(row['records']), ids: Number(row['ids']), pairs: Number(row['pairs']) }
+  return [Number(row['records']), Number(row['ids']), Number(row['pairs'])]
 }
 
 /** The same sums over the records of a segment. */
 export function sumIds({ count, ids, sources }: SegmentIndex): IdSums {
-  const sums = { records: count, ids: 0, pairs: 0 }
+  let [all, pairs] = [0, 0]
   for (const [n, id] of ids.entries()) {
-    sums.ids += id % 16_777_213
-    sums.pairs += ((id % 8_191) + 1) * ((id % 8_179) + (sources[n] ?? 0))
+    all += id % 16_777_213
+    pairs += ((id % 8_191) + 1) * ((id % 8_179) + (sources[n] ?? 0))
   }
-  return sums
+  return [count, all, pairs]
 }
 
-export function addSums(a: IdSums, b: IdSums): IdSums {
-  return { records: a.records + b.records, ids: a.ids + b.ids, pairs: a.pairs + b.pairs }
-}
+export const addSums = (a: IdSums, b: IdSums): IdSums => [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 
-export function isSameSums(a: IdSums, b: IdSums): boolean {
-  return a.records === b.records && a.ids === b.ids && a.pairs === b.pairs
-}
+export const isSameSums = (a: IdSums, b: IdSums): boolean => a.every((sum, n) => sum === b[n])
 
 /** Records that are in several listings, which have one content. */
 export interface SharedRecords {

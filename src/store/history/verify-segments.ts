@@ -9,7 +9,7 @@ import {
   type ListedRecord,
   recordsOf,
 } from '../listing/segment.ts'
-import { countTypes } from '../listing/shape.ts'
+import { typesOf } from '../listing/shape.ts'
 import type { SegmentKey, SegmentRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { CheckedKind, VerifiedRegistry } from './verify-companies.ts'
@@ -64,7 +64,7 @@ export function checkSegment(
     largest: Math.max(...index.lengths),
     first: { id: first.id, sort: first.sort },
     last: { id: last.id, sort: last.sort },
-    types: countTypes(shape, index),
+    types: typesOf(shape, records),
     ids: sumIds(index),
     said: resource === undefined ? records : [],
   }

@@ -5,14 +5,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type RegistryDatabase, type Database, readValue, type Row } from '../sql/database.ts'
+import { type RegistryDatabase, type Database, readValue } from '../sql/database.ts'
 import { verifyCompanies } from './verify-companies.ts'
 
-/** A kind of fault: a query for the faulty rows, and the description of one. */
-export interface Rule {
-  readonly sql: string
-  readonly describe: (row: Row) => string
-}
+/** By the kind of fault, a query whose column `fault` has a sentence on each. */
+export type Rules = Readonly<Record<string, string>>
 
 /** A database connection within one snapshot. */
 export interface VerifiedDatabase extends RegistryDatabase {
@@ -21,7 +18,7 @@ export interface VerifiedDatabase extends RegistryDatabase {
   /** The message of an error caused by unreadable files; undefined for other errors. */
   damageIn(error: unknown): string | undefined
   /** Rules for tables that only this database has. */
-  readonly rules: Readonly<Record<string, Rule>>
+  readonly rules: Rules
 }
 
 /**
@@ -73,13 +70,11 @@ async function countAll(
   ])
 }
 
-async function applyRules(
-  db: Database,
-  all: Readonly<Record<string, Rule>>,
-  report: Report,
-): Promise<void> {
-  for (const [kind, { sql, describe }] of Object.entries(all)) {
-    for await (const rows of db.batches(sql)) for (const row of rows) report(kind, describe(row))
+async function applyRules(db: Database, all: Rules, report: Report): Promise<void> {
+  for (const [kind, sql] of Object.entries(all)) {
+    for await (const rows of db.batches(sql)) {
+      for (const row of rows) report(kind, String(row['fault']))
+    }
     await nextTurn()
   }
 }
@@ -88,68 +83,46 @@ const isUnknownVersion = (column: string) => `${column} not in (select version f
 
 const pastFrom = '(select past_from from store)'
 
-const headIn = (row: Row) =>
-  `${String(row['listing'])} of company ${String(row['company_id'])}, ` +
-  `version ${String(row['version'])}`
+const headIn = "listing || ' of company ' || company_id || ', version ' || version"
 
-const rules: Readonly<Record<string, Rule>> = {
-  lineages: {
-    sql: `select version from imports
-      where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
-    describe: (row) => `import ${String(row['version'])}: another import has the same lineage`,
-  },
-  'company versions': {
-    sql: `select id, version from companies where ${isUnknownVersion('version')}`,
-    describe: (row) =>
-      `company ${String(row['id'])}: known since version ${String(row['version'])}, which is none`,
-  },
-  'company past': {
-    sql: `select company_id, version, until from companies_past
-      where version >= until or ${isUnknownVersion('until')}`,
-    describe: (row) =>
-      `company ${String(row['company_id'])}: a past state has the versions ` +
-      `${String(row['version'])} to ${String(row['until'])}`,
-  },
-  'head versions': {
-    sql: `select company_id, listing, version from heads where ${isUnknownVersion('version')}`,
-    describe: (row) => `${headIn(row)}: there is no such version`,
-  },
-  'head companies': {
-    // What is known of versions before the earliest one was pruned; and a listing may have become
-    // empty in the version that has forgotten its company.
-    sql: `select company_id, listing, version from heads h where not exists (
-        select 1 from companies c
-        where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
-      ) and not exists (
-        select 1 from companies_past p where p.company_id = h.company_id
-          and (h.version between p.version and p.until or h.version <= ${pastFrom})
-      ) and not ${isUnknownVersion('h.version')}`,
-    describe: (row) => `${headIn(row)}: the company is not known then`,
-  },
-  'segment numbers': {
-    sql: `select g.company_id, g.segment, s.segments from segments g
-      join store s on g.segment > s.segments`,
-    describe: (row) =>
-      `segment ${String(row['segment'])} of company ${String(row['company_id'])}: ` +
-      `its number is above the last one, ${String(row['segments'])}`,
-  },
-  'assigned ids': {
-    sql: `select listing, id from record_keys group by listing, id having count(*) > 1`,
-    describe: (row) =>
-      `${String(row['listing'])}: the id ${String(row['id'])} is that of several keys`,
-  },
-  'sources of keys': {
-    sql: `select listing, id from record_keys
-      where source_id not in (select id from sources) order by listing, id`,
-    describe: (row) =>
-      `${String(row['listing'])}: the id ${String(row['id'])} is assigned to no source`,
-  },
-  'record sources': {
-    sql: `select listing, id from record_ids group by listing, id
-      having min(source_id) <> max(source_id)`,
-    describe: (row) =>
-      `${String(row['listing'])}: the record ${String(row['id'])} has more than one source`,
-  },
+const rules: Rules = {
+  lineages: `
+    select 'import ' || version || ': another import has the same lineage' as fault from imports
+    where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
+  'company versions': `
+    select 'company ' || id || ': known since version ' || version || ', which is none' as fault
+    from companies where ${isUnknownVersion('version')}`,
+  'company past': `
+    select 'company ' || company_id || ': a past state has the versions ' || version
+      || ' to ' || until as fault
+    from companies_past where version >= until or ${isUnknownVersion('until')}`,
+  'head versions': `
+    select ${headIn} || ': there is no such version' as fault
+    from heads where ${isUnknownVersion('version')}`,
+  // What is known of versions before the earliest one was pruned; and a listing may have become
+  // empty in the version that has forgotten its company.
+  'head companies': `
+    select ${headIn} || ': the company is not known then' as fault
+    from heads h where not exists (
+      select 1 from companies c
+      where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
+    ) and not exists (
+      select 1 from companies_past p where p.company_id = h.company_id
+        and (h.version between p.version and p.until or h.version <= ${pastFrom})
+    ) and not ${isUnknownVersion('h.version')}`,
+  'segment numbers': `
+    select 'segment ' || g.segment || ' of company ' || g.company_id
+      || ': its number is above the last one, ' || s.segments as fault
+    from segments g join store s on g.segment > s.segments`,
+  'assigned ids': `
+    select listing || ': the id ' || id || ' is that of several keys' as fault
+    from record_keys group by listing, id having count(*) > 1`,
+  'sources of keys': `
+    select listing || ': the id ' || id || ' is assigned to no source' as fault from record_keys
+    where source_id not in (select id from sources) order by listing, id`,
+  'record sources': `
+    select listing || ': the record ' || id || ' has more than one source' as fault
+    from record_ids group by listing, id having min(source_id) <> max(source_id)`,
 }
 
 /** How many faults of each kind are reported individually. */

@@ -4,25 +4,12 @@
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 
 /** How characters are written: `latin1` if all are ASCII, `hex` for pairs of hexadecimal digits. */
-export type TextEncoding = 'utf8' | 'latin1' | 'hex'
+type TextEncoding = 'utf8' | 'latin1' | 'hex'
 
-/** Writes numbers and texts one after another. */
-export interface ByteWriter {
-  /** An integer from 0 to 2^53-1. */
-  number(value: number): void
-  /** An integer from -(2^53-1) to 2^53-1. */
-  signed(value: number): void
-  bytes(value: Uint8Array): void
-  text(value: string, encoding?: TextEncoding): void
-  /** Makes room; what is written there is written into `memory()`, from the place returned. */
-  room(length: number): number
-  memory(): Buffer
-  /** A copy of what was written. */
-  take(): Buffer
-}
+export type ByteWriter = ReturnType<typeof createWriter>
 
-/** Writes into memory that grows and is used again after `take`. */
-export function createWriter(): ByteWriter {
+/** Writes numbers and texts into memory that grows and is used again after `take`. */
+export function createWriter() {
   let memory = Buffer.allocUnsafeSlow(16_384)
   let end = 0
 
@@ -33,6 +20,7 @@ export function createWriter(): ByteWriter {
     memory = larger
   }
 
+  /** An integer from 0 to 2^53-1. */
   function number(value: number): void {
     reserve(9)
     let rest = value
@@ -49,7 +37,8 @@ export function createWriter(): ByteWriter {
 
   return {
     number,
-    signed(value) {
+    /** An integer from -(2^53-1) to 2^53-1. */
+    signed(value: number): void {
       const size = Math.abs(value)
       const sign = value < 0 ? 0x40 : 0
       reserve(10)
@@ -60,22 +49,19 @@ export function createWriter(): ByteWriter {
       memory[end++] = (size % 0x40) | sign | 0x80
       number(Math.floor(size / 0x40))
     },
-    bytes(value) {
-      reserve(value.length)
-      memory.set(value, end)
-      end += value.length
-    },
-    text(value, encoding = 'utf8') {
+    text(value: string, encoding: TextEncoding = 'utf8'): void {
       reserve(value.length * 3)
       end += memory.write(value, end, encoding)
     },
-    room(length) {
+    /** Makes room; what is written there is written into `memory()`, from the place returned. */
+    room(length: number): number {
       reserve(length)
       end += length
       return end - length
     },
     memory: () => memory,
-    take() {
+    /** A copy of what was written. */
+    take(): Buffer {
       const copy = Buffer.allocUnsafe(end)
       memory.copy(copy, 0, 0, end)
       end = 0
@@ -84,65 +70,57 @@ export function createWriter(): ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` has written. */
-export interface ByteReader {
-  number(): number
-  signed(): number
-  bytes(length: number): Buffer
-  text(length: number, encoding?: TextEncoding): string
-  /** Passes over bytes; returns the place in `source` where they begin. */
-  skip(length: number): number
-  readonly source: Buffer
-  isAtEnd(): boolean
-}
+export type ByteReader = ReturnType<typeof createReader>
 
-/** @throws Error where the bytes end within a value. */
-export function createReader(source: Uint8Array, from = 0): ByteReader {
-  const bytes = Buffer.from(source.buffer, source.byteOffset, source.length)
-  let at = from
+/**
+ * Reads what a `ByteWriter` has written.
+ *
+ * @throws Error where the bytes end within a value.
+ */
+export function createReader(from: Uint8Array, start = 0) {
+  const source = Buffer.from(from.buffer, from.byteOffset, from.length)
+  let at = start
+
+  function byte(): number {
+    const next = source[at++]
+    if (next === undefined) throw new RangeError('an index of records ends too early')
+    return next
+  }
 
   function number(): number {
-    let byte = bytes[at++]
-    if (byte === undefined) throw new RangeError('an index of records ends too early')
-    if (byte < 0x80) return byte
-    let value = byte & 0x7f
+    let next = byte()
+    if (next < 0x80) return next
+    let value = next & 0x7f
     let scale = 0x80
     do {
-      byte = bytes[at++]
-      if (byte === undefined) throw new RangeError('an index of records ends too early')
-      value += (byte & 0x7f) * scale
+      next = byte()
+      value += (next & 0x7f) * scale
       scale *= 0x80
-    } while (byte > 0x7f)
+    } while (next > 0x7f)
     return value
   }
 
+  /** Passes over bytes; returns the place in `source` where they begin. */
   function skip(length: number): number {
-    const start = at
+    const begin = at
     at += length
-    if (at > bytes.length) throw new RangeError('an index of records ends too early')
-    return start
+    if (at > source.length) throw new RangeError('an index of records ends too early')
+    return begin
   }
 
   return {
     number,
-    signed() {
-      const byte = bytes[at++]
-      if (byte === undefined) throw new RangeError('an index of records ends too early')
-      const low = byte & 0x3f
-      const size = byte < 0x80 ? low : low + number() * 0x40
-      return (byte & 0x40) === 0 ? size : -size
+    signed(): number {
+      const first = byte()
+      const low = first & 0x3f
+      const size = first < 0x80 ? low : low + number() * 0x40
+      return (first & 0x40) === 0 ? size : -size
     },
-    bytes(length) {
-      const start = skip(length)
-      return bytes.subarray(start, at)
-    },
-    text(length, encoding = 'utf8') {
-      const start = skip(length)
-      return bytes.toString(encoding, start, at)
-    },
+    bytes: (length: number) => source.subarray(skip(length), at),
+    text: (length: number, encoding?: TextEncoding) => source.toString(encoding, skip(length), at),
     skip,
-    source: bytes,
-    isAtEnd: () => at === bytes.length,
+    source,
+    isAtEnd: () => at === source.length,
   }
 }
 

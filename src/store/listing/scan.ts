@@ -145,20 +145,18 @@ function createTest(fields: IndexedFields, { field, anyOf }: Filter): Test {
   if (place === undefined) throw new Error(`${fields.shape.listing} has no index of ${field}`)
   const takesNull = anyOf.includes(null)
   const intervals = anyOf.filter((one) => one !== null)
-  const byNumber = (numbers: Float64Array, kept: Uint8Array) =>
-    markNumbers(numbers, kept, intervals, takesNull)
   return (index, kept) => {
-    if (place === 'id') return byNumber(index.ids, kept)
-    if (place === 'sort') return byNumber(index.sorts, kept)
     const column = columnOf(index, place)
     return column.type === 'integer'
-      ? byNumber(column.numbers, kept)
+      ? markNumbers(column.numbers, kept, intervals, takesNull)
       : markTexts(column, kept, intervals, takesNull)
   }
 }
 
-function columnOf({ columns }: SegmentIndex, at: number): IndexColumn {
-  const column = columns[at]
+function columnOf({ ids, sorts, columns }: SegmentIndex, place: Place): IndexColumn {
+  if (place === 'id') return { type: 'integer', numbers: ids }
+  if (place === 'sort') return { type: 'integer', numbers: sorts }
+  const column = columns[place]
   if (column === undefined) throw new Error('an index lacks a column')
   return column
 }
@@ -228,8 +226,6 @@ function createKeys(place: Place | undefined) {
     readsTexts: place === undefined,
     add(index: SegmentIndex, kept: Uint8Array, values: readonly unknown[] = []) {
       if (place === undefined) return addValues(keys, texts, kept, values)
-      if (place === 'id') return addNumbers(keys, kept, index.ids)
-      if (place === 'sort') return addNumbers(keys, kept, index.sorts)
       const column = columnOf(index, place)
       if (column.type === 'integer') return addNumbers(keys, kept, column.numbers)
       const codes = column.values.map((value) => texts.codeOf(value))

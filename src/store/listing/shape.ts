@@ -4,7 +4,7 @@
 import { filterColumns, filterValuesOf, type FilterValue } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { readMoment } from '../../text/moment.ts'
-import type { ListedRecord, SegmentIndex } from './segment.ts'
+import type { ListedRecord } from './segment.ts'
 
 /** What is kept of each record, so that nothing has to read its text. */
 export interface ShapeColumn {
@@ -91,20 +91,6 @@ export const attributesShape: ListingShape = {
 export function comparedColumns(shape: ListingShape): readonly number[] | undefined {
   if (shape === attributesShape) return undefined
   return shape.metaColumn === undefined ? [] : [shape.metaColumn]
-}
-
-/** How many records of a segment have each type; empty for a shape without `meta`. */
-export function countTypes({ metaColumn }: ListingShape, index: SegmentIndex): Map<string, number> {
-  const counts = new Map<string, number>()
-  const column = metaColumn === undefined ? undefined : index.columns[metaColumn]
-  if (column?.type !== 'text') return counts
-  const byCode = new Uint32Array(column.values.length + 1)
-  for (const code of column.codes) byCode[code] = (byCode[code] ?? 0) + 1
-  for (const [n, type] of column.values.entries()) {
-    const count = byCode[n + 1] ?? 0
-    if (count > 0) counts.set(type, count)
-  }
-  return counts
 }
 
 /** The JSON text of `meta`: by count descending, then by the bytes of the type. */

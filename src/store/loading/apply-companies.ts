@@ -43,6 +43,7 @@ export async function applyCompanies(
     const companies = batch.map(([company]) => Number(company))
     const said = await readAttributes(tables, companies)
     const rows = stagedAttributes(context, companies)
+    const now = new Map<number, readonly ListedRecord[]>()
     for (const [id, isChange] of batch) {
       const company = Number(id)
       const former = said.get(company) ?? []
@@ -54,9 +55,10 @@ export async function applyCompanies(
       const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
       const entries = cut.map((one) => out.addSegment(company, one))
       out.addListing({ companyId: company, meta: null, entries, known: [] })
-      await names.change(company, records, former.length === 0)
+      now.set(company, records)
     }
     await out.flush()
+    await names.change(now, new Set(companies.filter((id) => !said.has(id))))
     parts('writing')(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
   }
@@ -71,13 +73,14 @@ async function renameAll({ tables, version }: ImportContext, names: NameKeeper):
   for (let after = -1; after < Infinity;) {
     const range = { after, limit: attributesAtOnce }
     const companies = await tables.companiesWith(attributesShape.listing, range)
-    const renamed: number[] = []
-    for (const [company, records] of await readAttributes(tables, companies)) {
-      if (nameOf(records, before) === nameOf(records, now)) continue
-      await names.change(company, records)
-      renamed.push(company)
-    }
-    await traceCompanies(tables, version, renamed)
+    const said = [...(await readAttributes(tables, companies))]
+    const renamed = said.filter(([, one]) => nameOf(one, before) !== nameOf(one, now))
+    await names.change(new Map(renamed))
+    await traceCompanies(
+      tables,
+      version,
+      renamed.map(([company]) => company),
+    )
     after = companies.at(-1) ?? Infinity
     await nextTurn()
   }

@@ -5,7 +5,7 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
-import { type Rule, verifyStore } from '../history/verify.ts'
+import { verifyStore } from '../history/verify.ts'
 import { undecidedSql } from './citus/undecided.ts'
 
 /** What is verified. */
@@ -39,23 +39,19 @@ export async function verify(
   return found
 }
 
-const companyNames: Rule = {
-  sql: `select coalesce(c.id, n.company_id) as company_id
-    from (select * from companies where identifier is not null) c
-    full join company_names n on n.company_id = c.id
-    where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`,
-  describe: (row) =>
-    `company ${String(row['company_id'])}: its name is missing or wrong in company_names`,
-}
+const companyNames = `
+  select 'company ' || coalesce(c.id, n.company_id)
+    || ': its name is missing or wrong in company_names' as fault
+  from (select * from companies where identifier is not null) c
+  full join company_names n on n.company_id = c.id
+  where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`
 
 /** Transactions that nobody has decided, after the coordinator or a node was lost. */
-const undecided: Rule = {
-  sql: undecidedSql(10),
-  describe: (row) =>
-    `node ${String(row['node'])}: transactions are neither committed nor rolled back; ` +
-    `Citus decides within a minute, or: select recover_prepared_transactions(): ` +
-    String(row['found']),
-}
+const undecided = `
+  select 'node ' || node || ': transactions are neither committed nor rolled back; '
+    || 'Citus decides within a minute, or: select recover_prepared_transactions(): '
+    || coalesce(found, 'null') as fault
+  from (${undecidedSql(10)}) u`
 
 /** Unreadable data: data_corrupted, index_corrupted, io_error, or text that is not JSON. */
 function isDamage(error: unknown): error is DatabaseError {

@@ -146,7 +146,7 @@ async function keepNames({ db, tables, touched }: Work): Promise<number> {
   const said = touched.filter(({ listing }) => listing === attributesShape.listing)
   const companies = [...new Set(said.map(({ companyId }) => companyId))]
   const now = await readAttributes(tables, companies)
-  for (const id of companies) await names.change(id, now.get(id) ?? [])
+  await names.change(new Map(companies.map((id) => [id, now.get(id) ?? []])))
   return names.finish()
 }
 

@@ -24,17 +24,6 @@ export interface SpoolPlace {
   readonly length: number
 }
 
-/** What identifies a row, and orders its record. */
-export interface RowTexts {
-  readonly sort: string | null
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
-  readonly key: string | null
-  readonly asOf: string | null
-}
-
-export type Spool = ReturnType<typeof createSpool>
-
 // Where the parts of a row begin.
 const textLengthAt = 4
 const companyAt = 8
@@ -185,19 +174,15 @@ function joinOthers(row: RefusedRow & Partial<StagedRow>): string {
   return [sort, companyJurisdiction, companyIdentifier, key, asOf].join('\0')
 }
 
-export function textsIn(row: Buffer): RowTexts {
+/** What identifies a row, and orders its record. */
+export function textsIn(row: Buffer) {
   const from = headBytes + row.readUInt32LE(textLengthAt)
-  const [sort, jurisdiction, identifier, key, asOf] = row.toString('utf8', from).split('\0')
-  return {
-    sort: textOrNull(sort),
-    jurisdiction: textOrNull(jurisdiction),
-    identifier: textOrNull(identifier),
-    key: textOrNull(key),
-    asOf: textOrNull(asOf),
-  }
+  const texts = row.toString('utf8', from).split('\0')
+  const [sort = null, jurisdiction = null, identifier = null, key = null, asOf = null] = texts.map(
+    (text) => (text === '' ? null : text),
+  )
+  return { sort, jurisdiction, identifier, key, asOf }
 }
-
-const textOrNull = (text: string | undefined) => (text === undefined || text === '' ? null : text)
 
 /** The row as it was staged, without its digest. */
 export function stagedRowIn(row: Buffer): StagedRow {

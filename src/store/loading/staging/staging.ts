@@ -53,7 +53,7 @@ export interface Staging extends TemporaryDatabase {
   stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
   stageRefused(place: Place, row: RefusedRow): void
-  /** The staged rows in the order read, without those that were appended: as `Spool.rows`. */
+  /** The staged rows in the order read, without those that were appended: as `rows` of the file. */
   spooled(): Iterable<Iterable<SpooledRow>>
   /** Writes some of them to the table `stage`. */
   load(places: Iterable<SpoolPlace>): void
