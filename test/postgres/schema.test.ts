@@ -210,7 +210,11 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /start PostgreSQL, or correct --db/,
   ],
   ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /correct --db/],
-  ['a wrong password', (url) => url.href.replace('password', 'secret'), /correct the password/],
+  [
+    'a wrong password',
+    (url) => url.href.replace('password', 'secret'),
+    /correct the user or the password/,
+  ],
   ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
   ['an invalid schema name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
 ]

@@ -54,46 +54,37 @@ export function storeError(db: string, error: unknown): unknown {
       ? error
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
-  const isLost = /^(Connection terminated|timeout expired|The server does not support SSL)/
-  // The driver's error for a session that ended between two statements.
-  const isGone = /^Client has encountered a connection error/
-  const advice =
-    adviceOfSocket[isGone.test(error.message) ? 'ECONNRESET' : code] ??
-    (isLost.test(error.message) ? `${error.message}; nothing was changed, try again` : undefined)
-  return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
+  const advice = unreachable.has(code)
+    ? `it cannot be reached (${code}); start PostgreSQL, or correct --db`
+    : isLost.test(error.message) &&
+      `no connection (${error.message}); nothing was changed, try again`
+  return advice === false ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
 }
+
+/** What the system and the driver say of a session that has ended, or could not begin. */
+const isLost =
+  /^(Connection terminated|timeout expired|The server does not support SSL|Client has encountered|(read|write) E)/
 
 /** Errors of the coordinator's own connections to nodes of Citus. */
 const isOfNode =
   /^(server closed the connection unexpectedly|SSL (SYSCALL error|connection has been closed)|connection (to the remote node|not open))/
 
-const adviceOfSocket: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers there; start PostgreSQL, or correct --db',
-  ENOTFOUND: 'unknown host; correct --db',
-  EAI_AGAIN: 'the host name could not be resolved; correct --db, or try again',
-  EHOSTUNREACH: 'the host cannot be reached; check --db and the network',
-  ETIMEDOUT: 'the host does not answer; check --db and the network',
-  ECONNRESET: 'the connection was lost; nothing was changed, try again',
-  EPIPE: 'the connection was lost; nothing was changed, try again',
-}
+/** No server could be asked. */
+const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ETIMEDOUT'])
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
-  '28P01': 'correct the password in --db, or set it in ~/.pgpass',
-  '28000': 'correct the user in --db, or pg_hba.conf',
   '3D000': 'create it with: createdb',
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '53300': 'raise max_connections, or lower --pool of the servers',
-  '53100': 'free disk space for PostgreSQL, and try again',
-  '57P01': 'nothing was changed; try again',
-  '57P03': 'try again in a moment',
-  '57014': 'nothing was changed; try again',
 }
 
 const adviceOfClass: Readonly<Record<string, string>> = {
   '08': 'nothing was changed; try again',
-  '53': 'see the log of PostgreSQL',
-  '58': 'see the log of PostgreSQL',
+  28: 'correct the user or the password in --db or ~/.pgpass, or pg_hba.conf',
+  53: 'see the log of PostgreSQL',
+  57: 'nothing was changed; try again',
+  58: 'see the log of PostgreSQL',
   XX: 'see the log of PostgreSQL',
 }

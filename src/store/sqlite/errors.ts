@@ -1,6 +1,5 @@
 // Adds advice for the operator to SQLite's errors.
 
-import { makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 
 /** A known error of SQLite as an OperatorError with advice; else the error. */
@@ -10,10 +9,10 @@ export function storeError(path: string, error: unknown): unknown {
   return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
 }
 
-/** Creates a file for SQLite, with these permissions. @throws OperatorError like SQLite's own. */
-export function makeDatabaseFile(path: string, mode?: number): void {
+/** Does work on a file for SQLite. @throws OperatorError like SQLite's own, if the system fails. */
+export function onFile(path: string, work: () => void): void {
   try {
-    makeFile(path, mode)
+    work()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const advice = adviceOfCode[codeOfSystem[code] ?? 0]
@@ -50,7 +49,9 @@ const adviceOfCode: Readonly<Record<number, string>> = {
     'the system log',
   11: 'is damaged; restore it from a backup: dossier restore COPY',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
-  14: 'cannot be opened; check that this user may read and write the file and its folder',
+  14:
+    'cannot be opened; name a file with --db that this user may read and write, in a folder ' +
+    'where that holds, too',
   26: 'is not a Dossier store; check --db',
   776: 'is incomplete, since the command that created it was killed; any import repairs it',
 }

@@ -5,10 +5,11 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
-import { readStart } from '../../files/file-start.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
+import { makeFile } from '../../files/new-file.ts'
+import { readStart } from '../../files/file-start.ts'
+import { isUnwritable, onFile, storeError } from './errors.ts'
 import {
   applicationId,
   createTables,
@@ -39,22 +40,12 @@ export function openForReading(path: string): DatabaseSync {
 }
 
 function openUnmapped(path: string, how: '' | '?immutable=1' = ''): DatabaseSync {
-  if (!existsSync(path)) throw missing(path)
+  if (!existsSync(path)) {
+    throw new OperatorError(`${path} does not exist; create it with: dossier import`)
+  }
   const db = openFile(path, true, how)
   db.exec(readerPragma)
   return db
-}
-
-function missing(path: string): OperatorError {
-  try {
-    statSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') {
-      const advice = 'give this user the right to enter its folder'
-      return new OperatorError(`${path}: permission denied; ${advice}`)
-    }
-  }
-  return new OperatorError(`${path} does not exist; create it with: dossier import`)
 }
 
 /**
@@ -120,16 +111,14 @@ const mappingPragma = 'pragma mmap_size = 2147418112'
 const readerPragma = 'pragma cache_size = -16384'
 
 function openFile(path: string, readOnly: boolean, how = ''): DatabaseSync {
-  const exists = path !== memory && existsSync(path)
-  if (exists) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
-    if (!readOnly && !exists && path !== memory) makeDatabaseFile(path)
+    if (path !== memory) onFile(path, () => checkFile(path, readOnly))
     // A URL of the absolute path, because SQLite would parse `file:…` as a URL.
     const at = path === memory ? path : new URL(`${pathToFileURL(path).href}${how}`)
     db = new DatabaseSync(at, { readOnly, timeout: busyMs })
     if (!isBlank(db)) checkVersion(db, path)
-    else if (readOnly) throw new OperatorError(emptyStore(path))
+    else if (readOnly) throw new OperatorError(`${path} is empty; load it with: dossier import`)
     return db
   } catch (error) {
     db?.close()
@@ -137,33 +126,19 @@ function openFile(path: string, readOnly: boolean, how = ''): DatabaseSync {
   }
 }
 
-/** Explains what SQLite would only call "unable to open" or "not a database". */
+/** Makes a new file, or refuses what SQLite would take for an empty store, or a bad disk. */
 function checkFile(path: string, readOnly: boolean): void {
+  if (!readOnly) makeFile(path)
+  // SQLite would open one that cannot be written, and fail at the first change.
+  accessSync(path, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK)
   const stat = statSync(path)
-  if (stat.isDirectory())
-    throw new OperatorError(`${path} is a folder; name a file in it with --db`)
-  try {
-    accessSync(path, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK)
-  } catch {
-    const right = readOnly ? 'read' : 'read and write'
-    throw new OperatorError(`${path}: permission denied; give this user the right to ${right} it`)
-  }
-  if (stat.size === 0 && readOnly) {
-    throw new OperatorError(emptyStore(path))
-  }
-  if (stat.size > 0 && !startsLikeSqlite(path)) {
+  const isLikeStore = () => readStart(path, signature.length).toString('latin1') === signature
+  if (!stat.isFile() || (stat.size > 0 && !isLikeStore())) {
     throw new OperatorError(`${path} is not a Dossier store; check --db`)
   }
 }
 
-/** Whether a file begins as SQLite's do. */
-export function startsLikeSqlite(path: string): boolean {
-  return readStart(path, 16).toString('latin1') === 'SQLite format 3\0'
-}
-
-function emptyStore(path: string): string {
-  return `${path} is empty; load it with: dossier import`
-}
+const signature = 'SQLite format 3\0'
 
 /** Whether the file has no content yet; another process may be about to create the store. */
 export function isBlank(db: DatabaseSync): boolean {

@@ -15,7 +15,6 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
 import { backUp, copyPages } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
-import { startsLikeSqlite } from './open.ts'
 import { pragma } from './statements.ts'
 import { watchFile, beginWriting } from './transaction.ts'
 import { applicationId } from './schema.ts'
@@ -180,9 +179,9 @@ async function replaceFile(
   flush(dirname(resolve(path)))
 }
 
-/** Whether a file that cannot be opened begins like a Dossier store. */
+/** Whether a file that cannot be opened has the mark of a Dossier store in its header. */
 function isStoreByHeader(path: string): boolean {
-  return startsLikeSqlite(path) && readStart(path, 100).readUInt32BE(68) === applicationId
+  return readStart(path, 72).readUInt32BE(68) === applicationId
 }
 
 /** A new name under which a replaced store is kept. */

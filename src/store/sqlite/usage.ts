@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { privateMode } from '../../files/new-file.ts'
+import { makeFile, privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '../keys.ts'
-import { isNoDatabase, makeDatabaseFile, storeError } from './errors.ts'
+import { isNoDatabase, onFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { enterWal } from './wal.ts'
@@ -133,7 +133,7 @@ export function openUsageReader(path: string, storeId: string) {
 function openFile(path: string, readOnly: boolean, mode = privateMode): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    if (!readOnly) makeDatabaseFile(path, mode)
+    if (!readOnly) onFile(path, () => makeFile(path, mode))
     db = new DatabaseSync(resolve(path), { readOnly, timeout: busyMs })
     if (!readOnly && isBlank(db)) createTable(path, db)
     if (pragma(db, 'application_id') === applicationId && pragma(db, 'user_version') === format) {

@@ -1,6 +1,6 @@
 // The list of what is withheld in a file of its own.
 
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { flush, makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -17,11 +17,11 @@ export function listFile(path: string, mode: () => number): Omit<ListPlace, 'opt
     name: path,
     read() {
       if (!existsSync(path)) return undefined
-      const text = explained(path, () => readFileSync(path, 'utf8'))
+      const text = explained(() => readFileSync(path, 'utf8'))
       return wholeLines(text)
     },
     append: (_db, lines) =>
-      explained(path, () => {
+      explained(() => {
         makeFile(path, mode())
         // What a kill has left of a line was never part of the list.
         const length = Buffer.byteLength(wholeLines(readFileSync(path, 'utf8')) ?? '')
@@ -49,18 +49,14 @@ function change(path: string, length: number, lines: string): void {
   flush(dirname(resolve(path)))
 }
 
-function explained<T>(path: string, work: () => T): T {
+function explained<T>(work: () => T): T {
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-      throw new OperatorError(`${path} is a folder; name a file with --withheld`)
-    }
     return work()
   } catch (error) {
-    if (error instanceof OperatorError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(
-      `the list of what is withheld cannot be used (${reason}); check free space and the ` +
-        'rights of the file and its folder',
+      `the list of what is withheld cannot be used (${reason}); check --withheld, free space and ` +
+        'the rights of the file and its folder',
     )
   }
 }

@@ -101,7 +101,7 @@ const failures: Rows = [
     /^dossier: no\/registry\.db: the folder does not/,
   ],
   ['import companies c.ndjson --db c.ndjson', /^dossier: c\.ndjson is not a Dossier store/],
-  ['import companies c.ndjson --db .', /^dossier: \. is a folder; name a file in it with --db$/],
+  ['import companies c.ndjson --db .', /^dossier: \. is not a Dossier store; check --db$/],
   ['revert 99', /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)$/],
   ['revert 2', /^dossier: version 2 .* has later imports of the same source: .*--with-later$/],
   ['revert --to 99', /^dossier: there is no version 99/],
