@@ -21,7 +21,6 @@ export interface FoundListing extends ChangedListing {
   readonly isTraced: boolean
 }
 
-/** What is looked for. */
 interface Wanted {
   readonly listing: string
   readonly span: VersionSpan

@@ -49,7 +49,6 @@ interface Batch {
   readonly texts: readonly Uint8Array[] | undefined
 }
 
-/** Reads all segments of a listing, in order. */
 async function* readBatches(
   reads: ServingReads,
   head: HeadRow,
@@ -67,7 +66,6 @@ async function* readBatches(
   }
 }
 
-/** The values of a field in the records of a segment. */
 function valuesOf(texts: Uint8Array, field = ''): unknown[] {
   const records = JSON.parse(`[${Buffer.from(texts).toString()}]`) as unknown[]
   return records.map((record) => (record as Readonly<Record<string, unknown>>)[field])

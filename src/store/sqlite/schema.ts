@@ -64,7 +64,6 @@ export function createViews({ name, fields }: Resource): readonly string[] {
   ]
 }
 
-/** Creates all tables. */
 export function createTables(storeId: string): string {
   return `
     ${segmentTable}

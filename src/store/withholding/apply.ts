@@ -18,7 +18,6 @@ import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
 import { type FoundIn, withholdRecords } from './withhold-records.ts'
 import { hideInCompany } from './withhold-texts.ts'
 
-/** A withholding under way. */
 export interface Work extends Rewriting {
   readonly db: RegistryDatabase
   readonly resources: readonly Resource[]
@@ -32,7 +31,6 @@ export interface Located {
   readonly companies: ReadonlySet<number>
 }
 
-/** What to withhold. */
 export interface Wanted {
   readonly kind: OrderKind
   readonly subject: Subject
@@ -108,7 +106,6 @@ async function withholdSubject(
   return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
-/** What companies are and were called. */
 async function namesOf(
   tables: ListingTables,
   ids: readonly number[],
@@ -120,7 +117,6 @@ async function namesOf(
   ]
 }
 
-/** Takes examples of what is withheld out of the log. */
 async function forgetWithheld(
   { db, tables, touched, hasher }: Work,
   former: readonly CompanyRow[],

@@ -11,7 +11,6 @@ const marks = /\p{M}+/gu
 
 /** Shorter phrases occur in too many texts that are about something else. */
 const lettersMin = 3
-/** The most words of a phrase. */
 const wordsMax = 32
 
 interface Word {
