@@ -15,6 +15,14 @@ export interface PageTexts {
   readonly greatestLimit: number | undefined
 }
 
+/** Texts that were read with the head of a listing. */
+export interface FirstTexts {
+  /** Those of its first segment. */
+  readonly texts: Uint8Array
+  /** Those of all its other segments, joined by commas, if it is short. */
+  readonly others?: Uint8Array | undefined
+}
+
 /** A range of records, by their positions in the order served. */
 export interface PageRange {
   readonly offset: number
@@ -24,17 +32,20 @@ export interface PageRange {
 /**
  * Reads up to `limit` records after the first `offset`, if they fit into a page.
  *
- * @param firstTexts the texts of the listing's first segment, if they are at hand.
+ * @param first what is at hand of the listing's first records.
  */
 export function readPageTexts(
   reads: ListingReads,
   head: HeadRow,
   range: PageRange,
   room: PageRoom,
-  firstTexts?: Uint8Array,
+  first?: FirstTexts,
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
   if (range.offset >= total || room.room < 0) return fitting([], range, room)
+  if (first?.others !== undefined && range.offset === 0 && range.limit >= total) {
+    return fitting([first.texts, first.others], range, room)
+  }
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
   const found = findRange(directory, range.offset, end - range.offset, readNodes)
@@ -42,7 +53,7 @@ export function readPageTexts(
     if (range.limit * room.widest > room.room && innerBytes(leaves) > room.room) {
       return leftOut(range, room)
     }
-    return after(readTexts(reads, companyId, leaves, firstTexts), (texts) =>
+    return after(readTexts(reads, companyId, leaves, first?.texts), (texts) =>
       fitting(cut(texts, leaves, range.offset, end), range, room),
     )
   })

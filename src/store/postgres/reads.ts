@@ -25,6 +25,22 @@ const changesMax = 10_000
 /** How often a listing is read again whose segments were pruned after its head was read. */
 const attemptsMax = 3
 
+/** The other segments of a listing are read with its head if they have at most about so much. */
+const othersBytesMax = 1_048_576
+
+/**
+ * Joins the texts of all other segments of a head, if it has no more than $4 records, and they are
+ * small: another statement would cost as much again.
+ */
+const othersOfHead = `
+  left join lateral (
+    select string_agg(n.texts, ','::bytea order by e.place) as texts
+    from json_array_elements(h.directory::json) with ordinality e (entry, place)
+    join segments n on n.company_id = $1 and n.segment = (e.entry ->> 0)::bigint
+    where e.place > 2 and h.total <= $4 and h.total::bigint * h.largest <= ${othersBytesMax}
+      and h.directory like '[0,%],[%'
+  ) o on true`
+
 /**
  * The state of the registry, and the head of a listing at a version, with its import. All of it is
  * of one moment, since it is one statement.
@@ -32,7 +48,7 @@ const attemptsMax = 3
 const headInRegistrySql = (beside: ReadWithHead) => `
   select s.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
-    ${beside === 'texts' ? ', t.texts' : ''}
+    ${beside === 'texts' ? ', t.texts, o.texts' : ''}
   from store s
   left join lateral (
     select version, lineage, committed_at from imports order by version desc limit 1
@@ -43,12 +59,13 @@ const headInRegistrySql = (beside: ReadWithHead) => `
     order by version desc limit 1
   ) h on true
   left join imports i on i.version = h.version
-  ${beside === 'texts' ? textsOfHead : ''}`
+  ${beside === 'texts' ? `${textsOfHead} ${othersOfHead}` : ''}`
 
 type HeadInRegistryRow = [
   ...RegistryRow,
   ...[version: number | null, total: number, meta: string | null, largest: number],
-  ...[directory: string, lineage: string | null, committedAt: number, texts?: Uint8Array | null],
+  ...[directory: string, lineage: string | null, committedAt: number],
+  ...[texts?: Uint8Array | null, others?: Uint8Array | null],
 ]
 
 /** How the nodes are read of a store that Citus has distributed. */
@@ -135,14 +152,14 @@ const snapshotSql = 'select case when not pg_is_in_recovery() then pg_current_sn
 function readHeadAlone(pool: Pool, { even, isWorker }: DistributedReading) {
   let shown: { readonly snapshot: string | null; readonly state: RegistryState } | undefined
   return async (
-    ...[listing, companyId, version, beside]: Parameters<ServingReads['headIn']>
+    ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry | undefined> => {
     const known = even?.known()
     if (known === undefined || known.version === 0) return undefined
     const most = Math.min(version ?? known.version, known.version)
     // On a worker, a statement of one table more costs less than a join, most of whose cost is that
     // it is planned.
-    const read = isWorker === true ? 'nothing' : beside
+    const read = isWorker === true || wanted === 0 ? 'nothing' : 'texts'
     return withConnection(pool, async (client) => {
       const rows = rowsOn(client)
       // Both are sent before either is answered.
@@ -164,10 +181,13 @@ function readHeadAlone(pool: Pool, { even, isWorker }: DistributedReading) {
 /** Reads a head with the state of the registry in which it is found. */
 function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note']) {
   return async (
-    ...[listing, companyId, version, beside]: Parameters<ServingReads['headIn']>
+    ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {
-    const asked = [companyId, listing, comparable(version ?? Number.MAX_SAFE_INTEGER)] as const
-    const [row] = await rows<HeadInRegistryRow>(headInRegistrySql(beside), ...asked)
+    const most = comparable(version ?? Number.MAX_SAFE_INTEGER)
+    const asked = [companyId, listing, most] as const
+    const [row] = await (wanted === 0
+      ? rows<HeadInRegistryRow>(headInRegistrySql('nothing'), ...asked)
+      : rows<HeadInRegistryRow>(headInRegistrySql('texts'), ...asked, wanted))
     const { change, ...found } = headInRegistryOf(companyId, row)
     note(found.registry, found.head?.version, change)
     return found
@@ -188,10 +208,11 @@ function headInRegistryOf(
 ): HeadInRegistry & { readonly change: Change | undefined } {
   if (row === undefined) throw new Error('the store has lost its row of the table store')
   const [earliest, last, lastLineage, lastCommittedAt, version, ...more] = row
-  const [total, meta, largest, directory, lineage, committedAt, texts] = more
+  const [total, meta, largest, directory, lineage, committedAt, texts, others] = more
   const registry = registryOf([earliest, last, lastLineage, lastCommittedAt])
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
   const change = lineage === null ? undefined : { lineage, committedAt }
-  return { registry, head, texts: texts ?? undefined, change }
+  const first = texts ? { texts, others: others ?? undefined } : undefined
+  return { registry, head, first, change }
 }

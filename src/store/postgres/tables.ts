@@ -11,7 +11,14 @@ import {
 import type { Client } from 'pg'
 import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
-import { comparable, type HeadColumns, headOf, headSql, tablesOver } from '../sql/tables.ts'
+import {
+  comparable,
+  firstOf,
+  type HeadColumns,
+  headOf,
+  headSql,
+  tablesOver,
+} from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
@@ -131,10 +138,10 @@ export async function readHead(
   rows: Rows,
   [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],
   beside: ReadWithHead,
-): Promise<Pick<HeadInRegistry, 'head' | 'texts'>> {
+): Promise<Pick<HeadInRegistry, 'head' | 'first'>> {
   const asked = [companyId, listing, comparable(version)] as const
   const [row] = await rows<HeadColumns>(headSql(beside), ...asked)
-  return { head: row && headOf(row), texts: row?.[6] ?? undefined }
+  return { head: row && headOf(row), first: firstOf(row?.[6]) }
 }
 
 export const segmentsSql = (column: 'texts' | 'entries') => `

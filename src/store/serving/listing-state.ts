@@ -3,10 +3,11 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { type PageRoom, roomOf } from '../page-size.ts'
 import { markOf } from '../listing/directory.ts'
+import type { FirstTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from './reads.ts'
+import type { Change, HeadInRegistry, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
 export interface ListingState {
@@ -14,18 +15,22 @@ export interface ListingState {
   readonly meta: string | undefined
   /** Undefined for a listing that has never had records. */
   readonly row: HeadRow | undefined
-  /** As `HeadInRegistry.texts`. */
-  readonly texts: Uint8Array | undefined
+  /** As `HeadInRegistry.first`. */
+  readonly first: FirstTexts | undefined
 }
 
-/** The state of a selection's listing; undefined if the company was not in the registry. */
+/**
+ * The state of a selection's listing; undefined if the company was not in the registry.
+ *
+ * @param wanted as for `ServingReads.headIn`.
+ */
 export function readState(
   reads: ServingReads,
   selection: Selection,
-  beside: ReadWithHead = 'nothing',
+  wanted = 0,
 ): Awaitable<ListingState | OutsideHistory | undefined> {
   const { resource, companyId, version } = selection
-  return after(reads.headIn(resource.name, companyId, version, beside), (found) => {
+  return after(reads.headIn(resource.name, companyId, version, wanted), (found) => {
     const { registry, head } = found
     const outside = findOutside(version, registry)
     if (outside !== undefined) return outside
@@ -57,7 +62,7 @@ export function findOutside(
 
 function stateOf(
   { resource, version: asked }: Selection,
-  { registry, head, texts }: HeadInRegistry,
+  { registry, head, first }: HeadInRegistry,
   { version, change }: { readonly version: number; readonly change: Change },
 ): ListingState {
   return {
@@ -71,7 +76,7 @@ function stateOf(
     },
     meta: resource.metaOf === undefined ? undefined : (head?.meta ?? '[]'),
     row: head,
-    texts,
+    first,
   }
 }
 

@@ -40,10 +40,10 @@ export function createListingReader(reads: ServingReads, views: Views): ListingR
 
 function readWhole(reads: ServingReads, selection: Selection, range: PageRange): Awaitable<Found> {
   // Most pages that are asked for are the first.
-  const beside = range.offset === 0 ? 'texts' : 'nothing'
-  return after(readState(reads, selection, beside), (state) => {
+  const wanted = range.offset === 0 ? range.limit : 0
+  return after(readState(reads, selection, wanted), (state) => {
     if (!isListed(state)) return state
-    const { row, texts: first } = state
+    const { row, first } = state
     if (row === undefined) return pageOf(state, nothing, 0)
     return after(readPageTexts(reads, row, range, roomIn(state), first), (texts) =>
       pageOf(state, texts, state.head.total),

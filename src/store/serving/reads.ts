@@ -1,6 +1,7 @@
 // What a database contributes to serving: reads by keys. What they mean is not its concern.
 
 import type { Awaitable } from '../awaitable.ts'
+import type { FirstTexts } from '../listing/read-page.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 
@@ -15,8 +16,8 @@ export interface Change {
 export interface HeadInRegistry {
   readonly registry: RegistryState
   readonly head: HeadRow | undefined
-  /** The texts of the listing's first segment, where they were asked for and read at once. */
-  readonly texts?: Uint8Array | undefined
+  /** What was read of its first records at once, if any are wanted. */
+  readonly first?: FirstTexts | undefined
 }
 
 /** What is read with a head, if that costs no statement more. */
@@ -31,12 +32,13 @@ export interface ServingReads extends ListingReads {
    * says.
    *
    * @param version the last one if undefined, or if it is later than that.
+   * @param wanted how many of its first records are wanted; some of them may be read at once.
    */
   headIn(
     listing: string,
     companyId: number,
     version: number | undefined,
-    beside: ReadWithHead,
+    wanted: number,
   ): Awaitable<HeadInRegistry>
   /** The import of a version that there is. */
   change(version: number): Awaitable<Change>

@@ -4,6 +4,7 @@
 import type { RowWriter, RowReader, Parameter, Target } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import { firstSegment } from '../listing/directory.ts'
+import type { FirstTexts } from '../listing/read-page.ts'
 import {
   type HeadRow,
   type ListedId,
@@ -61,6 +62,10 @@ export function headOf(row: HeadColumns): HeadRow {
   const [companyId, version, total, meta, largest, directory] = row
   return { companyId, version, total, meta, largest, directory }
 }
+
+/** The texts of a head's first segment, if they were read. */
+export const firstOf = (texts: Uint8Array | null | undefined): FirstTexts | undefined =>
+  texts ? { texts } : undefined
 
 /**
  * Reads a head; the texts of its first segment may be in the same row, since a second statement

@@ -14,6 +14,7 @@ import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
 import {
   changeSql,
+  firstOf,
   type HeadColumns,
   headOf,
   headSql,
@@ -58,14 +59,14 @@ export function createReads(db: DatabaseSync) {
   return {
     ...reads,
     registry,
-    headIn(listing, company, version, beside) {
+    headIn(listing, company, version, wanted) {
       const state = registry()
       const most = version === undefined ? state.version : Math.min(version, state.version)
-      if (beside === 'nothing') {
+      if (wanted === 0) {
         return { registry: state, head: reads.head(listing, company, most) }
       }
       const row = headWithTextsRow.get(company, listing, most) as unknown as HeadColumns | undefined
-      return { registry: state, head: row && headOf(row), texts: row?.[6] ?? undefined }
+      return { registry: state, head: row && headOf(row), first: firstOf(row?.[6]) }
     },
     change(version: number): Change {
       const known = changes.get(version)
