@@ -21,32 +21,19 @@ export interface Field {
   readonly personal: 'shown' | 'null' | undefined
 }
 
-interface FieldOptions {
-  readonly required?: boolean
-  readonly filter?: 'value' | 'range'
-  readonly sortable?: true
-  readonly personal?: 'shown' | 'null'
-}
+type FieldOptions = Partial<Pick<Field, 'required' | 'filter' | 'sortable' | 'personal'>>
 
-type FieldMaker<Example> = (description: string, example: Example, options?: FieldOptions) => Field
+const usual = { required: false, filter: undefined, sortable: false, personal: undefined }
 
-function fieldMaker<Example>(kind: FieldKind): FieldMaker<Example> {
-  return (description, example, options) => ({
-    kind,
-    description,
-    example,
-    required: options?.required ?? false,
-    filter: options?.filter,
-    sortable: options?.sortable ?? false,
-    personal: options?.personal,
+function fieldMaker<Example>(kind: FieldKind, own: FieldOptions = {}) {
+  return (description: string, example: Example, options: FieldOptions = {}): Field => ({
+    ...{ kind, description, example },
+    ...{ ...usual, ...own, ...options },
   })
 }
 
 /** A positive integer up to 2^53-1 that identifies the record; every resource's first field. */
-export function id(description: string, example: number): Field {
-  const rest = { filter: undefined, sortable: false, personal: undefined }
-  return { kind: 'id', description, example, required: true, ...rest }
-}
+export const id = fieldMaker<number>('id', { required: true })
 
 /** Unicode text of at most 64 KiB, served unchanged; null if blank. */
 export const text = fieldMaker<string>('text')
