@@ -7,9 +7,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { ListenOptions, Socket } from 'node:net'
 import type { Logger } from 'pino'
 import type { Resource } from '../resources/resource.ts'
-import { after, type Awaitable } from '../store/awaitable.ts'
-import type { KeyUses } from '../store/keys.ts'
-import type { StoreReader } from '../store/reading.ts'
+import { after } from '../store/awaitable.ts'
 import type { Service } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
@@ -28,20 +26,18 @@ import { createBeginStream } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
 import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/server.ts'
 
-export interface AppOptions extends StageOptions {
-  readonly store: StoreReader
+export interface AppOptions
+  extends
+    StageOptions,
+    Pick<Service, 'store' | 'version'>,
+    Partial<Pick<Service, 'readUses' | 'exportsFolder'>> {
   readonly resources: readonly Resource[]
-  /** Reads the metered uses of a key; undefined, or without a result, if they are not counted. */
-  readonly readUses?: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none by default. */
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
   readonly metrics?: Metrics | undefined
-  readonly version: string
   readonly isExplorerOn?: boolean
-  /** The folder of complete copies; by default there are none. */
-  readonly exportsFolder?: string | undefined
   readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
 }
 

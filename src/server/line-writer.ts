@@ -66,7 +66,7 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
     /** Waits until all lines are written, for at most a second. */
     async close(): Promise<void> {
       backlog.noteDropped()
-      await within(closeMs, flushAll())
+      await Promise.race([flushAll(), sleep(closeMs, undefined, { ref: false })])
       isClosed = true
     },
     /** Writes the remaining lines synchronously, as far as possible without an event loop. */
@@ -121,14 +121,6 @@ function writeRest(backlog: Backlog, output: LogOutput, waitMsMax: number): void
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMsMin)
     }
   }
-}
-
-/** Waits until `done` settles, but at most `ms` milliseconds. */
-async function within(ms: number, done: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, Math.max(0, ms), undefined)
-  await Promise.race([promise, done])
-  clearTimeout(timer)
 }
 
 /** Whether the pipe or socket is full because its reader is slow or stopped. */

@@ -20,30 +20,30 @@ import { inOrder, metaOf, type WireRecord } from './make-record.ts'
 import { patientBounds } from './store-at.ts'
 import { type CompanyRecords, makeTempStore, type Scope, type TempStore } from './temp-store.ts'
 
-interface MakeAppOptions {
-  readonly resources?: readonly Resource[]
+type AppSettings = Pick<
+  AppOptions,
+  | 'resources'
+  | 'cacheBytesMax'
+  | 'corsOrigins'
+  | 'trustedProxies'
+  | 'isExplorerOn'
+  | 'exportsFolder'
+  | 'countUse'
+  | 'readUses'
+>
+
+interface MakeAppOptions extends Partial<AppSettings> {
   readonly records?: readonly CompanyRecords[]
   /** Known companies in addition to those with records. */
   readonly companies?: readonly number[]
-  readonly cacheBytesMax?: number
   readonly now?: () => number
   /** Wraps the store, to break it or to count calls. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
-  /** Limits of a connection that differ from the defaults. */
   readonly limits?: Partial<WireLimits & LoadLimits & ScanLimits>
-  readonly corsOrigins?: readonly string[]
-  readonly trustedProxies?: readonly string[]
-  /** Whether the explorer is served; it is by default. */
-  readonly isExplorerOn?: boolean
-  /** The folder of complete copies; by default there are none. */
-  readonly exportsFolder?: string
   /** The failed attempts allowed to an address; unlimited by default. */
   readonly badKeyRate?: Rate
   /** The rate of keys without their own; unlimited by default. */
   readonly defaultRate?: string
-  /** Counts the uses of keys, and reads them; they are not counted by default. */
-  readonly countUse?: AppOptions['countUse']
-  readonly readUses?: AppOptions['readUses']
   /** Milliseconds that are never set back. */
   readonly clock?: () => number
 }
@@ -79,35 +79,31 @@ export interface TestApp {
 
 /** Builds a store and an application over it; both are closed when the scope ends. */
 export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promise<TestApp> {
-  const { resources = allResources, now = Date.now } = options
+  const { records = [], companies, now = Date.now, wrapStore, limits = {}, ...more } = options
+  const { badKeyRate, defaultRate = 'none', clock = () => performance.now(), ...settings } = more
+  const { resources = allResources } = settings
   const store = await makeTempStore(scope, resources)
-  if (options.companies !== undefined) await store.loadCompanies(options.companies)
-  await store.load(options.records ?? [])
+  if (companies !== undefined) await store.loadCompanies(companies)
+  await store.load(records)
   const key = await store.issueKey({ name: 'test' })
 
   const opened = await openStoreReader(store.db, patientBounds)
-  const reader = options.wrapStore?.(opened) ?? opened
-  const { badKeyRate, clock = () => performance.now() } = options
+  const reader = wrapStore?.(opened) ?? opened
   const throttle = badKeyRate && createThrottle(badKeyRate, clock)
   const lines: string[] = []
   const logger = pino({ base: null }, { write: (line) => void lines.push(line) })
   const app = buildApp({
     store: reader,
-    resources,
     authenticate: createAuthenticate(reader, now, throttle),
-    limitRate: createLimit(parseRate(options.defaultRate ?? 'none'), createCounter(clock)),
-    cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
+    limitRate: createLimit(parseRate(defaultRate), createCounter(clock)),
+    cacheBytesMax: 1_048_576,
     logger,
-    countUse: options.countUse,
-    readUses: options.readUses,
     version: '0.0.0-test',
     // Loading a store in this process makes the event loop late without overload.
-    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
-    isExplorerOn: options.isExplorerOn ?? true,
-    exportsFolder: options.exportsFolder,
-    ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
-    ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
+    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...limits }, logger),
+    limits,
+    ...settings,
+    resources,
   })
   scope.after(async () => {
     await app.close()
