@@ -2,14 +2,14 @@
 // however slowly it reads, and whether or not it stays.
 
 import assert from 'node:assert/strict'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rights } from '../../src/resources/rights.ts'
 import { borrow, giveBack, isBorrowed } from '../../src/http/wire/body-memory.ts'
-import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { expectedBody, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord } from '../support/make-record.ts'
-import { answersIn } from '../support/run-server.ts'
+import { answersIn, requestTo } from '../support/run-server.ts'
 import { aboveStores } from '../support/store-at.ts'
 
 const above = { skip: aboveStores }
@@ -38,12 +38,10 @@ async function readSlowly(port: number, requests: string): Promise<string> {
 }
 
 test('a slow client gets its own page while others are served', above, async (t) => {
-  const { app, key } = await makeApp(t, { records: all })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
-  const request = (company: number, query: string, more = '') =>
-    `GET ${pathOf(rights, company)}?${query} HTTP/1.1\r\nHost: x\r\n` +
-    `Authorization: Bearer ${key}\r\n${more}\r\n`
+  const made = await makeApp(t, { records: all })
+  const port = await listenOn(made)
+  const request = (company: number, query: string, isLast = false) =>
+    requestTo(`${pathOf(rights, company)}?${query}`, { key: made.key, isLast })
   let isOver = false
   const fast = companies.slice(3).map(async (company) => {
     while (!isOver) {
@@ -60,7 +58,7 @@ test('a slow client gets its own page while others are served', above, async (t)
     const requests =
       request(company, 'limit=900').repeat(5) +
       request(company, 'limit=100').repeat(2) +
-      request(company, 'limit=100', 'Connection: close\r\n')
+      request(company, 'limit=100', true)
     const bodies = answersIn(await readSlowly(port, requests)).map(({ body }) => body)
     assert.equal(bodies.length, 8)
     const expected = expectedBody({ resource: rights, all: records, limit: 100 })

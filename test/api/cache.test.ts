@@ -77,33 +77,25 @@ test('a cache of 0 bytes keeps nothing', above, async (t) => {
   assert.equal(count.pages, 5)
 })
 
-test(
-  'a full cache keeps repeatedly requested pages over pages requested once',
-  above,
-  async (t) => {
-    const { ask, count } = await countingApp(t, 65_536)
-    // The same records each time, but a different page to the cache.
-    const pages = (from: number, to: number) =>
-      Array.from({ length: to - from }, (_, n) => `${pathOf(rights, 1)}?limit=${from + n}`)
-    const readsOf = async (paths: readonly string[]) => {
-      const before = count.pages
-      for (const path of paths) await ask(path)
-      return count.pages - before
-    }
-    const kept = pages(10, 20)
-    assert.equal(await readsOf(kept), 10)
-    assert.equal(await readsOf([...kept, ...kept]), 0, 'there is room for all of them')
-    assert.equal(await readsOf(pages(20, 100)), 80, 'somebody walks through others')
-    assert.equal(await readsOf(kept), 0, 'and none of them was driven out')
-    const news = pages(100, 101)
-    assert.equal(
-      await readsOf([...news, ...news, ...news, ...news]),
-      2,
-      'it is kept the second time',
-    )
-    assert.ok((await readsOf(pages(20, 100))) > 70, 'too long ago to be the second time')
-  },
-)
+test('a full cache keeps pages that are requested repeatedly', above, async (t) => {
+  const { ask, count } = await countingApp(t, 65_536)
+  // The same records each time, but a different page to the cache.
+  const pages = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `${pathOf(rights, 1)}?limit=${from + n}`)
+  const readsOf = async (paths: readonly string[]) => {
+    const before = count.pages
+    for (const path of paths) await ask(path)
+    return count.pages - before
+  }
+  const kept = pages(10, 20)
+  assert.equal(await readsOf(kept), 10)
+  assert.equal(await readsOf([...kept, ...kept]), 0, 'there is room for all of them')
+  assert.equal(await readsOf(pages(20, 100)), 80, 'somebody walks through others')
+  assert.equal(await readsOf(kept), 0, 'and none of them was driven out')
+  const news = pages(100, 101)
+  assert.equal(await readsOf([...news, ...news, ...news, ...news]), 2, 'it is kept the second time')
+  assert.ok((await readsOf(pages(20, 100))) > 70, 'too long ago to be the second time')
+})
 
 test('a page too large for the cache is still served', above, async (t) => {
   const { ask, count } = await countingApp(t, 2_048)

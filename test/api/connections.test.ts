@@ -4,20 +4,23 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
-import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { expectedBody, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {
   answerIn,
   answersIn,
+  askPort,
+  bodiesOf,
   checkRawFailure,
   exchange,
   openWire,
+  requestTo,
   runServer,
 } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
@@ -34,7 +37,7 @@ const whole = expectedBody({ resource: rights, all })
 /** A listening application with these limits, and a store with this delay for key look-ups. */
 async function listen(t: TestContext, limits: Partial<WireLimits>, records = all, keyMs?: number) {
   let pagesRead = 0
-  const { app, key } = await makeApp(t, {
+  const made = await makeApp(t, {
     records: [{ resource: rights, company: 1, records }],
     limits: { checkMs: 50, ...limits },
     wrapStore: (store) => ({
@@ -49,11 +52,12 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
       },
     }),
   })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
-  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
-  const request = (query = '', more = '') => `GET ${path}${query} HTTP/1.1\r\n${fields}${more}\r\n`
-  return { app, port, request, open: () => openCount(app.server), pagesRead: () => pagesRead }
+  const port = await listenOn(made)
+  const { app, key } = made
+  const request = (query = '', fields: readonly string[] = []) =>
+    requestTo(path + query, { key, fields, isLast: false })
+  const last = requestTo(path, { key })
+  return { app, port, request, last, open: () => openCount(app.server), pagesRead: () => pagesRead }
 }
 
 /** The number of connections of a server. */
@@ -66,71 +70,63 @@ function openCount(server: {
 }
 
 test('a connection may have eight requests waiting for answers (D23)', above, async (t) => {
-  const { port, request } = await listen(t, {})
+  const { port, request, last } = await listen(t, {})
   assert.equal(wireLimits.unansweredMax, 8)
-  const bytes = request().repeat(7) + request('', 'Connection: close\r\n')
-  const answers = answersIn(await exchange(port, bytes))
-  assert.deepEqual(
-    answers.map(({ body }) => body),
-    new Array<string>(8).fill(whole),
-  )
+  const answers = answersIn(await exchange(port, request().repeat(7) + last))
+  assert.deepEqual(bodiesOf(answers), new Array<string>(8).fill(whole))
 })
 
 test('only a client that sends a ninth without reading is disconnected (D23)', above, async (t) => {
-  const { port, request, open } = await listen(t, {})
+  const { port, request, last, open } = await listen(t, {})
   const witness = await openWire(port)
   witness.send(request())
   await witness.until(/pagination_offset/)
   // The first answer is on its way before the ninth request is seen.
   assert.ok(answersIn(await exchange(port, request().repeat(9))).length <= 1)
   assert.equal(await open(), 1)
-  witness.send(request('', 'Connection: close\r\n'))
+  witness.send(last)
   assert.equal(answersIn(await witness.closed()).length, 2)
 })
 
 test('no page is read for a client that left during the key look-up (D23)', async (t) => {
-  const { port, request, open, pagesRead } = await listen(t, {}, all, 100)
+  const { port, request, last, open, pagesRead } = await listen(t, {}, all, 100)
   assert.equal(await exchange(port, request().repeat(9)), '')
   const socket = connect(port, '127.0.0.1', () => socket.end(request(), () => socket.destroy()))
   await once(socket, 'close')
   await until(async () => (await open()) === 0)
   await sleep(200)
   assert.equal(pagesRead(), 0)
-  assert.equal(answerIn(await exchange(port, request('', 'Connection: close\r\n'))).body, whole)
+  assert.equal(answerIn(await exchange(port, last)).body, whole)
   assert.equal(pagesRead(), 1)
 })
 
-test(
-  'a client that reads may send any number of requests on a connection (D23)',
-  above,
-  async (t) => {
-    const { port, request } = await listen(t, {})
-    const wire = await openWire(port)
-    for (let turn = 0; turn < 10; turn += 1) {
-      wire.send(request().repeat(7) + request('', `X-Request-Id: turn-${turn}\r\n`))
-      await wire.until(new RegExp(`x-request-id: turn-${turn}`))
-    }
-    wire.socket.end()
-    assert.equal(answersIn(await wire.closed()).length, 80)
-  },
-)
+test('a client that reads may send any number of requests (D23)', above, async (t) => {
+  const { port, request } = await listen(t, {})
+  const wire = await openWire(port)
+  for (let turn = 0; turn < 10; turn += 1) {
+    wire.send(request().repeat(7) + request('', [`X-Request-Id: turn-${turn}`]))
+    await wire.until(new RegExp(`x-request-id: turn-${turn}`))
+  }
+  wire.socket.end()
+  assert.equal(answersIn(await wire.closed()).length, 80)
+})
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
+const onProc = { skip: noProc }
+const aboveOnProc = { skip: noProc || aboveStores }
 
 test(
-  'memory stays bounded while 50 clients request 200 pages each and never read (E3)',
-  { skip: noProc },
+  '50 clients that request 200 pages and never read take little memory (E3)',
+  onProc,
   async (t) => {
     const store = await makeTempStore(t, resources)
     const many = makeRecords(rights, 1_000)
     await store.load([{ resource: rights, company: 1, records: many }])
     const key = await store.issueKey({ name: 'test' })
     const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
-    const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
-    const last = `GET /healthz HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
-    assert.equal(answerIn(await exchange(port, last)).status, 200)
+    assert.equal((await askPort(port, '/healthz')).status, 200)
     const before = residentMib(pid)
-    const request = `GET ${path}?limit=1000 HTTP/1.1\r\n${fields}\r\n`
+    const request = requestTo(`${path}?limit=1000`, { key, isLast: false })
     const sockets = await Promise.all(
       Array.from({ length: 50 }, async () => {
         const socket = connect(port, '127.0.0.1').pause()
@@ -143,7 +139,7 @@ test(
     t.after(() => sockets.forEach((socket) => socket.destroy()))
     let peak = 0
     for (let turn = 0; turn < 10; turn += 1) {
-      assert.equal(answerIn(await exchange(port, last)).status, 200)
+      assert.equal((await askPort(port, '/healthz')).status, 200)
       peak = Math.max(peak, residentMib(pid))
       await sleep(20)
     }
@@ -168,26 +164,22 @@ test('an answer is built only after the previous one is sent (E3)', above, async
   socket.destroy()
 })
 
-test(
-  'a client that does not read its answer is disconnected after the idle limit (E3)',
-  above,
-  async (t) => {
-    assert.equal(wireLimits.standstillMs, 15_000)
-    const long = makeRecords(rights, 1_000).map((record) => ({
-      ...record,
-      name: 'x'.repeat(15_000),
-    }))
-    const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
-    const socket = connect(port, '127.0.0.1').pause()
-    socket.on('error', () => undefined)
-    await once(socket, 'connect')
-    socket.write(request('?limit=1000'))
-    await until(async () => (await open()) === 1)
-    const ms = await until(async () => (await open()) === 0)
-    assert.ok(ms > 200, `${ms} ms: not before its time`)
-    socket.destroy()
-  },
-)
+test('a client that does not read its answer is disconnected (E3)', above, async (t) => {
+  assert.equal(wireLimits.standstillMs, 15_000)
+  const long = makeRecords(rights, 1_000).map((record) => ({
+    ...record,
+    name: 'x'.repeat(15_000),
+  }))
+  const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
+  const socket = connect(port, '127.0.0.1').pause()
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(request('?limit=1000'))
+  await until(async () => (await open()) === 1)
+  const ms = await until(async () => (await open()) === 0)
+  assert.ok(ms > 200, `${ms} ms: not before its time`)
+  socket.destroy()
+})
 
 test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
@@ -195,7 +187,7 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   const { port, request } = await listen(t, { standstillMs }, long)
   const startedAt = performance.now()
   const socket = connect(port, '127.0.0.1')
-  socket.write(request('?limit=1000', 'Connection: close\r\n'))
+  socket.write(request('?limit=1000', ['Connection: close']))
   let bytes = 0
   socket.on('data', (chunk) => {
     bytes += chunk.length
@@ -210,21 +202,22 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
 test('a head that arrives too slowly is a 408 (E1)', above, async (t) => {
   assert.equal(wireLimits.headMs, 10_000)
   assert.equal(wireLimits.checkMs, 1_000)
-  const { port, request } = await listen(t, { headMs: 300 })
+  const { port, last } = await listen(t, { headMs: 300 })
   const dripping = await Promise.all(Array.from({ length: 20 }, () => openWire(port)))
   const timers = dripping.map((wire) => setInterval(() => wire.send('X'), 30))
   for (const wire of dripping) wire.send('GET /healthz HTTP/1.1\r\nHost: x\r\n')
-  const good = answerIn(await exchange(port, request('', 'Connection: close\r\n')))
-  assert.equal(good.body, whole)
+  assert.equal(answerIn(await exchange(port, last)).body, whole)
   for (const wire of dripping) checkRawFailure(answerIn(await wire.closed()), 408)
   for (const timer of timers) clearInterval(timer)
 })
+
+const body = ['Content-Type: application/json', 'Content-Length: 100']
 
 test('a body that arrives too slowly is a 408 (B12)', above, async (t) => {
   assert.equal(wireLimits.requestMs, 30_000)
   const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
   const wire = await openWire(port)
-  wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n'))
+  wire.send(request('', body))
   const timer = setInterval(() => wire.send(' '), 30)
   checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
   clearInterval(timer)
@@ -233,7 +226,7 @@ test('a body that arrives too slowly is a 408 (B12)', above, async (t) => {
 test('a stalled body is a 408 after the idle limit (B12)', above, async (t) => {
   const { port, request } = await listen(t, { standstillMs: 300 })
   const wire = await openWire(port)
-  wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n') + '{"page":1 ')
+  wire.send(`${request('', body)}{"page":1 `)
   checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
 })
 
@@ -245,17 +238,13 @@ test('a 408 comes after the answers to the requests before it (B12)', above, asy
   checkRawFailure(second, 408)
 })
 
-test(
-  'a client that connects and sends nothing gets a 408 and is disconnected (E2)',
-  above,
-  async (t) => {
-    const { port, open } = await listen(t, { headMs: 200 })
-    const wire = await openWire(port)
-    checkRawFailure(answerIn(await wire.closed()), 408)
-    // The client may see the end of a connection before the server does.
-    await until(async () => (await open()) === 0)
-  },
-)
+test('a client that sends nothing gets a 408 and is disconnected (E2)', above, async (t) => {
+  const { port, open } = await listen(t, { headMs: 200 })
+  const wire = await openWire(port)
+  checkRawFailure(answerIn(await wire.closed()), 408)
+  // The client may see the end of a connection before the server does.
+  await until(async () => (await open()) === 0)
+})
 
 test('an idle connection is closed at its time limit, not before (E2)', above, async (t) => {
   assert.equal(wireLimits.restMs, 65_000)
@@ -282,12 +271,11 @@ test('a refused client that does not hang up is disconnected (E2)', above, async
   socket.destroy()
 })
 
-/** A running server, and a good request to it, the last of its connection. */
+/** A running server, and a good request to it. */
 async function serve(t: TestContext, limits: { readonly openFilesMax?: number } = {}) {
   const { store, key } = await makeRightsStore(t)
   const server = await runServer(t, store.db, [], limits)
-  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
-  return { ...server, good: `GET ${path} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`, fields }
+  return { ...server, key, ask: () => askPort(server.port, path, { key }) }
 }
 
 /** The number of open files and sockets of a process. */
@@ -295,49 +283,38 @@ function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-test(
-  'the server survives more connections than open files allowed, then serves again (E5)',
-  { skip: noProc || aboveStores },
-  async (t) => {
-    const limit = 48
-    const { port, pid, good } = await serve(t, { openFilesMax: limit })
-    assert.equal(answerIn(await exchange(port, good)).body, whole)
-    assert.ok(openFiles(pid) < limit)
-    const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1'))
-    for (const socket of sockets) socket.on('error', () => undefined)
-    await sleep(300)
-    assert.ok(openFiles(pid) < limit + 5, 'not all of them are there')
-    for (const socket of sockets) socket.destroy()
-    await until(async () => answersIn(await exchange(port, good)).length === 1)
-    for (let turn = 0; turn < 5; turn += 1) {
-      assert.equal(answerIn(await exchange(port, good)).body, whole)
-    }
-  },
-)
+test('the server survives more connections than it may open files (E5)', aboveOnProc, async (t) => {
+  const limit = 48
+  const { port, pid, ask } = await serve(t, { openFilesMax: limit })
+  assert.equal((await ask()).body, whole)
+  assert.ok(openFiles(pid) < limit)
+  const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1'))
+  for (const socket of sockets) socket.on('error', () => undefined)
+  await sleep(300)
+  assert.ok(openFiles(pid) < limit + 5, 'not all of them are there')
+  for (const socket of sockets) socket.destroy()
+  await until(async () => (await exchange(port, requestTo('/healthz'))) !== '')
+  for (let turn = 0; turn < 5; turn += 1) assert.equal((await ask()).body, whole)
+})
 
-test(
-  'clients that leave in the middle of an answer leak nothing (E11)',
-  { skip: noProc },
-  async (t) => {
-    const { fields, ...server } = await serve(t)
-    const { port, pid, good } = server
-    assert.equal(answerIn(await exchange(port, good)).body, whole)
-    const before = openFiles(pid)
-    for (let turn = 0; turn < 20; turn += 1) {
-      const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))
-      for (const socket of sockets) {
-        socket.on('error', () => undefined)
-        socket.write(`GET ${path} HTTP/1.1\r\n${fields}\r\n`.repeat(4), () => {
-          setImmediate(() => socket.resetAndDestroy())
-        })
-      }
-      await Promise.all(sockets.map((socket) => once(socket, 'close')))
+test('clients that leave in the middle of an answer leak nothing (E11)', onProc, async (t) => {
+  const { port, pid, key, ask, printed } = await serve(t)
+  assert.equal((await ask()).body, whole)
+  const before = openFiles(pid)
+  for (let turn = 0; turn < 20; turn += 1) {
+    const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))
+    for (const socket of sockets) {
+      socket.on('error', () => undefined)
+      socket.write(requestTo(path, { key, isLast: false }).repeat(4), () => {
+        setImmediate(() => socket.resetAndDestroy())
+      })
     }
-    // A server's pool (--pool, 10) stays open: it had one connection before.
-    const pooled = storeKind === 'sqlite' ? 0 : 9
-    await until(() => openFiles(pid) <= before + pooled)
-    assert.equal(answerIn(await exchange(port, good)).body, whole)
-    const levels = server.printed().match(/"level":[45]0/g) ?? []
-    assert.deepEqual(levels, [], 'no fault of ours, so none in the log')
-  },
-)
+    await Promise.all(sockets.map((socket) => once(socket, 'close')))
+  }
+  // A server's pool (--pool, 10) stays open: it had one connection before.
+  const pooled = storeKind === 'sqlite' ? 0 : 9
+  await until(() => openFiles(pid) <= before + pooled)
+  assert.equal((await ask()).body, whole)
+  const levels = printed().match(/"level":[45]0/g) ?? []
+  assert.deepEqual(levels, [], 'no fault of ours, so none in the log')
+})

@@ -26,18 +26,14 @@ function numberOf(text: string): number {
   return Array.from(text).reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
 }
 
-test(
-  '100,000 keys are distinct, match the pattern and have a valid checksum (2.4, C18)',
-  above,
-  () => {
-    // `npm run fuzz` checks a million.
-    assert.deepEqual(findKeyFaults(100_000), [])
-    for (let count = 0; count < 1_000; count += 1) {
-      const key = makeKey(randomBytes(32))
-      assert.equal(numberOf(key.slice(-6)), crc32(key.slice(0, -6)), 'CRC-32 of all before it')
-    }
-  },
-)
+test('100,000 keys are distinct, and their checksums valid (2.4, C18)', above, () => {
+  // `npm run fuzz` checks a million.
+  assert.deepEqual(findKeyFaults(100_000), [])
+  for (let count = 0; count < 1_000; count += 1) {
+    const key = makeKey(randomBytes(32))
+    assert.equal(numberOf(key.slice(-6)), crc32(key.slice(0, -6)), 'CRC-32 of all before it')
+  }
+})
 
 test('the key encodes all 256 bits of the secret (2.4)', above, () => {
   fc.assert(

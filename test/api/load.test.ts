@@ -1,16 +1,29 @@
 // E4 and E12: overload is refused at once, and service resumes when it ends.
 
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settings } from '../../src/config/settings.ts'
 import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
 import { type LoadLimits, loadLimits } from '../../src/http/wire/load.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { checkFailure, checkPage, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import {
+  checkFailure,
+  checkPage,
+  expectedBody,
+  listenOn,
+  makeApp,
+  pathOf,
+} from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, checkRawFailure, exchange, openWire } from '../support/run-server.ts'
+import {
+  answerIn,
+  askPort,
+  checkRawFailure,
+  exchange,
+  openWire,
+  requestTo,
+} from '../support/run-server.ts'
 
 const all = makeRecords(rights, 3)
 const records = [{ resource: rights, company: 1, records: all }]
@@ -29,11 +42,10 @@ async function listen(t: TestContext, limits: Partial<LoadLimits & WireLimits>) 
       readPage: (...range) => gate.then(() => store.readPage(...range)),
     }),
   })
-  await made.app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = made.app.server.address() as AddressInfo
-  const fields = `Host: x\r\nAuthorization: Bearer ${made.key}\r\n`
-  const get = (url: string) => `GET ${url} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
-  return { ...made, port, get, open: () => open(undefined) }
+  const port = await listenOn(made)
+  const get = (url: string) => requestTo(url, { key: made.key })
+  const askOver = (url = path) => askPort(port, url, { key: made.key })
+  return { ...made, port, get, askOver, open: () => open(undefined) }
 }
 
 /** How many refusals for a reason are in a log. */
@@ -54,21 +66,21 @@ async function untilStatus(ask: () => Promise<number>, status: number): Promise<
 }
 
 test('a request over the limit of concurrent requests gets 503 with Retry-After (E12)', async (t) => {
-  const { port, get, open, logged } = await listen(t, { requestsMax: 3 })
+  const { port, get, askOver, open, logged } = await listen(t, { requestsMax: 3 })
   const wires = await Promise.all(Array.from({ length: 3 }, () => openWire(port)))
   for (const wire of wires) wire.send(get(path))
-  await untilStatus(async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status, 503)
+  await untilStatus(async () => (await askOver(`${path}?limit=0`)).status, 503)
   for (let turn = 0; turn < 20; turn += 1) {
-    const answer = answerIn(await exchange(port, get(path)))
+    const answer = await askOver()
     checkRawFailure(answer, 503, 'Service Unavailable')
     assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
   }
   for (const url of ['/healthz', '/readyz']) {
-    assert.equal(answerIn(await exchange(port, get(url))).status, 200, 'the checks are answered')
+    assert.equal((await askOver(url)).status, 200, 'the checks are answered')
   }
   open()
   for (const wire of wires) assert.equal(answerIn(await wire.closed()).body, whole)
-  assert.equal(answerIn(await exchange(port, get(path))).body, whole)
+  assert.equal((await askOver()).body, whole)
   const warnings = logged().filter(({ level }) => Number(level) > 30)
   assert.deepEqual(
     new Set(warnings.map(({ level, msg }) => `${String(level)} ${String(msg)}`)),
@@ -79,8 +91,8 @@ test('a request over the limit of concurrent requests gets 503 with Retry-After 
 })
 
 test('a client that leaves frees its place (E12)', async (t) => {
-  const { port, get, open } = await listen(t, { requestsMax: 2 })
-  const status = async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status
+  const { port, get, askOver, open } = await listen(t, { requestsMax: 2 })
+  const status = async () => (await askOver(`${path}?limit=0`)).status
   for (let turn = 0; turn < 3; turn += 1) {
     const wires = await Promise.all([openWire(port), openWire(port)])
     for (const wire of wires) wire.send(get(path))
@@ -89,7 +101,7 @@ test('a client that leaves frees its place (E12)', async (t) => {
     await untilStatus(status, 400)
   }
   open()
-  assert.equal(answerIn(await exchange(port, get(path))).body, whole)
+  assert.equal((await askOver()).body, whole)
 })
 
 test('requests are refused only while the event loop is late (E12)', async (t) => {

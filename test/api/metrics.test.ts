@@ -11,7 +11,7 @@ import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { parseMetrics, readMetrics, type Samples, sumOf } from '../support/read-metrics.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { answersIn, exchange, runServer, type Server } from '../support/run-server.ts'
+import { answersIn, askPort, exchange, runServer, type Server } from '../support/run-server.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
@@ -26,22 +26,20 @@ function metricsUrl(server: Server): string {
   return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
 }
 
-async function ask(server: Server, target: string, extra = ''): Promise<number> {
-  const head = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${extra}\r\n`
-  const [answer] = answersIn(await exchange(server.port, head))
-  return answer?.body.length ?? 0
+async function ask({ port }: Server, target: string, ...fields: string[]): Promise<number> {
+  return (await askPort(port, target, { fields })).body.length
 }
 
 test('requests, times, bytes, cache, refused keys and the registry are counted', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
-  const auth = `Authorization: Bearer ${key}\r\n`
+  const auth = `Authorization: Bearer ${key}`
   const bytes =
     (await ask(server, path, auth)) +
     (await ask(server, path, auth)) +
     (await ask(server, `${path}?limit=5`, auth)) +
     (await ask(server, `${path}?limit=0`, auth)) +
     (await ask(server, path))
-  await ask(server, path, `${auth}If-None-Match: *\r\n`)
+  await ask(server, path, auth, 'If-None-Match: *')
   await ask(server, '/healthz')
   await ask(server, '/nowhere')
   await ask(server, '/%zz')
@@ -104,14 +102,11 @@ test('no metric contains a key, key name, company or address (C13, I12)', above,
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   const url = metricsUrl(server)
   const before = ownNames(await readMetrics(url)).length
-  for (const [target, extra] of [
-    [path, `Authorization: Bearer ${key}\r\nUser-Agent: ${key}\r\n`],
-    [`${path}?key=${key}`, ''],
-    [`/${key}`, ''],
-    [`/api/v1/companies/${companyId}/${key}`, `Authorization: Bearer ${key}\r\n`],
-  ] as const) {
-    await ask(server, target, extra)
-  }
+  const auth = `Authorization: Bearer ${key}`
+  await ask(server, path, auth, `User-Agent: ${key}`)
+  await ask(server, `${path}?key=${key}`)
+  await ask(server, `/${key}`)
+  await ask(server, `/api/v1/companies/${companyId}/${key}`, auth)
   for (let n = 0; n < 50; n += 1) await ask(server, `/unknown/${n}?page=${n}`)
   const text = await (await fetch(url)).text()
   for (const secret of [key.slice(8, 24), 'canary-client', String(companyId), '127.0.0.1']) {
@@ -126,46 +121,39 @@ function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }
 
-test(
-  'metrics are off by default and have their own listener on loopback (I13)',
-  above,
-  async (t) => {
-    const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
-    const url = new URL(metricsUrl(server))
-    assert.equal(url.hostname, '127.0.0.1')
-    const [onClients] = answersIn(
-      await exchange(server.port, 'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
-    )
-    assert.equal(onClients?.status, 404)
-    for (const [method, target, status] of [
-      ['GET', '/', 404],
-      ['GET', path, 404],
-      ['POST', '/metrics', 405],
-    ] as const) {
-      const answer = await fetch(new URL(target, url), { method })
-      assert.equal(answer.status, status)
-      const { ok, error } = (await answer.json()) as { ok: boolean; error: { code: number } }
-      assert.deepEqual([ok, error.code], [false, status])
-    }
-    const [broken] = answersIn(await exchange(Number(url.port), 'NONSENSE\r\n\r\n'))
-    assert.equal(broken?.status, 400)
-    assert.match(broken.body, /^\{"ok":false,/)
-    const outside = Object.values(networkInterfaces())
-      .flat()
-      .find((face) => face?.family === 'IPv4' && !face.internal)?.address
-    if (outside !== undefined) {
-      await assert.rejects(fetch(`http://${outside}:${url.port}/metrics`), 'not from outside')
-    }
+test('metrics are off by default, and on loopback if they are on (I13)', above, async (t) => {
+  const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
+  const url = new URL(metricsUrl(server))
+  assert.equal(url.hostname, '127.0.0.1')
+  assert.equal((await askPort(server.port, '/metrics')).status, 404)
+  for (const [method, target, status] of [
+    ['GET', '/', 404],
+    ['GET', path, 404],
+    ['POST', '/metrics', 405],
+  ] as const) {
+    const answer = await fetch(new URL(target, url), { method })
+    assert.equal(answer.status, status)
+    const { ok, error } = (await answer.json()) as { ok: boolean; error: { code: number } }
+    assert.deepEqual([ok, error.code], [false, status])
+  }
+  const [broken] = answersIn(await exchange(Number(url.port), 'NONSENSE\r\n\r\n'))
+  assert.equal(broken?.status, 400)
+  assert.match(broken.body, /^\{"ok":false,/)
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((face) => face?.family === 'IPv4' && !face.internal)?.address
+  if (outside !== undefined) {
+    await assert.rejects(fetch(`http://${outside}:${url.port}/metrics`), 'not from outside')
+  }
 
-    const silent = await runServer(t, store.db)
-    assert.doesNotMatch(silent.printed(), /metrics_url/)
-    const taken = await runDossier(store.folder, [
-      ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
-    ])
-    assert.equal(taken.code, 1)
-    assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
-  },
-)
+  const silent = await runServer(t, store.db)
+  assert.doesNotMatch(silent.printed(), /metrics_url/)
+  const taken = await runDossier(store.folder, [
+    ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
+  ])
+  assert.equal(taken.code, 1)
+  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+})
 
 test('docs/grafana-dashboard.json queries only existing metrics', above, async (t) => {
   const file = join(import.meta.dirname, '../../docs/grafana-dashboard.json')

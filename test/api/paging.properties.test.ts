@@ -164,7 +164,7 @@ for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
 }
 
 test(
-  'any text of a parameter is accepted or refused as the contract says',
+  'any text of a parameter is taken or refused as contracted',
   { skip: aboveStores },
   async () => {
     await store.loadCompanies([900_000])

@@ -12,7 +12,7 @@ import { bytesInUse } from '../support/bytes-in-use.ts'
 import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { runCommand } from '../support/run-command.ts'
-import { answerIn, exchange, runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 
 const all = makeRecords(rights, 3)
 const records = [{ resource: rights, company: 1, records: all }]
@@ -223,10 +223,9 @@ test('keys create --rate shows in keys list, and the server enforces it', async 
   assert.match(list.out, /^test +\S+ +in use +default +default +/m)
 
   const { port } = await runServer(t, store.db)
-  const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${out.trim()}\r\n\r\n`
   const statuses: number[] = []
   for (let turn = 0; turn < 3; turn += 1) {
-    const answer = answerIn(await exchange(port, request))
+    const answer = await askPort(port, path, { key: out.trim() })
     statuses.push(answer.status)
     assert.equal(answer.headers['ratelimit-policy'], '"default";q=2;w=3600')
   }
@@ -237,11 +236,7 @@ test('the workers of a server share their limits (E9, C15)', async (t) => {
   const { store } = await makeApp(t, { records })
   const key = await store.issueKey({ name: 'small', rate: '20/1h' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])
-  const ask = async (bearer: string) => {
-    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
-    const received = await exchange(port, `${head}Authorization: Bearer ${bearer}\r\n\r\n`)
-    return answerIn(received).status
-  }
+  const ask = async (key: string) => (await askPort(port, path, { key })).status
   const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(key)))
   assert.equal(statuses.filter((status) => status === 200).length, 20)
   assert.equal(statuses.filter((status) => status === 429).length, 10)

@@ -28,7 +28,7 @@ import { freePort } from '../support/free-port.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { startDossier } from '../support/run-dossier.ts'
-import { answerIn, answersIn, exchange, runServer } from '../support/run-server.ts'
+import { answersIn, askPort, exchange, requestTo, runServer } from '../support/run-server.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
@@ -36,16 +36,9 @@ const above = { skip: aboveStores }
 const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
 const key = await store.issueKey({ name: 'test' })
-const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
 const largest = `${pathOf(rights, 1)}?limit=500`
 
-function request(path: string, more = 'Connection: close\r\n'): string {
-  return `GET ${path} HTTP/1.1\r\n${fields}${more}\r\n`
-}
-
-async function ask(port: number, path = largest) {
-  return answerIn(await exchange(port, request(path)))
-}
+const ask = (port: number, path = largest) => askPort(port, path, { key })
 
 /** Sends this many requests, some at a time; returns the statuses. */
 async function askOften(port: number, count: number): Promise<Set<number>> {
@@ -61,8 +54,8 @@ async function askOften(port: number, count: number): Promise<Set<number>> {
 /** Waits until a server answers, however slow the machine is. */
 async function untilReady(port: number): Promise<void> {
   for (let turn = 0; turn < 400; turn += 1) {
-    const received = await exchange(port, request('/readyz')).catch(() => '')
-    if (received.startsWith('HTTP/1.1 200')) return
+    const answer = await ask(port, '/readyz').catch(() => undefined)
+    if (answer?.status === 200) return
     await sleep(50)
   }
   assert.fail('it does not become ready')
@@ -86,8 +79,7 @@ test('the last page of a long listing costs what the first one does (E7)', async
   const msOf = async (page: number) => {
     const path = `${pathOf(rights, 1)}?limit=500&page=${page}`
     const startedAt = performance.now()
-    const text = request(path).replace(key, longKey)
-    const answer = answerIn(await exchange(port, text))
+    const answer = await askPort(port, path, { key: longKey })
     assert.equal(answer.status, 200)
     assert.equal(answer.body.match(/"id":/g)?.length, 500)
     return performance.now() - startedAt
@@ -98,21 +90,17 @@ test('the last page of a long listing costs what the first one does (E7)', async
   assert.ok(last < 20 * first + 200, `${last} ms after ${first} ms`)
 })
 
-test(
-  'with little memory the server serves or exits with an error, and never hangs (E13)',
-  above,
-  async (t) => {
-    const env = { NODE_OPTIONS: '--max-old-space-size=48' }
-    const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
-    const statuses = await askOften(server.port, 300).catch(() => 'ended' as const)
-    if (statuses !== 'ended') {
-      assert.deepEqual([...statuses], [200])
-      server.stop()
-    }
-    const { code } = await server.ended()
-    assert.equal(code === 0, statuses !== 'ended')
-  },
-)
+test('with little memory the server serves or exits with an error (E13)', above, async (t) => {
+  const env = { NODE_OPTIONS: '--max-old-space-size=48' }
+  const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
+  const statuses = await askOften(server.port, 300).catch(() => 'ended' as const)
+  if (statuses !== 'ended') {
+    assert.deepEqual([...statuses], [200])
+    server.stop()
+  }
+  const { code } = await server.ended()
+  assert.equal(code === 0, statuses !== 'ended')
+})
 
 test('a server with little processor time stays alive (E14)', above, async (t) => {
   const { port, pid } = await runServer(t, store.db)
@@ -124,25 +112,21 @@ test('a server with little processor time stays alive (E14)', above, async (t) =
   }
 })
 
-const noProc = process.platform === 'linux' ? false : 'needs /proc'
+const onLinux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 
-test(
-  'memory and open files stay constant over many requests (E15)',
-  { skip: noProc },
-  async (t) => {
-    const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
-    const megabytes = () =>
-      Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
-    const files = () => readdirSync(`/proc/${pid}/fd`).length
-    await askOften(port, 400)
-    await sleep(300)
-    const [memory, open] = [megabytes(), files()]
-    assert.deepEqual([...(await askOften(port, 800))], [200])
-    await sleep(300)
-    assert.ok(megabytes() < memory + 60, `${memory} MB before, ${megabytes()} after`)
-    assert.ok(files() <= open, `${open} before, ${files()} after`)
-  },
-)
+test('memory and open files stay constant over many requests (E15)', onLinux, async (t) => {
+  const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
+  const megabytes = () =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
+  const files = () => readdirSync(`/proc/${pid}/fd`).length
+  await askOften(port, 400)
+  await sleep(300)
+  const [memory, open] = [megabytes(), files()]
+  assert.deepEqual([...(await askOften(port, 800))], [200])
+  await sleep(300)
+  assert.ok(megabytes() < memory + 60, `${memory} MB before, ${megabytes()} after`)
+  assert.ok(files() <= open, `${open} before, ${files()} after`)
+})
 
 test('after SIGKILL under load, the next start serves without recovery (I5)', async (t) => {
   const first = await runServer(t, store.db)
@@ -169,53 +153,45 @@ test('the server keeps serving when the log reader exits (I7)', above, async (t)
   }
 })
 
-test(
-  'each request is one line of JSON, whatever its path and fields contain (I8)',
-  above,
-  async (t) => {
-    const server = await runServer(t, store.db)
-    const odd = [
-      'a\r',
-      '\x1b[31mred',
-      '\x85',
-      '\u2028',
-      '%0d%0a{"level":60}',
-      '"\\',
-      'x'.repeat(8_000),
-    ]
-    const starts = odd.flatMap((text) => [
-      `GET /${text} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: ${text}\r\n\r\n`,
-    ])
-    for (const text of starts) {
-      const [answer] = answersIn(await exchange(server.port, Buffer.from(text)))
-      assert.ok(answer !== undefined && answer.status < 500, text)
-    }
-    server.stop()
-    // Each line is parsed here.
-    const { lines } = await server.ended()
-    assert.ok(lines.length >= starts.length)
-    // Neither terminals nor readers with other line ends are misled.
-    assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
-    assert.ok(lines.every(({ level }) => level !== 60))
-  },
-)
+test('each request is one line of JSON, whatever it contains (I8)', above, async (t) => {
+  const server = await runServer(t, store.db)
+  const odd = [
+    'a\r',
+    '\x1b[31mred',
+    '\x85',
+    '\u2028',
+    '%0d%0a{"level":60}',
+    '"\\',
+    'x'.repeat(8_000),
+  ]
+  const starts = odd.flatMap((text) => [
+    requestTo(`/${text}`),
+    requestTo('/healthz', { fields: [`User-Agent: ${text}`] }),
+  ])
+  for (const text of starts) {
+    const [answer] = answersIn(await exchange(server.port, Buffer.from(text)))
+    assert.ok(answer !== undefined && answer.status < 500, text)
+  }
+  server.stop()
+  // Each line is parsed here.
+  const { lines } = await server.ended()
+  assert.ok(lines.length >= starts.length)
+  // Neither terminals nor readers with other line ends are misled.
+  assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
+  assert.ok(lines.every(({ level }) => level !== 60))
+})
 
-test(
-  'an unexpected error is reported once and ends the server with exit code 1 (I10)',
-  above,
-  async (t) => {
-    const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
-    const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
-    assert.equal((await ask(server.port)).status, 200)
-    server.stop('SIGUSR2')
-    const { code } = await server.ended().catch(() => ({ code: 1 }))
-    assert.equal(code, 1)
-    assert.equal(server.printed().match(/Error: planted/g)?.length, 1, server.printed())
-    assert.match(server.printed(), /"status":200/, 'what was logged before is there')
-  },
-)
+test('an unexpected error is reported once and ends the server with 1 (I10)', above, async (t) => {
+  const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
+  const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
+  assert.equal((await ask(server.port)).status, 200)
+  server.stop('SIGUSR2')
+  const { code } = await server.ended().catch(() => ({ code: 1 }))
+  assert.equal(code, 1)
+  assert.equal(server.printed().match(/Error: planted/g)?.length, 1, server.printed())
+  assert.match(server.printed(), /"status":200/, 'what was logged before is there')
+})
 
 test('the same bytes in any time zone and language (I14)', async (t) => {
   const answers = []
@@ -240,28 +216,25 @@ const lockDown =
   'mount --bind "$0" "$0" && mount -o remount,bind,ro / && ' +
   'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"'
 const mayLockDown = spawnSync('unshare', ['-m', 'setpriv', '--reuid=65534', 'true']).status === 0
+const asRoot = { skip: !mayLockDown && 'only root can make such a place' }
 
-test(
-  'the same bytes as user nobody and on a read-only file system (I14)',
-  { skip: !mayLockDown && 'only root can make such a place' },
-  async (t) => {
-    const own = await makeTempStore(t, resources)
-    await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
-    const text = request(largest).replace(key, await own.issueKey({ name: 'test' }))
-    const usual = await runServer(t, own.db)
-    const expected = answerIn(await exchange(usual.port, text))
-    for (const path of ['.', ...readdirSync(own.folder)])
-      chownSync(join(own.folder, path), 65534, 65534)
-    const port = await freePort()
-    const via = [...asNobody, lockDown, own.folder]
-    const args = ['serve', '--db', own.db, '--port', String(port)]
-    const { child } = startDossier(t, own.folder, args, { via })
-    await untilReady(port)
-    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-    assert.match(status, /^Uid:\t65534\t65534/m)
-    const answer = answerIn(await exchange(port, text))
-    assert.equal(answer.status, 200)
-    assert.equal(answer.body, expected.body)
-    assert.equal(answer.headers['etag'], expected.headers['etag'])
-  },
-)
+test('the same bytes as user nobody on a read-only file system (I14)', asRoot, async (t) => {
+  const own = await makeTempStore(t, resources)
+  await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
+  const asked = { key: await own.issueKey({ name: 'test' }) }
+  const usual = await runServer(t, own.db)
+  const expected = await askPort(usual.port, largest, asked)
+  for (const path of ['.', ...readdirSync(own.folder)])
+    chownSync(join(own.folder, path), 65534, 65534)
+  const port = await freePort()
+  const via = [...asNobody, lockDown, own.folder]
+  const args = ['serve', '--db', own.db, '--port', String(port)]
+  const { child } = startDossier(t, own.folder, args, { via })
+  await untilReady(port)
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  assert.match(status, /^Uid:\t65534\t65534/m)
+  const answer = await askPort(port, largest, asked)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.body, expected.body)
+  assert.equal(answer.headers['etag'], expected.headers['etag'])
+})

@@ -8,10 +8,11 @@ import { rights } from '../../src/resources/rights.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
-import { answerIn, exchange, runServer, type Server } from '../support/run-server.ts'
+import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
+const withRedis = { skip: noRedis }
 const path = pathOf(rights, 1)
 const away = 'Redis is unreachable; this server counts rates on its own'
 const back = 'Redis is reachable; rates are shared'
@@ -24,10 +25,7 @@ async function serve(t: TestContext, redisUrl: string, count: number) {
   const servers = await Promise.all(
     Array.from({ length: count }, () => runServer(t, store.db, options)),
   )
-  const ask = async ({ port }: Server, key: string) => {
-    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
-    return answerIn(await exchange(port, `${head}Authorization: Bearer ${key}\r\n\r\n`))
-  }
+  const ask = ({ port }: Server, key: string) => askPort(port, path, { key })
   return { store, servers, ask }
 }
 
@@ -53,7 +51,7 @@ async function askInTime<T>(servers: readonly Server[], askAll: (round: number) 
   }
 }
 
-test('three servers together allow a key exactly its rate (E10)', { skip: noRedis }, async (t) => {
+test('three servers together allow a key exactly its rate (E10)', withRedis, async (t) => {
   const redis = await runRedis(t)
   const { store, servers, ask } = await serve(t, redis.url, 3)
   const answers = await askInTime(servers, async (round) => {
@@ -85,7 +83,7 @@ test('three servers together allow a key exactly its rate (E10)', { skip: noRedi
   assert.equal((await ask(first, other)).status, 200)
 })
 
-test('a shared window ends (E9)', { skip: noRedis }, async (t) => {
+test('a shared window ends (E9)', withRedis, async (t) => {
   const redis = await runRedis(t)
   const { store, servers, ask } = await serve(t, redis.url, 1)
   const [server] = servers
@@ -100,54 +98,46 @@ test('a shared window ends (E9)', { skip: noRedis }, async (t) => {
   assert.equal((await ask(server, key)).status, 200)
 })
 
-test(
-  'while Redis is down, the server warns once and counts locally',
-  { skip: noRedis },
-  async (t) => {
-    const redis = await runRedis(t)
-    const { store, servers, ask } = await serve(t, redis.url, 2)
-    const [one, two] = servers
-    assert.ok(one && two)
-    const key = await store.issueKey({ name: 'small', rate: '2/1h' })
-    assert.deepEqual([(await ask(one, key)).status, (await ask(two, key)).status], [200, 200])
-    assert.equal((await ask(one, key)).status, 429)
+test('while Redis is down, the server warns once and counts locally', withRedis, async (t) => {
+  const redis = await runRedis(t)
+  const { store, servers, ask } = await serve(t, redis.url, 2)
+  const [one, two] = servers
+  assert.ok(one && two)
+  const key = await store.issueKey({ name: 'small', rate: '2/1h' })
+  assert.deepEqual([(await ask(one, key)).status, (await ask(two, key)).status], [200, 200])
+  assert.equal((await ask(one, key)).status, 429)
 
-    await redis.kill()
-    const statuses: number[] = []
-    for (const server of [one, one, one, two, two, two])
-      statuses.push((await ask(server, key)).status)
-    assert.deepEqual(statuses, [200, 200, 429, 200, 200, 429])
-    for (const server of servers) await until(() => timesLogged(server, away) === 1)
+  await redis.kill()
+  const statuses: number[] = []
+  for (const server of [one, one, one, two, two, two])
+    statuses.push((await ask(server, key)).status)
+  assert.deepEqual(statuses, [200, 200, 429, 200, 200, 429])
+  for (const server of servers) await until(() => timesLogged(server, away) === 1)
 
-    await redis.restart()
-    for (const server of servers) {
-      await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
-      assert.equal((await ask(server, key)).status, 429)
-    }
-  },
-)
-
-test(
-  'a hanging Redis delays one request briefly and later ones not at all',
-  { skip: noRedis },
-  async (t) => {
-    const redis = await runRedis(t)
-    const { store, servers, ask } = await serve(t, redis.url, 1)
-    const [server] = servers
-    assert.ok(server)
-    const key = await store.issueKey({ name: 'small', rate: '100/1h' })
-    assert.equal((await ask(server, key)).status, 200)
-    redis.freeze()
-    t.after(() => redis.thaw())
-    const start = performance.now()
-    for (let turn = 0; turn < 5; turn += 1) assert.equal((await ask(server, key)).status, 200)
-    assert.ok(performance.now() - start < 3_000)
-    await until(() => timesLogged(server, away) === 1)
-    redis.thaw()
+  await redis.restart()
+  for (const server of servers) {
     await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
-    assert.equal(timesLogged(server, away), 1)
-  },
-)
+    assert.equal((await ask(server, key)).status, 429)
+  }
+})
+
+test('a hanging Redis delays one request briefly, later ones not', withRedis, async (t) => {
+  const redis = await runRedis(t)
+  const { store, servers, ask } = await serve(t, redis.url, 1)
+  const [server] = servers
+  assert.ok(server)
+  const key = await store.issueKey({ name: 'small', rate: '100/1h' })
+  assert.equal((await ask(server, key)).status, 200)
+  redis.freeze()
+  t.after(() => redis.thaw())
+  const start = performance.now()
+  for (let turn = 0; turn < 5; turn += 1) assert.equal((await ask(server, key)).status, 200)
+  assert.ok(performance.now() - start < 3_000)
+  await until(() => timesLogged(server, away) === 1)
+  redis.thaw()
+  await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
+  assert.equal(timesLogged(server, away), 1)
+})
 
 test('without Redis the server starts, counts locally and stops', async (t) => {
   const { store, servers, ask } = await serve(t, 'redis://user:hunter2@127.0.0.1:1', 1)

@@ -3,16 +3,23 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AssetLimits, assetLimits } from '../../src/http/static-assets.ts'
 import type { LoadLimits } from '../../src/http/wire/load.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { type Answer, checkFailure, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import {
+  type Answer,
+  checkFailure,
+  expectedBody,
+  listenOn,
+  makeApp,
+  pathOf,
+} from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, answersIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
+import { askPort, checkRawFailure, requestTo, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { residentMib } from '../support/run-dossier.ts'
 import { until } from '../support/until.ts'
@@ -112,12 +119,8 @@ test('a file is compressed once for all requests', async (t) => {
 /** A listening application. */
 async function listen(t: TestContext, limits: Partial<AssetLimits & LoadLimits>) {
   const made = await makeApp(t, { records, limits })
-  await made.app.listen({ port: 0, host: '127.0.0.1' })
-  return { ...made, port: (made.app.server.address() as AddressInfo).port }
+  return { ...made, port: await listenOn(made) }
 }
-
-const lastOf = (url: string, fields = '') =>
-  `GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`
 
 /** Requests more of the bundle than the system buffers, and does not read. */
 async function stall(t: TestContext, port: number, count: number): Promise<Socket[]> {
@@ -127,7 +130,7 @@ async function stall(t: TestContext, port: number, count: number): Promise<Socke
     sockets.map(async (socket) => {
       socket.on('error', () => undefined)
       await once(socket, 'connect')
-      socket.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(8))
+      socket.write(requestTo(bundle, { isLast: false }).repeat(8))
     }),
   )
   return sockets
@@ -136,16 +139,15 @@ async function stall(t: TestContext, port: number, count: number): Promise<Socke
 test('concurrent file answers are limited; one more is a 503', async (t) => {
   assert.deepEqual(assetLimits, { assetsMax: 64, assetMs: 60_000 })
   const { port, key, logged } = await listen(t, { assetsMax: 2, requestsMax: 1 })
-  const status = async () => answerIn(await exchange(port, lastOf(bundle))).status
+  const status = async () => (await askPort(port, bundle)).status
   const readers = await stall(t, port, 2)
   await until(async () => (await status()) === 503)
-  const refused = answerIn(await exchange(port, lastOf('/openapi.json')))
+  const refused = await askPort(port, '/openapi.json')
   checkRawFailure(refused, 503, 'Service Unavailable')
   assert.equal(refused.headers['retry-after'], '5')
   assert.equal(refused.headers['etag'], undefined)
-  const listing = lastOf(path, `Authorization: Bearer ${key}\r\n`)
   for (let turn = 0; turn < 5; turn += 1) {
-    assert.equal(answerIn(await exchange(port, listing)).body, whole, 'they count as no requests')
+    assert.equal((await askPort(port, path, { key })).body, whole, 'they count as no requests')
   }
   const warnings = logged().filter(({ msg }) => msg === 'overloaded')
   const reasons = warnings.flatMap(({ refused }) => Object.keys(refused as object))
@@ -167,32 +169,26 @@ test('a client that reads a file too slowly is disconnected, though never idle',
   await once(reader, 'close')
   const { bytes: file } = await askFor(bundle)
   assert.ok(bytes > 0 && bytes < 8 * file.length, `${bytes} bytes of 8 times ${file.length}`)
-  await until(async () => answerIn(await exchange(port, lastOf(bundle))).status === 200)
+  await until(async () => (await askPort(port, bundle)).status === 200)
 })
 
-const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
+const onProc = { skip: existsSync('/proc/self/status') ? false : 'there is no /proc' }
 
-test(
-  '150 slow readers of a large file hold neither memory nor requests',
-  { skip: noProc },
-  async (t) => {
-    const store = await makeTempStore(t, resources)
-    await store.load(records)
-    const key = await store.issueKey({ name: 'test' })
-    const { port, pid } = await runServer(t, store.db, ['--requests-max', '40'])
-    const listing = lastOf(path, `Authorization: Bearer ${key}\r\n`)
-    assert.equal(answerIn(await exchange(port, listing)).body, whole)
-    assert.equal(answerIn(await exchange(port, lastOf(bundle))).status, 200)
-    const before = residentMib(pid)
-    await stall(t, port, 150)
-    let peak = 0
-    for (let turn = 0; turn < 50; turn += 1) {
-      const [answer] = answersIn(await exchange(port, listing))
-      assert.equal(answer?.status, 200)
-      peak = Math.max(peak, residentMib(pid))
-      await sleep(20)
-    }
-    t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
-    assert.ok(peak - before < 64, `${before} MiB, then ${peak} MiB`)
-  },
-)
+test('150 slow readers of a file hold neither memory nor requests', onProc, async (t) => {
+  const store = await makeTempStore(t, resources)
+  await store.load(records)
+  const key = await store.issueKey({ name: 'test' })
+  const { port, pid } = await runServer(t, store.db, ['--requests-max', '40'])
+  assert.equal((await askPort(port, path, { key })).body, whole)
+  assert.equal((await askPort(port, bundle)).status, 200)
+  const before = residentMib(pid)
+  await stall(t, port, 150)
+  let peak = 0
+  for (let turn = 0; turn < 50; turn += 1) {
+    assert.equal((await askPort(port, path, { key })).status, 200)
+    peak = Math.max(peak, residentMib(pid))
+    await sleep(20)
+  }
+  t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
+  assert.ok(peak - before < 64, `${before} MiB, then ${peak} MiB`)
+})

@@ -7,7 +7,15 @@ import { rights } from '../../src/resources/rights.ts'
 import { startLoad } from '../support/load-client.ts'
 import { expectedBody, failureText } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, answersIn, exchange, openWire, runServer } from '../support/run-server.ts'
+import {
+  answerIn,
+  answersIn,
+  askPort,
+  exchange,
+  openWire,
+  requestTo,
+  runServer,
+} from '../support/run-server.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
@@ -17,13 +25,13 @@ const { store, key, all, path } = await makeRightsStore({ after })
 
 const body = '{"page":2,"limit":5}'
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
-const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
-const closing = `GET ${path} HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`
-const plain = `GET ${path} HTTP/1.1\r\n${fields}\r\n`
+const closing = requestTo(path, { key })
+const plain = requestTo(path, { key, isLast: false })
 /** A request that is incomplete until its body arrives. */
-const open =
-  `GET ${path} HTTP/1.1\r\n${fields}` +
-  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+const open = requestTo(path, {
+  ...{ key, isLast: false },
+  fields: ['Content-Type: application/json', `Content-Length: ${body.length}`],
+})
 
 /** Sends the beginning of a request, which has arrived once a witness has an answer. */
 async function beginRequest(port: number) {
@@ -72,46 +80,39 @@ test('SIGTERM under load: no request fails, and every client gets Connection: cl
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test(
-  'after SIGTERM the server is alive but not ready, and still answers for 400 ms (I1)',
-  above,
-  async (t) => {
-    const server = await runServer(t, store.db)
-    const ask = async (target: string, extra = '') =>
-      answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
-    server.stop()
-    const stoppedAt = performance.now()
-    const close = 'Connection: close\r\n'
-    const isOver = () => performance.now() - stoppedAt >= 400
-    // Readiness ends first, and health checks see that until the server stops.
-    while ((await ask('/readyz', close)).status === 200);
-    // No request asked for it: the server closes.
-    for (;;) {
-      const targets = ['/healthz', '/readyz', path]
-      const fields = `Authorization: Bearer ${key}\r\n`
-      const answers = []
-      try {
-        for (const target of targets) answers.push(await ask(target, fields))
-      } catch (error) {
-        // This process may be late too.
-        if (isOver()) break
-        throw error
+test('after SIGTERM the server is not ready, and answers for 400 ms (I1)', above, async (t) => {
+  const server = await runServer(t, store.db)
+  server.stop()
+  const stoppedAt = performance.now()
+  const isOver = () => performance.now() - stoppedAt >= 400
+  // Readiness ends first, and health checks see that until the server stops.
+  while ((await askPort(server.port, '/readyz')).status === 200);
+  // No request asked for it: the server closes.
+  for (;;) {
+    const answers = []
+    try {
+      for (const target of ['/healthz', '/readyz', path]) {
+        answers.push(await askPort(server.port, target, { key, isLast: false }))
       }
-      assert.deepEqual(
-        answers.map(({ status, headers }) => [status, headers['connection']]),
-        [
-          [200, 'close'],
-          [503, 'close'],
-          [200, 'close'],
-        ],
-      )
+    } catch (error) {
+      // This process may be late too.
       if (isOver()) break
+      throw error
     }
-    const { code, ms } = await server.ended()
-    assert.equal(code, 0)
-    assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
-  },
-)
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers['connection']]),
+      [
+        [200, 'close'],
+        [503, 'close'],
+        [200, 'close'],
+      ],
+    )
+    if (isOver()) break
+  }
+  const { code, ms } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
+})
 
 test('SIGTERM before readiness or during an import ends the process and damages nothing (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
@@ -161,27 +162,23 @@ test('SIGTERM during requests: they complete, then the server exits with 0', abo
   assert.equal(code, 0)
 })
 
-test(
-  'a request on an open connection after SIGTERM gets a 503 and is closed (4)',
-  above,
-  async (t) => {
-    const server = await runServer(t, store.db)
-    const { wire, witness } = await beginRequest(server.port)
-    server.stop()
-    await witness.closed()
-    wire.send(body.slice(5) + plain)
-    const [first, second] = answersIn(await wire.closed())
-    assert.equal(first?.body, secondPage)
-    // The first answer may already have closed the connection; a second one must be a 503.
-    if (second !== undefined) {
-      assert.equal(second.status, 503)
-      assert.equal(second.body, failureText(503, 'Service Unavailable'))
-      assert.match(second.headers['retry-after'] ?? '', /^[1-9]\d*$/)
-      assert.equal(second.headers['connection'], 'close')
-    }
-    assert.equal((await server.ended()).code, 0)
-  },
-)
+test('a request on an open connection after SIGTERM gets a 503 (4)', above, async (t) => {
+  const server = await runServer(t, store.db)
+  const { wire, witness } = await beginRequest(server.port)
+  server.stop()
+  await witness.closed()
+  wire.send(body.slice(5) + plain)
+  const [first, second] = answersIn(await wire.closed())
+  assert.equal(first?.body, secondPage)
+  // The first answer may already have closed the connection; a second one must be a 503.
+  if (second !== undefined) {
+    assert.equal(second.status, 503)
+    assert.equal(second.body, failureText(503, 'Service Unavailable'))
+    assert.match(second.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    assert.equal(second.headers['connection'], 'close')
+  }
+  assert.equal((await server.ended()).code, 0)
+})
 
 test('an unfinished request delays a stop by --stop-seconds at most', above, async (t) => {
   const server = await runServer(t, store.db, ['--stop-seconds', '1'])

@@ -17,7 +17,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
 import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, exchange, runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 
 const all = makeRecords(rights, 3)
 const records = [{ resource: rights, company: 1, records: all }]
@@ -248,8 +248,8 @@ test('--bad-key-rate and --trust-proxy accept the documented values', async (t) 
   const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '127.0.0.1']
   const { port } = await runServer(t, store.db, options)
   const ask = async (address: string, authorization: string) => {
-    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: ${address}\r\n`
-    return answerIn(await exchange(port, `${head}Authorization: ${authorization}\r\n\r\n`)).status
+    const fields = [`X-Forwarded-For: ${address}`, `Authorization: ${authorization}`]
+    return (await askPort(port, path, { fields })).status
   }
   const statuses = [await ask('192.0.2.1', unknown()), await ask('192.0.2.1', unknown())]
   statuses.push(await ask('192.0.2.1', unknown()), await ask('192.0.2.2', `Bearer ${key}`))
@@ -261,10 +261,8 @@ test('a flood of invalid keys blocks no valid key of its address in any worker (
   const fresh = await store.issueKey({ name: 'fresh' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])
   // Each on its own connection, which the primary assigns to the workers in turn.
-  const ask = async (authorization: string) => {
-    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
-    return answerIn(await exchange(port, `${head}Authorization: ${authorization}\r\n\r\n`)).status
-  }
+  const ask = async (authorization: string) =>
+    (await askPort(port, path, { fields: [`Authorization: ${authorization}`] })).status
   const flood = async (count: number) => {
     const statuses = await Promise.all(Array.from({ length: count }, () => ask(unknown())))
     assert.ok(statuses.every((status) => status === 403 || status === 429))

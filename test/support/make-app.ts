@@ -119,6 +119,11 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   }
 }
 
+/** Makes an application listen; returns its port. */
+export async function listenOn({ app }: Pick<TestApp, 'app'>): Promise<number> {
+  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+}
+
 async function ask(app: App, path: string, question: Question): Promise<Answer> {
   const { method = 'GET', authorization, headers, body, from } = question
   const response = await inject(app.handle, {

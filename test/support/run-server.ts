@@ -142,6 +142,42 @@ export async function exchange(port: number, bytes: string | Buffer): Promise<st
   return wire.closed()
 }
 
+interface WrittenRequest {
+  readonly method?: string
+  readonly key?: string | undefined
+  /** Fields besides Host and Authorization. */
+  readonly fields?: readonly string[]
+  /** Whether the connection is to be closed after it; it is by default. */
+  readonly isLast?: boolean
+}
+
+/** The head of a request. */
+export function requestTo(path: string, request: WrittenRequest = {}): string {
+  const { method = 'GET', key, fields = [], isLast = true } = request
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: x', ...fields]
+  if (key !== undefined) head.push(`Authorization: Bearer ${key}`)
+  if (isLast) head.push('Connection: close')
+  return [...head, '', ''].join('\r\n')
+}
+
+/** Sends a request on a connection of its own. */
+export async function askPort(
+  port: number,
+  path: string,
+  request: WrittenRequest = {},
+): Promise<WireAnswer> {
+  return answerIn(await exchange(port, requestTo(path, request)), request.method)
+}
+
+export function bodiesOf(answers: readonly WireAnswer[]): string[] {
+  return answers.map(({ body }) => body)
+}
+
+/** The statuses of the answers on a connection, in order. */
+export function statusesIn(received: string): number[] {
+  return answersIn(received).map(({ status }) => status)
+}
+
 /**
  * Parses the answers on a connection, in order. `methods` are those of the requests: an answer to
  * HEAD has no body whatever its header says.

@@ -1,0 +1,157 @@
+// The reference and the explorer as they are served: behind any prefix, without requests to other
+// hosts. test/explorer/ shows what the explorer does in a browser.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createContext, runInContext } from 'node:vm'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { resources } from '../../src/resources/index.ts'
+import { checkFailure, makeApp } from '../support/make-app.ts'
+
+const { ask } = await makeApp({ after })
+const get = (path: string, headers = {}) => ask(path, { authorization: null, headers })
+
+const docs = await get('/docs')
+const explorer = await get('/')
+const addressesIn = (html: string) =>
+  [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
+const docsFiles = addressesIn(docs.text).filter((url) => /^docs\/.+\.(?:js|css)$/.test(url))
+const explorerFiles = addressesIn(explorer.text).filter((url) => url.startsWith('explorer/'))
+
+for (const [path, page, images, policies] of [
+  ['/docs', docs, "'self' data:", 'default dompurify'],
+  ['/', explorer, "'self'", "'none'"],
+] as const) {
+  test(`${path} is served to everybody, with protective header fields`, () => {
+    assert.equal(page.status, 200)
+    const { 'permissions-policy': permissions = '', ...headers } = page.headers
+    assert.match(permissions, /\bcamera=\(\)/)
+    for (const [name, value] of Object.entries({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy':
+        "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; " +
+        `img-src ${images}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ` +
+        `require-trusted-types-for 'script'; trusted-types ${policies}`,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    })) {
+      assert.equal(headers[name], value, name)
+    }
+  })
+
+  test(`${path} has nothing inline that its policy would block`, () => {
+    const scripts = [...page.text.matchAll(/<script([^>]*)>([^]*?)<\/script>/g)]
+    const inline = scripts.filter(([, attributes]) => attributes?.includes('src=') === false)
+    const data = path === '/' ? [' type="application/json" id="resources"'] : []
+    assert.deepEqual(
+      inline.map(([, attributes]) => attributes),
+      data,
+    )
+    assert.doesNotMatch(page.text, /\s(?:on\w+|style)=/)
+  })
+}
+
+test('every address in the explorer is relative, so that it works behind any prefix', () => {
+  assert.ok(explorerFiles.length > 20)
+  const known = /^(?:explorer\/[\w.-]+|docs(?:\/client\.md)?)$/
+  for (const address of addressesIn(explorer.text)) assert.match(address, known)
+})
+
+test('the explorer has the description of all resources', () => {
+  const [, text = ''] = /id="resources">([^]*?)<\/script>/.exec(explorer.text) ?? []
+  const described = JSON.parse(text) as { name: string }[]
+  assert.deepEqual(
+    described.map(({ name }) => name),
+    resources.map(({ name }) => name),
+  )
+})
+
+test('the reference and its start script name no other host; it links guide and explorer', async () => {
+  const start = await get('/docs/start.js')
+  for (const text of [docs.text, start.text]) assert.doesNotMatch(text, /https?:|"\/\/|'\/\//)
+  for (const url of ['docs/client.md', './']) assert.ok(addressesIn(docs.text).includes(url), url)
+})
+
+test('the files of pages are named by their content and kept for good', async () => {
+  assert.equal(docsFiles.length, 3)
+  const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
+  for (const file of [...docsFiles, ...explorerFiles]) {
+    const answer = await get(`/${file}`)
+    const [, ending = ''] = /^\w+\/[\w-]+\.[0-9a-f]{16}\.(js|css|svg)$/.exec(file) ?? []
+    assert.equal(answer.status, 200, file)
+    const type = { ...types, svg: 'image/svg+xml' }[ending]
+    assert.equal(answer.headers['content-type'], type, file)
+    assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
+    if (docsFiles.includes(file)) continue
+    assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
+    for (const [, imported = ''] of answer.text.matchAll(/\bfrom\s*['"]([^'"]*)['"]/g)) {
+      if (/[^\w./-]/.test(imported)) continue
+      const address = `explorer/${imported.replace('./', '')}`
+      assert.ok(explorerFiles.includes(address), `${file}: ${imported}`)
+    }
+  }
+})
+
+for (const base of ['http://host/docs', 'https://host/registry/docs']) {
+  test(`at ${base} the reference reads the document beside it`, async () => {
+    let options: { url?: string; validatorUrl?: unknown } = {}
+    const context = createContext({
+      location: new URL(base),
+      SwaggerUIBundle: (given: typeof options) => {
+        options = given
+      },
+    })
+    runInContext((await get('/docs/start.js')).text, context)
+    assert.equal(new URL(options.url ?? '', base).href, base.replace(/docs$/, 'openapi.json'))
+    assert.equal(options.validatorUrl, null, 'nothing is sent to a validator elsewhere')
+    for (const file of docsFiles) assert.ok(new URL(file, base).href.startsWith(`${base}/`))
+    assert.equal((await get('/openapi.json')).status, 200)
+  })
+}
+
+const unknownFiles = [
+  ...['package.json', 'index.html', '..%2f..%2fpackage.json', 'start.js.map', 'x'],
+  ...['constructor', 'toString', '__proto__', 'hasOwnProperty'],
+].map((file) => `/docs/${file}`)
+for (const path of [
+  ...unknownFiles,
+  ...['/explorer', '/explorer/', '/explorer/main.js', '/explorer/..%2fapi.ts', '/index.html'],
+]) {
+  test(`${path} is a 404`, async () => checkFailure(await get(path), 404, 'Not Found'))
+}
+
+test('all of the explorer is at most 85 kB, compressed', async (t) => {
+  const decode = { gzip: gunzipSync, br: brotliDecompressSync }
+  for (const coding of ['gzip', 'br'] as const) {
+    let size = 0
+    for (const file of new Set(['', ...explorerFiles])) {
+      const { bytes, headers } = await get(`/${file}`, { 'accept-encoding': coding })
+      size += bytes.length
+      if (headers['content-encoding'] !== coding) continue
+      assert.deepEqual(decode[coding](bytes), (await get(`/${file}`)).bytes)
+    }
+    t.diagnostic(`${coding} ${size} bytes`)
+    assert.ok(size <= 85_000, `${size} bytes as ${coding}`)
+  }
+})
+
+test('POST / is a 405', async () => {
+  const answer = await ask('/', { method: 'POST' })
+  checkFailure(answer, 405, 'Method Not Allowed')
+  assert.equal(answer.headers['allow'], 'GET, HEAD')
+})
+
+test('--explorer no leaves a 404, and no link to it', async (t) => {
+  const without = await makeApp(t, { isExplorerOn: false })
+  for (const path of ['', ...explorerFiles.slice(0, 1)]) {
+    checkFailure(await without.ask(`/${path}`, { authorization: null }), 404, 'Not Found')
+  }
+  assert.match(docs.text, /<a class="link" href="\.\/">/)
+  assert.doesNotMatch((await without.ask('/docs')).text, /href="\.\/"/)
+})
