@@ -33,10 +33,8 @@ test('every answer has a unique X-Request-Id (5)', async () => {
 test('a harmless X-Request-Id of the client is kept (5)', async () => {
   for (const id of ['a', 'A-b_c.9', '-', 'x'.repeat(64)]) {
     for (const url of [path, '/nothing', `${path}?limit=0`, pathOf(rights, '%zz')]) {
-      assert.equal(
-        (await ask(url, { headers: { 'x-request-id': id } })).headers['x-request-id'],
-        id,
-      )
+      const { headers } = await ask(url, { headers: { 'x-request-id': id } })
+      assert.equal(headers['x-request-id'], id)
     }
   }
 })
@@ -187,33 +185,20 @@ function linksOf({ headers }: Answer): Record<string, string> {
   return Object.fromEntries([...links].map(([, url = '', rel = '']) => [rel, url] as const))
 }
 
-const linkCases: readonly (readonly [query: string, links: Readonly<Record<string, string>>])[] = [
-  ['', { first: '?page=1&limit=100', last: '?page=1&limit=100' }],
-  ['?limit=5', { first: '?page=1&limit=5', next: '?page=2&limit=5', last: '?page=3&limit=5' }],
-  [
-    '?page=2&limit=5',
-    {
-      first: '?page=1&limit=5',
-      prev: '?page=1&limit=5',
-      next: '?page=3&limit=5',
-      last: '?page=3&limit=5',
-    },
-  ],
-  [
-    '?page=3&limit=5',
-    { first: '?page=1&limit=5', prev: '?page=2&limit=5', last: '?page=3&limit=5' },
-  ],
-  [
-    '?page=9&limit=6',
-    { first: '?page=1&limit=6', prev: '?page=2&limit=6', last: '?page=2&limit=6' },
-  ],
+/** The pages that each relation leads to, for a page of a limit. */
+const linkCases: readonly (readonly [query: string, limit: number, Record<string, number>])[] = [
+  ['', 100, { first: 1, last: 1 }],
+  ['?limit=5', 5, { first: 1, next: 2, last: 3 }],
+  ['?page=2&limit=5', 5, { first: 1, prev: 1, next: 3, last: 3 }],
+  ['?page=3&limit=5', 5, { first: 1, prev: 2, last: 3 }],
+  ['?page=9&limit=6', 6, { first: 1, prev: 2, last: 2 }],
 ]
 
-for (const [query, links] of linkCases) {
-  test(`Link of ${query || 'a single page'}: ${Object.keys(links).join(', ')} (5)`, async () => {
+for (const [query, limit, pages] of linkCases) {
+  test(`Link of ${query || 'a single page'}: ${Object.keys(pages).join(', ')} (5)`, async () => {
     const answer = await ask(path + query)
-    const version = `&version=${answer.headers['data-version'] ?? ''}`
-    const expected = Object.entries(links).map(([rel, to]) => [rel, path + to + version])
+    const rest = `&limit=${limit}&version=${answer.headers['data-version'] ?? ''}`
+    const expected = Object.entries(pages).map(([rel, to]) => [rel, `${path}?page=${to}${rest}`])
     assert.deepEqual(linksOf(answer), Object.fromEntries(expected))
   })
 }
@@ -223,12 +208,6 @@ test('Link of an empty listing has first and last, both page 1 (5)', async () =>
   const version = answer.headers['data-version'] ?? ''
   const only = `${pathOf(events, 1)}?page=1&limit=100&version=${version}`
   assert.deepEqual(linksOf(answer), { first: only, last: only })
-})
-
-test('Link never repeats the Host that the client sent (5)', async () => {
-  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
-  const { headers: given } = await ask(path, { headers })
-  assert.doesNotMatch(JSON.stringify(given), /evil/)
 })
 
 const decoders = {
