@@ -1,13 +1,10 @@
 // Issues keys: they are random, shown once, and stored as a hash.
 
 import { randomBytes } from 'node:crypto'
-import type { HandOver, KeyRecord, NewKey } from '../store/keys.ts'
+import type { NewKey } from '../store/keys.ts'
 import type { LockWait } from '../store/work-watch.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
-
-type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
-  Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
 
 /** A new key in plain text, and what is stored of it. */
 export interface IssuedKey {
@@ -22,25 +19,13 @@ export function makeIssuedKey(): IssuedKey {
   return { plain, stored }
 }
 
-/**
- * Stores the hash of a key.
- *
- * @param handOver runs once it is stored; if it rejects, the key is removed again.
- * @throws OperatorError if a key with that name is in use.
- */
-export async function storeIssuedKey(
+/** Creates a key, and stores its hash. @throws OperatorError if a key with that name is in use. */
+export async function issueKey(
   store: StoreWriter,
-  { stored }: IssuedKey,
-  { name, scopes, expiresAt, rate, now }: KeyPlan,
+  plan: Omit<NewKey, 'hint' | 'hash'>,
   wait: LockWait,
-  handOver?: HandOver,
-): Promise<void> {
-  const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
-  await store.addKey(key, wait, handOver)
-}
-
-export async function issueKey(store: StoreWriter, plan: KeyPlan, wait: LockWait): Promise<string> {
-  const issued = makeIssuedKey()
-  await storeIssuedKey(store, issued, plan, wait)
-  return issued.plain
+): Promise<string> {
+  const { plain, stored } = makeIssuedKey()
+  await store.addKey({ ...stored, ...plan }, wait)
+  return plain
 }

@@ -196,7 +196,8 @@ async function makeKey(db: string, context: CommandContext): Promise<string> {
   const name = `demo-${randomBytes(4).toString('hex')}`
   const now = context.now()
   const scopes = allScopes(resources.map((resource) => resource.name))
-  const key = { name, scopes, expiresAt: now + keyLifeMs, now }
+  const expiresAt = now + keyLifeMs
+  const key = { name, scopes, expiresAt, createdAt: now, rate: undefined }
   return await issueKey(store, key, lockWait(context))
 }
 

@@ -2,7 +2,7 @@
 
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
-import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../auth/issue.ts'
+import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
 import { advise, nearest } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
@@ -84,11 +84,10 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const now = context.now()
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
-    const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
     const issued = makeIssuedKey()
-    await handOver(issued, context, (print) =>
-      storeIssuedKey(store, issued, key, lockWait(context), print),
-    )
+    const rate = checkRate(options['rate'])
+    const key = { ...issued.stored, name, scopes, expiresAt, rate, createdAt: now }
+    await handOver(issued, context, (print) => store.addKey(key, lockWait(context), print))
     return 0
   },
 

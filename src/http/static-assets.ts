@@ -26,6 +26,8 @@ export interface Asset {
   readonly headers: Readonly<Record<string, string>>
   /** The first 64 bits of the body's SHA-256, in hexadecimal digits. */
   readonly digest: string
+  /** The body in the codings that clients have asked for so far. */
+  readonly coded: Map<Coding, Promise<Buffer>>
 }
 
 /** An asset, and whether its name changes with its content, so that browsers keep it for good. */
@@ -43,7 +45,7 @@ const codedBytesMin = 256
 export function makeAsset(type: string, body: string | Buffer, headers = {}): Asset {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
-  return { type, body: bytes, headers, digest }
+  return { type, body: bytes, headers, digest, coded: new Map() }
 }
 
 /** A file's name with the hash of its content, such as start.5f2e0c81d7a94b36.js. */
@@ -89,7 +91,6 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
 
 export function createSendAsset(limits: AssetLimits): SendAsset {
   const takeSlot = createSlots(limits)
-  const inCoding = createCodedBodies()
   return async (request, { asset, isNamedByContent = false }) => {
     const { reply } = request
     // Weak, since it covers every coding (decision 7).
@@ -98,7 +99,7 @@ export function createSendAsset(limits: AssetLimits): SendAsset {
     if (!isUnchanged && !takeSlot(reply)) throw overloaded('assets')
     const isCoded = asset.body.length >= codedBytesMin
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
-    const body = isUnchanged ? undefined : await inCoding(asset, coding)
+    const body = isUnchanged ? undefined : await codedBody(asset, coding)
     if (isCoded) varyBy(reply, 'Accept-Encoding')
     const kept = isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache'
     reply.headers(asset.headers).header('etag', tag).header('cache-control', kept)
@@ -108,20 +109,15 @@ export function createSendAsset(limits: AssetLimits): SendAsset {
   }
 }
 
-/** Makes coded bodies, each once, and one at a time: listings need the other threads. */
-function createCodedBodies(): (asset: Asset, coding: Coding) => Promise<Buffer> {
-  const made = new WeakMap<Asset, Map<Coding, Promise<Buffer>>>()
-  let last: Promise<unknown> = Promise.resolve()
-  return async (asset, coding) => {
-    if (coding === 'identity') return asset.body
-    const bodies = made.get(asset) ?? new Map<Coding, Promise<Buffer>>()
-    made.set(asset, bodies)
-    const known = bodies.get(coding)
-    if (known !== undefined) return known
-    const body = last.then(() => encode(asset.body, coding, levelsForOnce))
-    bodies.set(coding, body)
-    last = body.catch(() => bodies.delete(coding))
-    return body
+/** The body in a coding, which is made once. */
+async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer> {
+  const made = coded.get(coding) ?? encode(body, coding, levelsForOnce)
+  coded.set(coding, made)
+  try {
+    return await made
+  } catch (error) {
+    coded.delete(coding)
+    throw error
   }
 }
 

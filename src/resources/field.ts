@@ -25,8 +25,10 @@ type FieldOptions = Partial<Pick<Field, 'required' | 'filter' | 'sortable' | 'pe
 
 const usual = { required: false, filter: undefined, sortable: false, personal: undefined }
 
-function fieldMaker<Example>(kind: FieldKind, own: FieldOptions = {}) {
-  return (description: string, example: Example, options: FieldOptions = {}): Field => ({
+type FieldMaker<Example> = (description: string, example: Example, options?: FieldOptions) => Field
+
+function fieldMaker<Example>(kind: FieldKind, own: FieldOptions = {}): FieldMaker<Example> {
+  return (description, example, options) => ({
     ...{ kind, description, example },
     ...{ ...usual, ...own, ...options },
   })

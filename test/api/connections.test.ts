@@ -298,7 +298,8 @@ test('the server survives more connections than it may open files (E5)', aboveOn
 })
 
 test('clients that leave in the middle of an answer leak nothing (E11)', onProc, async (t) => {
-  const { port, pid, key, ask, printed } = await serve(t)
+  const server = await serve(t)
+  const { port, pid, key, ask } = server
   assert.equal((await ask()).body, whole)
   const before = openFiles(pid)
   for (let turn = 0; turn < 20; turn += 1) {
@@ -315,6 +316,6 @@ test('clients that leave in the middle of an answer leak nothing (E11)', onProc,
   const pooled = storeKind === 'sqlite' ? 0 : 9
   await until(() => openFiles(pid) <= before + pooled)
   assert.equal((await ask()).body, whole)
-  const levels = printed().match(/"level":[45]0/g) ?? []
+  const levels = server.printed().match(/"level":[45]0/g) ?? []
   assert.deepEqual(levels, [], 'no fault of ours, so none in the log')
 })

@@ -28,7 +28,8 @@ before(async () => {
   const files = makeFolder({ after })
   await importRows(`${files}/x`, 'rights', rows, { at: db })
   const store = await openStoreWriter(db, resources)
-  const plan = { name: 'x', scopes: undefined, expiresAt: undefined, now: Date.now() }
+  const unset = { scopes: undefined, expiresAt: undefined, rate: undefined }
+  const plan = { name: 'x', createdAt: Date.now(), ...unset }
   key = await issueKey(store, plan, { onWait: () => undefined })
   await store.close()
 })

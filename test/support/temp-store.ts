@@ -96,8 +96,8 @@ export async function makeTempStore(
       await importRows('companies', rows)
     },
     issueKey({ name, scopes, expiresAt, rate }) {
-      const now = Date.now()
-      return issueKey(writer, { name, scopes, expiresAt, rate, now }, patient)
+      const createdAt = Date.now()
+      return issueKey(writer, { name, scopes, expiresAt, rate, createdAt }, patient)
     },
     async revokeKey(name) {
       assert.ok(await writer.revokeKey(name, Date.now(), patient), `${name} was in use`)
