@@ -53,7 +53,11 @@ async function makeWrongKeys(db: string): Promise<string[]> {
   const wait = { onWait: () => undefined }
   const now = Date.now()
   const make = (name: string, expiresAt: number | undefined) =>
-    issueKey(store, { name: `${name}-${now}`, scopes: undefined, expiresAt, createdAt: now, rate: undefined }, wait)
+    issueKey(
+      store,
+      { name: `${name}-${now}`, scopes: undefined, expiresAt, createdAt: now, rate: undefined },
+      wait,
+    )
   try {
     const expired = await make('expired', now - 1_000)
     const revoked = await make('revoked', undefined)
