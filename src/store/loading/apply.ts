@@ -1,14 +1,14 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, isInIdOrder, type ListingShape, parseMeta } from '../listing/shape.ts'
+import { addToCount, isInIdOrder, type ListingShape, parseMeta, shapeOf } from '../listing/shape.ts'
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import { decodeEntries, joinTexts, type ListedRecord, noLists } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
-import { createPutReader, type PutKind, readChanges } from './staging/put-reader.ts'
+import { createPutReader, type PutKind } from './staging/put-reader.ts'
 import type { CutListing, ListingCutter } from './staging/cut-listings.ts'
 import { companyIdIn, idIn, textIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
@@ -117,14 +117,14 @@ function orderRows(
 /** Merges the changes into the listings, one company after another. */
 async function mergeAll(context: ApplyContext, kind: PutKind, onShare: OnShare): Promise<void> {
   const { staging, tables } = context
-  const { shape } = kind
+  const shape = shapeOf(kind.resource)
   const all = staging.iterate(`
     select company_id, count(*) from (
       select company_id from change union all select company_id from removal
     ) group by company_id order by company_id`)
   const last = lastCompany(staging)
   const isListed = await tables.hasHeads(shape.listing)
-  const putsOf = createPutReader(shape, readChanges(staging, kind))
+  const putsOf = createPutReader(staging, kind)
   const out = createOutput(context, shape)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {

@@ -18,7 +18,6 @@ export interface ImportContext {
   /** The number of the import's source, and all of them. */
   readonly source: number
   readonly sources: ReadonlyMap<number, NamingSource>
-  readonly hasOtherSources: boolean
   /** Whether nothing of its target has ever been loaded. */
   readonly isFirst: boolean
   readonly version: number
@@ -51,7 +50,6 @@ export async function createContext(
     tables: db.tables,
     isFirst: !(await db.tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
-    hasOtherSources: sources.size > 1,
     values: {
       asOf,
       isAsOfOfRows: Number(plan.asOf === undefined),

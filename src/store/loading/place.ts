@@ -37,7 +37,7 @@ export async function placeRows(context: ImportContext): Promise<void> {
   }
   staging.run(refuseUnplaced, values)
   if (resource === undefined) staging.run(refuseUndatedRows, values)
-  else if (context.hasOtherSources) await refuseForeignIds(context)
+  else if (context.sources.size > 1) await refuseForeignIds(context)
   compareRows(context)
 }
 
@@ -132,10 +132,10 @@ async function findForeign({ tables, plan, source }: ImportContext, ids: readonl
  * the listings, and nothing about them has to be looked up or refused.
  */
 export async function areInPlace(context: ImportContext): Promise<boolean> {
-  const { staging, plan, hasOtherSources, isFirst } = context
+  const { staging, plan, sources, isFirst } = context
   const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
   if (!isKnown || !staging.facts.isSorted) return false
-  if (!hasOtherSources || isFirst) return true
+  if (sources.size === 1 || isFirst) return true
   for (const rows of staging.spooled()) {
     const ids = Array.from(rows, ({ bytes }) => idIn(bytes))
     if ((await findForeign(context, ids)).length > 0) return false

@@ -10,7 +10,6 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
-import { shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
@@ -129,7 +128,7 @@ async function mergeStaged(
     await writeKeys(context)
     const into = { staging, tables, version, numbers }
     if (first !== undefined) await applyFirst(into, shape, first, parts('writing'))
-    else await applyRecords(into, { resource, shape, source }, parts('writing'))
+    else await applyRecords(into, { resource, source }, parts('writing'))
   }
   await appendRecorded(context, recorded, numbers)
   await numbers.note()
@@ -223,7 +222,7 @@ async function appendRecorded(
     { lastId, staged: staging.staged() },
   )
   const apply = { staging, tables, version, numbers }
-  await applyRecords(apply, { resource, shape: shapeOf(resource), source: recorded.source })
+  await applyRecords(apply, { resource, source: recorded.source })
 }
 
 /** Many companies that a register has not named are probably misnamed. */
