@@ -13,6 +13,7 @@ interface Client {
   readonly socket: object
 }
 
+/** Too many attempts have failed; the client has to wait. */
 interface Wait {
   readonly waitSeconds: number
 }
@@ -98,6 +99,7 @@ export function createAuthenticate(
   }
 }
 
+/** An Authorization field, the key in it, and the key's hash. */
 interface Presented {
   readonly authorization: string
   readonly token: string

@@ -11,11 +11,13 @@ interface CountQuestion extends Rate {
   readonly keyId: number
 }
 
+/** An attempt with a key, and its client's address. */
 interface Attempt {
   readonly address?: string | undefined
   readonly keyHash?: string | undefined
 }
 
+/** Creates the handlers for the process that keeps the counts. */
 export function answerLimits(counter: Counter, throttle: Throttle | undefined) {
   return {
     'limits.count': (question: unknown) => {

@@ -8,11 +8,13 @@ import type { KeyRecord } from '../store/keys.ts'
 import { parseRate, type Rate, type RateVerdict } from '../config/rate.ts'
 import type { Counted, Counter } from './counter.ts'
 
+/** How many different rates are cached in parsed form. */
 const policiesMax = 1_000
 
 /** Counts a request of a key; undefined if the key has no limit. */
 export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
 
+/** A rate, and its RateLimit-Policy header. */
 interface Policy {
   readonly rate: Rate
   readonly text: string

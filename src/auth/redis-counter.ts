@@ -27,6 +27,7 @@ end
 return { count, left }`
 const scriptId = createHash('sha1').update(script).digest('hex')
 
+/** Called once when Redis becomes unavailable, and once when it is available again. */
 interface SharedListener {
   onAway(reason: string): void
   onBack(): void

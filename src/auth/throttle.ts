@@ -6,6 +6,7 @@ import type { Awaitable } from '../store/awaitable.ts'
 import type { Rate } from '../config/rate.ts'
 import { createWindows } from './windows.ts'
 
+/** How many addresses are remembered. */
 export const addressesMax = 100_000
 /** How many valid keys, and how many invalid ones, are remembered by their hashes. */
 const keysMax = 20_000
@@ -31,6 +32,7 @@ export interface Throttle {
    * @param keyHash is the hash of a key that was looked up and is invalid.
    */
   fail(address: string | undefined, keyHash?: string): Awaitable<number | undefined>
+  /** Remembers a valid key. */
   noteGood(keyHash: string): void
 }
 

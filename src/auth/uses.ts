@@ -32,6 +32,7 @@ export function createUses(now: () => number) {
   }
 
   return {
+    /** Counts a request of a key. */
     count: (keyId: number): void => {
       const at = now()
       const count = countOf(keyId, hourOf(at))
@@ -39,6 +40,7 @@ export function createUses(now: () => number) {
       count.requests += 1
       count.lastUsedAt = at
     },
+    /** The counts of a key that have not been taken. */
     ofKey: (keyId: number): readonly KeyUse[] => counts.get(keyId) ?? [],
     /** Adds counts that could not be written. */
     add(uses: readonly KeyUse[]): void {
@@ -49,6 +51,7 @@ export function createUses(now: () => number) {
         count.lastUsedAt = Math.max(count.lastUsedAt, lastUsedAt)
       }
     },
+    /** Returns all counts, and clears them. */
     take(): readonly KeyUse[] {
       const taken = [...counts.values()].flat()
       counts = new Map()

@@ -1,5 +1,6 @@
 // Counts for many clients, each in its own window of time, in a bounded amount of memory.
 
+/** The window of a client. */
 interface Window {
   readonly count: number
   /** In milliseconds, on the caller's clock. */
@@ -50,6 +51,7 @@ export function createWindows<Id>(max: number) {
       }
       return window
     },
+    /** The number of windows in memory. */
     get size(): number {
       return windows.size
     },

@@ -1,5 +1,6 @@
 // A rate limit as an operator writes it, a count per length of time, and what it says of a request.
 
+/** At most `quota` times in a window of `seconds`. */
 export interface Rate {
   readonly quota: number
   readonly seconds: number
@@ -13,6 +14,7 @@ export interface RateVerdict {
   /** The requests that a window allows, and its length. */
   readonly quota: number
   readonly windowSeconds: number
+  /** The number of requests left in the window. */
   readonly remaining: number
   /** When the window ends, in seconds from now, rounded up. */
   readonly resetSeconds: number
@@ -23,6 +25,7 @@ const quotaMax = 1_000_000_000
 /** The longest window in seconds, and so the longest wait that a client is asked for. */
 export const rateSecondsMax = 31 * 86_400
 
+/** The form of a rate, for messages. */
 export const rateForm = 'a count and a time such as 600/300s, 60/1m or 1000/1d'
 
 /** Parses a rate such as 600/300s; undefined for other text, and for a window over 31 days. */

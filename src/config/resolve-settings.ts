@@ -13,6 +13,7 @@ import {
   variablePrefix,
 } from './settings.ts'
 
+/** Where a value comes from. */
 type Origin = 'option' | 'environment' | 'default'
 
 /** A setting with its value, valid or not. */

@@ -4,11 +4,13 @@ import { isIP } from 'node:net'
 import { parseRate, type Rate, rateForm } from './rate.ts'
 import { hasStrayPassword, withoutPasswords } from '../text/redact.ts'
 
+/** How the text of a setting is checked and parsed. */
 export interface Kind<T> {
   /** The placeholder for a value in the help. */
   readonly value: string
   /** Why a text is not valid; undefined for a valid one. */
   readonly fault: (text: string) => string | undefined
+  /** The value of a valid text. */
   readonly parse: (text: string) => T
 }
 
@@ -42,6 +44,7 @@ export function orAuto<T>(kind: Kind<T>): Kind<T | undefined> {
   return orWord('auto', () => undefined, kind)
 }
 
+/** An integer, or a word that means something else. */
 export function integerOr<M>(word: string, meant: () => M, [minimum, maximum]: [number, number]) {
   const kind = integer(minimum, maximum)
   const fault = (text: string) => {
@@ -136,8 +139,10 @@ function redisFault(value: string): string | undefined {
     : 'must be none, or a URL such as redis://host:6379'
 }
 
+/** The path of a file. */
 export const file: Kind<string> = { value: 'FILE', fault: fileFault, parse: String }
 
+/** The path of a file, or the URL of a PostgreSQL database. */
 export const store: Kind<string> = { value: 'STORE', fault: storeFault, parse: String }
 
 /** The URL of a Redis; undefined for `none`. */

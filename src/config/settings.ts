@@ -181,10 +181,13 @@ export type SettingName = keyof typeof settings
 export type Settings = {
   readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['parse']>
 }
+/** Settings as text, before they are parsed. */
 export type SettingTexts = Readonly<Record<SettingName, string>>
 
+/** The beginning of the names of our environment variables. */
 export const variablePrefix = 'DOSSIER_'
 
+/** The environment variable of a setting. */
 export function variableOf({ name }: Setting): string {
   return variablePrefix + name.toUpperCase().replaceAll('-', '_')
 }

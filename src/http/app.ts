@@ -36,13 +36,16 @@ export interface AppOptions
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
+  /** Undefined if metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly isExplorerOn?: boolean
   readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
+/** An application. */
 export interface App {
   readonly server: Server
+  /** Answers a request, from the server or from a test. */
   readonly handle: RequestListener
   /** @returns its URL. @throws Error of Node if it cannot listen there. */
   listen(options: ListenOptions): Promise<string>
@@ -133,6 +136,7 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
+/** The endpoints, with their handlers. */
 function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readonly Route[] {
   const { store, metrics, version, isExplorerOn = true } = options
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
@@ -152,6 +156,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))
 }
 
+/** Logs why a request could not be answered. */
 type NoteFault = (request: HttpRequest, error: unknown) => void
 
 /** A refusal for load is counted, and is no fault. */
@@ -172,6 +177,7 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
   return isCut && raw.socket.destroyed
 }
 
+/** Logs and counts a response that has been sent. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
   const { statusCode: status, elapsedTime: ms } = request.reply
   const answer = { status, ms, bytes: bodyBytes(request) }

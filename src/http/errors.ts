@@ -7,6 +7,7 @@ import { STATUS_CODES } from './wire/node-http.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
+/** The maximum number of header fields of a request. */
 export const headersMax = 100
 /** How much of a client's value an error message repeats, in characters. */
 const shownLengthMax = 60
@@ -38,6 +39,7 @@ export interface FailureDescription {
   readonly when: string
   /** An example message, if messages are not the status's own phrase. */
   readonly example?: string
+  /** Headers in addition to those of every failure. */
   readonly headers?: readonly string[]
   /** It is sent before the key is known, so without the headers of the key's rate limit. */
   readonly isBeforeTheKey?: true

@@ -18,7 +18,9 @@ export type Metrics = ReturnType<typeof createMetrics>
 interface MetricsSource {
   readonly resources: readonly Resource[]
   readonly version: string
+  /** The number of log lines dropped because they could not be written. */
   droppedLines(): number
+  /** Rejects if the store does not answer. */
   lastImports(): Promise<readonly LastImport[]>
   /** What is kept for filtered, ordered and past listings. */
   viewCounts(): ViewCounts
@@ -68,6 +70,7 @@ export function createMetrics(source: MetricsSource) {
   registerState(registry, source)
   prometheus.collectDefaultMetrics({ register: registry })
   return {
+    /** All metrics, including those of the process. */
     registry,
     /** @param resource is the listing's name; undefined for any other path. */
     countRequest(resource: string = noResource, answer: Answer): void {

@@ -31,6 +31,7 @@ export function createPlaces(most: number) {
         else held.set(key, left)
       }
     },
+    /** How many are taken. */
     count: () => taken,
   }
 }

@@ -9,6 +9,7 @@ export interface Answer {
   readonly status: number
   /** From the request to the end of its response, in milliseconds. */
   readonly ms: number
+  /** The size of the body. */
   readonly bytes: number
 }
 
@@ -18,6 +19,7 @@ export type RequestLog = ReturnType<typeof createRequestLog>
 export const keylessLinesMax = 100
 /** How long after the first omitted line their number is logged. */
 const summaryMs = 1_000
+/** How much of a path is logged, in characters. */
 const pathLengthMax = 1_000
 
 /**
@@ -59,6 +61,7 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void) {
       if (!isLogged(request)) return
       logger.error({ request_id: request.id, err: cause }, 'the request could not be answered')
     },
+    /** Logs how many lines were omitted since the last summary. */
     close: summarize,
   }
 }
@@ -129,6 +132,7 @@ export function createLineLimit(
       onOmitted()
       return false
     },
+    /** The number of lines omitted since the last call. */
     takeOmitted(): number {
       const taken = omitted
       omitted = 0

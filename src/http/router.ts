@@ -5,11 +5,13 @@ import createFinder from 'find-my-way'
 import { type Endpoint, type Handler, routerPath } from './endpoints/endpoint.ts'
 import type { Target } from './wire/exchange.ts'
 
+/** An endpoint with its handler. */
 export interface Route {
   readonly endpoint: Endpoint
   readonly handle: Handler
 }
 
+/** The target of a request, and what answers it. */
 export interface Found extends Target {
   readonly handle: Handler | undefined
 }

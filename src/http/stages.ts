@@ -21,6 +21,7 @@ import { createCors } from './wire/cors.ts'
 import type { Load } from './wire/load.ts'
 import { closeToRequests, excludeFromLoad, findWireFault } from './wire/server.ts'
 
+/** What the stages ask, and their settings. */
 export interface StageOptions {
   /** Finds the key of a request; reads the client's address only if it needs it. */
   readonly authenticate: Authenticate
@@ -28,13 +29,17 @@ export interface StageOptions {
   readonly limitRate?: LimitRate
   /** Meters a request that its key and its rate limit have let in. */
   readonly countUse?: ((keyId: number) => void) | undefined
+  /** Counts the requests under way, and decides when there are too many. */
   readonly load: Load
   /** Origins whose pages may read responses, or `*`; none by default. */
   readonly corsOrigins?: readonly string[]
 }
 
+/** The progress of a stop. */
 export interface Stop {
+  /** Aborted when the service is not ready any more. */
   readonly draining: AbortController
+  /** Whether every further request is refused. */
   isStopping: boolean
 }
 

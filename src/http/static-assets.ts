@@ -18,11 +18,15 @@ export interface AssetLimits {
   readonly assetMs: number
 }
 
+/** The default limits. */
 export const assetLimits: AssetLimits = { assetsMax: 64, assetMs: 60_000 }
 
+/** A file to serve. */
 export interface Asset {
+  /** The media type. */
   readonly type: string
   readonly body: Buffer
+  /** Header fields in addition to those of every asset. */
   readonly headers: Readonly<Record<string, string>>
   /** The first 64 bits of the body's SHA-256, in hexadecimal digits. */
   readonly digest: string

@@ -2,7 +2,9 @@
 
 import type { Resource } from './resource.ts'
 
+/** Makes CSV of the records of a resource. */
 interface CsvWriter {
+  /** The names of the fields, as the first line. */
   readonly header: string
   /**
    * @param texts JSON texts of records, joined by commas.

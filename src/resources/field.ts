@@ -79,6 +79,7 @@ const schemaOfKind: Readonly<Record<FieldKind, JsonSchema>> = {
   text_list: { type: 'array', items: textSchema, maxItems: listLengthMax },
 }
 
+/** Whether the field may be `null` on the wire. */
 export function isNullable(field: Field): boolean {
   return !field.required && field.kind !== 'text_list'
 }

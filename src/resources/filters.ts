@@ -5,6 +5,7 @@ import { readMoment } from '../text/moment.ts'
 import type { FieldKind } from './field.ts'
 import type { Resource } from './resource.ts'
 
+/** A column with the values of one field. */
 interface FilterColumn {
   readonly field: string
   /** Its name; a prefix keeps it apart from the columns that every resource has. */
@@ -62,6 +63,7 @@ export function sortFields({ fields }: Resource): readonly string[] {
     .map(([field]) => field)
 }
 
+/** The fields by which they can be filtered. */
 export function filterFields({ fields }: Resource): readonly string[] {
   return Object.entries(fields)
     .filter(([, { filter }]) => filter !== undefined)

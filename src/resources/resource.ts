@@ -115,6 +115,7 @@ export function recordSchema(resource: Resource): JsonSchema {
   }
 }
 
+/** A record made from the examples of the resource's fields. */
 export function exampleRecord(resource: Resource): Readonly<Record<string, unknown>> {
   const entries = Object.entries(resource.fields)
   return Object.fromEntries(entries.map(([name, field]) => [name, field.example]))

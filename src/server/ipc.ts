@@ -11,6 +11,7 @@ export interface Channel {
 /** The handlers of the other side's questions, by topic; answers must survive JSON. */
 export type Answers = Readonly<Record<string, (question: unknown) => unknown>>
 
+/** The other side. */
 export interface Peer {
   /** @throws Error if the other side fails, has ended, or takes longer than two seconds. */
   ask(topic: string, question?: unknown): Promise<unknown>

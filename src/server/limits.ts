@@ -8,6 +8,7 @@ import type { Settings } from '../config/settings.ts'
 
 const clock = () => performance.now()
 
+/** Counts per key and per address. */
 export interface Limits {
   readonly counter: Counter
   readonly throttle: Throttle | undefined

@@ -19,6 +19,7 @@ type DroppedLine = (count: number) => string
 
 export type LineWriter = ReturnType<typeof createLineWriter>
 
+/** Accepts lines and writes them in the background. */
 export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
   const backlog = createBacklog(output.pieceBytesMax, droppedLine)
   let timer: NodeJS.Timeout | undefined
@@ -62,6 +63,7 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
       if (backlog.bytes() >= batchBytes) void flush()
       else schedule(batchMs)
     },
+    /** The number of lines dropped so far. */
     dropped: backlog.dropped,
     /** Waits until all lines are written, for at most a second. */
     async close(): Promise<void> {
@@ -128,6 +130,7 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }
 
+/** The largest backlog, in bytes. */
 const backlogBytesMax = 1_048_576
 /** After lines were dropped, new ones are accepted once the backlog has shrunk to this. */
 const backlogBytesCalm = backlogBytesMax / 2
@@ -183,8 +186,10 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
       if (piece !== undefined) current = Buffer.from(piece.text)
       return current
     },
+    /** Removes this many of the next bytes. */
     take,
     skip: () => take(current?.length ?? 0),
+    /** Adds a line with the number of dropped lines, if there are any. */
     noteDropped,
     bytes: () => bytes,
     dropped: () => dropped,
@@ -193,6 +198,7 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
 
 /** Writes bytes in order, one write at a time. */
 export interface LogOutput {
+  /** The maximum size of a piece of whole lines, in bytes. */
   readonly pieceBytesMax: number
   /**
    * Writes as many of the bytes as possible now, in another thread where that could wait.
@@ -201,6 +207,7 @@ export interface LogOutput {
    * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
    */
   write(bytes: Uint8Array): Promise<number> | number
+  /** Writes synchronously, for a process that is ending. */
   writeSync(bytes: Uint8Array): number
 }
 

@@ -7,11 +7,14 @@ import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
 import { createLineWriter, type LineWriter, openLogOutput } from './line-writer.ts'
 
+/** The log of a process. */
 export interface Log {
   readonly logger: Logger
   /** Writes a line of another process's log, including its line feed. */
   readonly forward: (line: string) => void
+  /** The number of lines dropped because they could not be written. */
   readonly dropped: () => number
+  /** Waits until all lines are written, for at most a second. */
   readonly close: () => Promise<void>
 }
 
@@ -22,6 +25,7 @@ const textLengths = [1_000, 200, 40]
 
 const standardOutput = 1
 
+/** Formats a line of JSON for the output. */
 type Format = (line: string) => string
 
 /**
@@ -60,6 +64,7 @@ async function textFormat(colorize: boolean): Promise<Format> {
   return (line) => format(printableValues(line))
 }
 
+/** Escapes a line of JSON for a terminal. */
 function printableLine(line: string): string {
   return `${printableJson(line.trimEnd())}\n`
 }

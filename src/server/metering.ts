@@ -70,6 +70,7 @@ export function startMetering(
   return {
     count: uses.count,
     readUses: reading.readUses,
+    /** Writes the remaining counts. */
     async close(): Promise<void> {
       clearInterval(timer)
       await write(lastWaitMsMax)
@@ -79,6 +80,7 @@ export function startMetering(
   }
 }
 
+/** What the reading of uses needs. */
 interface ReadingOptions {
   readonly path: string
   readonly storeId: string

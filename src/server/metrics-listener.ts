@@ -19,6 +19,7 @@ export interface MetricsListener {
 }
 
 const metricsPath = '/metrics'
+/** The text format of Prometheus. */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 /** A scrape is quick and has no body. */
 const timeoutMs = 10_000

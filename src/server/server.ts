@@ -32,18 +32,22 @@ export interface ErrorOutput {
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly stderr: ErrorOutput
+  /** The destination of the log. */
   readonly stdout: { readonly isTTY: boolean }
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
+  /** Returns milliseconds since 1970. */
   readonly now: () => number
 }
 
+/** A server that listens. */
 export interface RunningServer {
   readonly logger: Logger
   /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
   /** That of its metrics; undefined without a listener for them. */
   readonly metricsUrl: string | undefined
+  /** The counters; undefined if metrics are off. */
   readonly counts: Metrics | undefined
   /** Waits for the signal, then stops the server. */
   untilStopped(signal: AbortSignal): Promise<void>

@@ -60,7 +60,9 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   }
 
   return {
+    /** The workers that are running. */
     peers: peers as ReadonlyMap<Worker, Peer>,
+    /** The number of workers that died unexpectedly. */
     deaths: () => deaths,
     /** Calls the listener for each worker that has ended, before it is replaced. */
     onGone: (listener: (worker: Worker) => void) => void listeners.push(listener),

@@ -1,6 +1,7 @@
 // Likely spellings of a company's name in its register, for "did you mean …?". Each costs a
 // look-up, so these are the dozen that clients most often mean.
 
+/** How many spellings are tried. */
 export const nearNamesMax = 12
 
 /** The lengths to which registers fill numbers with leading zeros. */

@@ -8,6 +8,7 @@ const [quote, backslash] = [0x22, 0x5c]
 /** Whether a text of this length may be: each level takes two characters, and most are shorter. */
 export const mayNestTooDeep = (length: number): boolean => length >= 2 * nestingMax
 
+/** Whether a JSON text is nested deeper than `nestingMax`. */
 export function isNestedTooDeep(text: string): boolean {
   if (!mayNestTooDeep(text.length)) return false
   let depth = 0

@@ -74,6 +74,7 @@ function withOwnMemory(answer: Ready): Ready {
   return { ...answer, body: own }
 }
 
+/** The memory of an entry, in bytes. */
 function sizeOf(answer: Ready): number {
   let bytes = answer.body.length + overheadBytes
   for (const value of Object.values(answer)) if (typeof value === 'string') bytes += value.length

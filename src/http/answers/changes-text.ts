@@ -3,12 +3,14 @@
 import type { Change, ChangesPage } from '../../store/changes.ts'
 import { borrow } from '../wire/body-memory.ts'
 
+/** The cursors of a page. */
 interface Cursors {
   readonly after: string
   readonly until: string
   readonly next: string | null
 }
 
+/** The body of a page. */
 export function changesBody({ changes }: ChangesPage, { after, until, next }: Cursors): Buffer {
   const cursor = next === null ? 'null' : `"${next}"`
   return write(changes, {

@@ -2,6 +2,7 @@
 
 /** What a page needs beside its own scripts, styles and images. */
 interface PolicyNeeds {
+  /** The sources of images. */
   readonly images?: string
   /** The policies by which its scripts make markup of text. */
   readonly trustedTypes?: string

@@ -18,6 +18,7 @@ import type { Ready } from './send.ts'
 import { borrow, giveBack } from '../wire/body-memory.ts'
 import { encode, isWorthCoding } from '../wire/coding.ts'
 
+/** A page that is ready to send. */
 export interface ReadyPage extends Ready {
   /** The lineage of its listing, which identifies the state that the page was built from. */
   readonly lineage: string
@@ -110,6 +111,7 @@ export function linkOf(
   return field
 }
 
+/** The Link field as `linkOf` describes it. */
 export function linksOf(
   asked: AskedListing,
   page: Pick<Page, 'selected' | 'dataVersion' | 'latestVersion'>,

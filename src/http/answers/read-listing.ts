@@ -6,6 +6,7 @@ import { fromStore, pageTooLarge, requireFound } from '../store-errors.ts'
 import { recordWriter } from '../requests/formats.ts'
 import { canonicalUrl, type ListingRequest, pageOffset } from '../requests/listing-request.ts'
 
+/** A range of the selected records. */
 export interface Slice {
   readonly offset: number
   readonly limit: number

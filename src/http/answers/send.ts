@@ -13,12 +13,14 @@ export interface Validators {
   readonly lastModified: string
 }
 
+/** An answer that is ready to send. */
 export interface Ready extends Omit<Validators, 'dataVersion'> {
   /** The body in its coding. */
   readonly body: Buffer
   readonly coding: Coding
 }
 
+/** What an answer's headers say besides. */
 interface Told {
   readonly dataVersion: number
   readonly link: string | undefined
@@ -26,6 +28,7 @@ interface Told {
   readonly headers?: Readonly<Record<string, string | number>> | undefined
 }
 
+/** Sends a 200, or a 304. */
 export function sendReady(
   request: HttpRequest,
   { body, coding, tag, lastModified }: Ready,
@@ -43,6 +46,7 @@ export function sendReady(
   return reply.send(body)
 }
 
+/** Sends a 304. */
 export function sendUnchanged(reply: HttpReply, validators: Validators): HttpReply {
   return setValidators(reply, validators).code(304).send()
 }

@@ -10,6 +10,7 @@ import { type Ready, sendReady } from './send.ts'
 import { giveBack } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
+/** The content of an answer, and what its headers say. */
 export interface StateAnswer {
   /** JSON, unless `headers` say otherwise. */
   readonly text: string | Buffer
@@ -21,9 +22,11 @@ export interface StateAnswer {
   /** When what it describes last changed, if that was before the last import. */
   readonly changedAt?: number
   readonly link?: string | undefined
+  /** Header fields besides those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** An answer that is ready to send. */
 export interface ReadyState extends Ready {
   /** Identifies the state of the registry that the answer was made from. */
   readonly state: string

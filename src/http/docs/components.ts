@@ -31,10 +31,12 @@ export function answerHeaders(more: readonly string[] = []): string[] {
   return ['X-Request-Id', ...more, ...validatorHeaders, ...rateHeaders]
 }
 
+/** References to headers, by name. */
 export function headerRefs(names: readonly string[]): Schemas {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
 }
 
+/** A parameter in a query that is a number. */
 export function numberParameter(name: string, declared: Parameter): JsonSchema {
   const { description, ...range } = declared
   const schema = { type: 'integer', format: 'int64', ...range }
@@ -173,6 +175,7 @@ function responseHeader(description: string, example: string): JsonSchema {
   return { description, schema: shortText, example }
 }
 
+/** Schemas that endpoints share. */
 export const sharedSchemas: Schemas = {
   Meta: objectOf('Number of events of one kind', {
     type: member({ type: 'string', maxLength: metaTypeBytesMax }, 'Kind of change', 'address'),

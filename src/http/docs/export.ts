@@ -16,6 +16,7 @@ const placeholder = 'listing'
 /** The path of the listings of all resources; that of one listing is matched before it. */
 export const exportPath = listingPath({ name: `{${placeholder}}` })
 
+/** The description of all listings in the formats without counters. */
 export function describeExport(resources: readonly Resource[]): Operation {
   const names = resources.map(({ name }) => name)
   return describeTagged({

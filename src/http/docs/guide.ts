@@ -13,6 +13,7 @@ import { type Described, describedOf } from './openapi.ts'
 /** The guide, with the parts that were generated for the resources of this program. */
 const guideFile = new URL('../../../docs/client.md', import.meta.url)
 
+/** The guide for the endpoints and resources of a service. */
 export function clientGuide(
   endpoints: readonly Endpoint[],
   resources: readonly Resource[],
@@ -56,6 +57,7 @@ ${lines.join('\n')}
 /** Makes generated parts, by their names in markers. */
 type Parts = Readonly<Record<string, () => string>>
 
+/** The generated parts of the client's guide. */
 export function clientParts(endpoints: readonly Endpoint[], resources: readonly Resource[]): Parts {
   return {
     endpoints: () => endpointsTable(describedOf(endpoints, resources)),
@@ -103,6 +105,7 @@ function endpointsTable(described: readonly Described[]): string {
   return table(['path', 'answers', 'scope of the key'], rows)
 }
 
+/** Each kind of field, in words. */
 export const kindInWords: Readonly<Record<FieldKind, string>> = {
   id: 'id',
   text: 'text',

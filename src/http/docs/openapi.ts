@@ -25,9 +25,11 @@ export interface Described {
   readonly operation: Operation
   /** The scope of the key, in words; undefined if any key will do, or none is needed. */
   readonly scope: string | undefined
+  /** Whether it needs no key. */
   readonly isOpen: boolean
 }
 
+/** Every endpoint of the API, and the export of listings. */
 export function describedOf(
   endpoints: readonly Endpoint[],
   resources: readonly Resource[],

@@ -7,12 +7,14 @@ import { parameters } from '../requests/listing-request.ts'
 
 export type Schemas = Readonly<Record<string, JsonSchema>>
 
+/** The schema of a company's id. */
 export const companySchema = {
   type: 'integer',
   format: 'int64',
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
 }
+/** The schema of a count. */
 export const countSchema = { ...companySchema, minimum: 0 }
 /** The member `ok` of what succeeded. */
 export const okSchema = { type: 'boolean', const: true }
@@ -32,14 +34,17 @@ export function objectOf(description: string, properties: Schemas): JsonSchema {
   return { type: 'object', description, properties, required, additionalProperties: false }
 }
 
+/** The same schema, or null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [schema['type'], 'null'] }
 }
 
+/** The schema of a list of what a component describes. */
 export function listOf(name: string, maxItems: number = parameters.limit.maximum): JsonSchema {
   return { type: 'array', maxItems, items: schemaRef(name) }
 }
 
+/** The schemas of what identifies a company. */
 export const identitySchemas = {
   id: member(companySchema, 'Id of the company', 1_000_000_000_042),
   jurisdiction: member(nullableText, 'Jurisdiction of its register', 'GB'),
@@ -78,14 +83,17 @@ export function counterSchemas(what: string): Schemas {
   }
 }
 
+/** The name of the schema of a resource's records. */
 export function schemaName({ name }: Resource): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** A reference to a component. */
 export function ref(kind: string, name: string): JsonSchema {
   return { $ref: `#/components/${kind}/${name}` }
 }
 
+/** A reference to a schema. */
 export function schemaRef(name: string): JsonSchema {
   return ref('schemas', name)
 }

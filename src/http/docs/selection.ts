@@ -44,6 +44,7 @@ export const versionComponents: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
+/** The parameters by which a resource's listings are filtered and ordered. */
 export function selectionParameters(resource: Resource): readonly JsonSchema[] {
   const filters = filterFields(resource).flatMap((field) => filterParameters(resource, field))
   const { period } = resource

@@ -36,6 +36,7 @@ export function changes(resources: readonly Resource[]): Endpoint {
   }
 }
 
+/** A page that is ready to send. */
 interface ReadyChanges extends ReadyState {
   /** Whether it tells of nothing yet: a client may wait for the next change. */
   readonly isNothingYet: boolean
@@ -47,6 +48,7 @@ interface Making {
   users: number
 }
 
+/** What the endpoint works with. */
 interface Work {
   readonly resources: readonly Resource[]
   readonly service: Service
@@ -114,6 +116,7 @@ async function requestOf(
   }
 }
 
+/** What is asked of which state of the registry. */
 interface Asked {
   readonly question: ChangesQuestion
   readonly asked: ChangesRequest

@@ -26,13 +26,17 @@ import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
+/** A request for a page of companies. */
 interface CompaniesRequest extends Paging {
   /** In the order given; undefined for a request by words. */
   readonly identifiers: readonly string[] | undefined
+  /** Undefined for all jurisdictions. */
   readonly jurisdiction: string | undefined
+  /** The words, as given. */
   readonly q: string | undefined
 }
 
+/** How many identifiers a request may have. */
 const identifiersMax = 100
 /** The maximum length of the words of a request, in UTF-16 code units. */
 const queryLengthMax = 256
@@ -141,6 +145,7 @@ function parseRequest(given: Given): CompaniesRequest {
   return { identifiers, jurisdiction, q, ...readIntegers(parameters, given) }
 }
 
+/** The search that a request asks for. */
 function queryOf({ identifiers, jurisdiction, q }: CompaniesRequest): CompanyQuery {
   return identifiers === undefined
     ? { words: wordsOfQuery(q ?? '') }

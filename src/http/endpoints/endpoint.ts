@@ -22,15 +22,22 @@ export interface Service {
   readonly store: StoreReader
   /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
+  /** The folder of complete copies; undefined without one. */
   readonly exportsFolder: string | undefined
+  /** Answers that are ready to send. */
   readonly answers: AnswerCache
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
+  /** Sends a file that browsers load. */
   readonly sendAsset: SendAsset
+  /** Begins answers that are made while they are sent. */
   readonly beginStream: BeginStream
+  /** Reads what may need scans of long listings. */
   readonly readInTurn: ReadInTurn
+  /** Lets requests wait for the next version. */
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
+  /** The version of the program. */
   readonly version: string
 }
 
@@ -47,6 +54,7 @@ export interface AnswerDescription {
   >
 }
 
+/** The description of an endpoint in OpenAPI. */
 export interface Operation {
   readonly id: string
   readonly tag: string
@@ -71,6 +79,7 @@ export interface Endpoint {
   readonly isAsset?: true
   /** Undefined for what is not part of the API, such as a page. */
   readonly operation: Operation | undefined
+  /** Creates the handler, once for each application. */
   readonly createHandler: (service: Service) => Handler
 }
 

@@ -19,6 +19,7 @@ import { type Endpoint, type Service } from './endpoint.ts'
 
 const exportsPath = '/api/v1/exports'
 const scope = 'exports'
+/** How many copies are listed. */
 const listedMax = 100
 
 const list: Endpoint = {

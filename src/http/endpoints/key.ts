@@ -74,6 +74,7 @@ function moment(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()
 }
 
+/** @param scopes every scope that there is. */
 function describe(scopes: readonly string[]): Operation {
   const seconds = { type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax }
   const rate = objectOf('Rate limit', {

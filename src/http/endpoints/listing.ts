@@ -31,6 +31,7 @@ import { isPlain, readAll, readHead, readPage, readSlice } from '../answers/read
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
+/** The endpoint of a resource's listings. */
 export function listing(resource: Resource): Endpoint {
   return {
     path: listingPath(resource),
@@ -108,6 +109,7 @@ function sendPage(
   })
 }
 
+/** The key of a page in the cache. */
 function keyOf({ form, coding }: AskedListing): string {
   return `${form} ${coding}`
 }

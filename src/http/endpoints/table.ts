@@ -13,6 +13,7 @@ import { key } from './key.ts'
 import { listing } from './listing.ts'
 import { versions } from './versions.ts'
 
+/** Every endpoint of a service with these resources. */
 export function endpointsOf(
   resources: readonly Resource[],
   { isExplorerOn = true }: { readonly isExplorerOn?: boolean } = {},

@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join, posix } from 'node:path'
 
+/** A file as it is served. */
 export interface ExplorerFile {
   /** Without the hash, such as `pictures/axis.js`. */
   readonly name: string

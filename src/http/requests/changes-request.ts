@@ -14,8 +14,10 @@ import { checkNames, type Given, readValue } from './members.ts'
 
 export const changesPath = '/api/v1/changes'
 
+/** The formats of changes. */
 const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
 
+/** The parameters that are numbers. */
 export const changesNumbers = {
   limit: { ...parameters.limit, description: 'Changes per page' },
   wait: {
@@ -26,6 +28,7 @@ export const changesNumbers = {
   },
 } as const satisfies Readonly<Record<string, Parameter>>
 
+/** The other parameters, and what they mean. */
 export const changesTexts = {
   after:
     '`0` for everything there is, `until` or `next` of an earlier answer, or the number of a ' +

@@ -51,6 +51,7 @@ export function isByName({ company, version }: NamedState): boolean {
   return typeof company !== 'number' || typeof version === 'object'
 }
 
+/** What a client asks for, and may learn, beside the company. */
 interface Locating {
   /** Whose listing is asked for; undefined for the company as a whole. */
   readonly resource: Resource | undefined
@@ -116,6 +117,7 @@ export function companyPath(companyId: number | string = '{company_id}'): string
   return `${companiesPath}/${companyId}`
 }
 
+/** The path and the version. */
 export function companyForm({ companyId, version }: CompanyQuestion): string {
   return companyPath(companyId) + (version === undefined ? '' : `?version=${version}`)
 }

@@ -37,6 +37,7 @@ export function parsePoint(text: string): NamedPoint | undefined {
   return { version: Number(version), lineage: version === '0' ? '' : lineage }
 }
 
+/** What a cursor says; undefined if it is none. */
 export function parseCursor(text: string): Cursor | undefined {
   const [first = '', second, third, ...more] = text.split('~')
   const since = parsePoint(first)

@@ -40,6 +40,7 @@ export function intervalOf(
   }
 }
 
+/** What a field of this kind takes, in words. */
 export function takenBy(kind: FieldKind): string {
   if (kind === 'integer') return 'it takes an integer'
   return 'it takes a day such as 2019-01-31, or a moment such as 2019-01-31T12:00:00Z'

@@ -51,13 +51,16 @@ function acceptedFormat<Offered extends Format>(
   return offered.find((format) => mediaTypes[format] === best) ?? 'json'
 }
 
+/** The values of Content-Type. */
 export const contentTypes = {
   json: `${mediaTypes.json}; charset=utf-8`,
   csv: `${mediaTypes.csv}; charset=utf-8; header=present`,
   ndjson: `${mediaTypes.ndjson}; charset=utf-8`,
 } as const
 
+/** How records are written in a format. */
 interface RecordWriter {
+  /** What precedes the first record. */
   readonly header: string
   /** @param texts JSON texts of records, joined by commas; several in each. */
   readonly bytes: (texts: readonly Uint8Array[]) => Buffer

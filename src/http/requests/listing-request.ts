@@ -14,6 +14,7 @@ import { chooseFormat, type Format, formatName, formats } from './formats.ts'
 import { type Given, type Members, readMembers, readValue } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
+/** A request for a page of a listing. */
 export interface ListingRequest extends Omit<SelectionParameters, 'version'>, NumberedState {
   readonly resource: Resource
   readonly page: number
@@ -24,9 +25,11 @@ export interface ListingRequest extends Omit<SelectionParameters, 'version'>, Nu
 
 /** A request that has been read, and how it is answered. */
 export interface AskedListing extends ListingRequest {
+  /** The canonical form. */
   readonly form: string
   /** Whether it names the company or the version in another way than by its number. */
   readonly isByName: boolean
+  /** The coding that the client prefers. */
   readonly coding: Coding
 }
 
@@ -165,6 +168,7 @@ export function canonicalUrl(request: ListingRequest): string {
   return format === 'json' ? form : `${form}&${formatName}=${format}`
 }
 
+/** The canonical form with a version, for links. */
 export function versionedForm(form: string, version: number): string {
   return `${form}&version=${version}`
 }
@@ -179,6 +183,7 @@ export function pageOffset({ page, limit }: Paging): number | bigint {
   return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
 }
 
+/** The allowed values of a parameter, in words. */
 function allowedFor({ minimum, maximum }: Parameter): string {
   return `it takes an integer from ${minimum} to ${maximum}`
 }

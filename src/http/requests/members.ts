@@ -101,6 +101,7 @@ export function unknownName(
   return noSuchName(name, kind, advise(name, known, listed(shown, kind)))
 }
 
+/** A 400 for a name that is not known, with advice. */
 export function noSuchName(name: string, kind: string, advice: string): ApiError {
   const text = JSON.stringify(withoutKeys(name).slice(0, 60))
   return badRequest(`${text} is not a known ${kind}; ${advice}`)

@@ -12,6 +12,7 @@ import { checkNames, type Given, type Members, noSuchName, unknownName } from '.
 /** How many values a filter may have (contract 10.2). */
 export const valuesMax = 20
 
+/** What a request selects. */
 export interface SelectionParameters {
   readonly filters: readonly Filter[]
   /** Undefined for the usual order, however the request names it. */
@@ -145,6 +146,7 @@ function nameCheckOf(resource: Resource, known: readonly string[]): NameCheck {
   return check
 }
 
+/** The values of each parameter, as words. */
 type Words = ReadonlyMap<string, readonly string[]>
 
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
@@ -180,6 +182,7 @@ function distinct(words: readonly string[]): readonly string[] {
   return [...new Set(words)].sort()
 }
 
+/** The only value of a parameter that takes one. */
 function single(given: Words, name: string): string | undefined {
   const words = given.get(name)
   if (words === undefined) return undefined
@@ -215,6 +218,7 @@ function rangeFilters(resource: Resource, field: string, given: Words): Filter[]
   return range.from === undefined && range.to === undefined ? [] : [{ field, anyOf: [range] }]
 }
 
+/** The name of a parameter with a bound. */
 function boundName(field: string, bound: string): string {
   return `${field}[${bound}]`
 }

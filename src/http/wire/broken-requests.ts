@@ -22,8 +22,10 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
+/** How many broken requests are logged per second. */
 export const brokenLinesMax = 20
 
+/** Logs a broken request that was answered. */
 type LogBroken = (requestId: string, status: number, reason: string | undefined) => void
 
 /**
@@ -122,6 +124,7 @@ function messageOf(reason: string | undefined): string {
   return reason === 'HPE_INVALID_URL' ? malformedUrl().message : 'The request is not valid HTTP/1.1'
 }
 
+/** Whether the head of a response has been sent already. */
 function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
   return socket._httpMessage?.headersSent ?? false
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 
+/** Tells of the client of a request. */
 export interface Client {
   /** Its address; undefined if its connection has just closed. */
   addressOf(raw: IncomingMessage): string | undefined

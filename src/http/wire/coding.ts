@@ -38,6 +38,7 @@ export function chooseCoding(field: string | undefined): Coding {
   return (best as Coding | undefined) ?? 'identity'
 }
 
+/** Whether a body is large enough to be worth compressing. */
 export function isWorthCoding(body: Uint8Array): boolean {
   return body.length >= compressBytesMin
 }

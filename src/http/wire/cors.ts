@@ -9,6 +9,7 @@ const exposed =
   'Retry-After, X-Request-Id, X-Total-Count, Changes-Until, Changes-Next'
 /** The request headers that pages may send, in addition to those that they always may. */
 const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
+/** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600
 
 /**
@@ -26,6 +27,7 @@ export function createCors(origins: readonly string[]) {
   }
 
   return {
+    /** Sets the headers that say which origin may read the response. */
     mark(request: HttpRequest): void {
       const { reply } = request
       if (!isForAll) void reply.header('vary', 'Origin')

@@ -10,6 +10,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Client } from './client.ts'
 import { endTogether } from './end-together.ts'
 
+/** What the router has found for the target of a request. */
 export interface Target {
   /** Undefined if nothing is at the path. */
   readonly endpoint: Endpoint | undefined
@@ -21,6 +22,7 @@ export interface Target {
   readonly isMalformed: boolean
 }
 
+/** A request, with its reply. */
 export class HttpRequest {
   readonly raw: IncomingMessage
   readonly reply: HttpReply
@@ -69,6 +71,7 @@ export class HttpRequest {
   }
 }
 
+/** The reply to a request, until it is sent. */
 export class HttpReply {
   readonly raw: ServerResponse
   statusCode: number

@@ -11,11 +11,13 @@ export interface LoadLimits {
   readonly delayMsMax: number
 }
 
+/** The default limits. */
 export const loadLimits: LoadLimits = {
   requestsMax: 2_000,
   delayMsMax: 500,
 }
 
+/** How often the delay of the event loop is sampled. */
 const sampleMs = 100
 /**
  * The weight of the last sample in the moving average, and its cap in multiples of the allowed
@@ -28,6 +30,7 @@ const warnMs = 1_000
 
 export type Load = ReturnType<typeof createLoad>
 
+/** Counts the requests under way, and decides when there are too many. */
 export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logger) {
   let underWay = 0
   let delayMs = 0

@@ -6,11 +6,13 @@ import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts
 import type { Load } from './load.ts'
 import { createServer, METHODS } from './node-http.ts'
 
+/** The state of a connection. */
 interface Connection {
   /** Requests that have arrived and whose responses have not been handed to the system. */
   unanswered: number
   /** Where the current request counts as under way; undefined if none does. */
   load: Load | undefined
+  /** The last request that has arrived. */
   last: IncomingMessage | undefined
   /** Requests that wait for the response before theirs, in order; created for the first one. */
   waiting: Waiting[] | undefined
@@ -24,6 +26,7 @@ interface Connection {
   readonly answered: () => void
 }
 
+/** A request that waits for the response before its own. */
 interface Waiting {
   readonly response: ServerResponse
   readonly handOn: () => void
@@ -47,6 +50,7 @@ export interface WireLimits {
   readonly checkMs: number
 }
 
+/** The default limits. */
 export const wireLimits: WireLimits = {
   unansweredMax: 8,
   headMs: 10_000,
@@ -69,6 +73,7 @@ interface Tracked {
   [connectionKey]: Connection | undefined
 }
 
+/** How the server hands a request on. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Creates the server that hands requests to the application, one per connection at a time. */
