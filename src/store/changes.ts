@@ -26,14 +26,17 @@ export interface NamedPoint {
   readonly lineage: string | undefined
 }
 
+/** What a client asks of changes. */
 export interface ChangesRequest {
   readonly since: NamedPoint
   /** The last version if undefined. */
   readonly until: NamedPoint | undefined
   /** Only what comes after this place. */
   readonly after: ChangesPlace | undefined
+  /** Whether companies are asked for. */
   readonly hasCompanies: boolean
   readonly resources: readonly Resource[]
+  /** Only those of this company. */
   readonly companyId: number | undefined
   readonly limit: number
 }

@@ -85,6 +85,7 @@ export interface LikeSource {
   readonly sampled: number
 }
 
+/** Two values of an attribute; null for none. */
 export interface ValueChange {
   /** What the company is called in its register; left out where that is known. */
   readonly company?: string
@@ -105,6 +106,7 @@ export interface AttributeDifference {
 
 export interface CompanyList {
   readonly count: number
+  /** The first ten. */
   readonly names: readonly string[]
 }
 
@@ -116,6 +118,7 @@ export interface ImportDifference {
   readonly attributes: readonly AttributeDifference[]
   /** The companies that the source, or the registry, has from now on. */
   readonly come: CompanyList
+  /** The companies that a snapshot lacks. */
   readonly go: CompanyList
 }
 
@@ -134,6 +137,7 @@ export interface LoggedDifference extends ImportDifference {
 export interface Recipe {
   /** The options of the command that hold for the next extract too. */
   readonly options: readonly string[]
+  /** The text of the mapping; undefined without one. */
   readonly mapping?: string | undefined
 }
 
@@ -158,6 +162,7 @@ export interface Earlier {
   readonly recipe: Recipe | undefined
 }
 
+/** The day of an extract. */
 export interface ExtractDay {
   /** In wire form; null if neither the plan nor a row says it. */
   readonly asOf: string | null
@@ -173,6 +178,7 @@ export interface LoadTarget {
   readonly resource: Resource | undefined
 }
 
+/** What is imported, from which source, and how. */
 export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
   readonly source: string
@@ -229,6 +235,7 @@ export interface MergeCounts {
   readonly withheld: number
 }
 
+/** What a merge has changed. */
 export interface Merged {
   readonly counts: MergeCounts
   /** Undefined if the plan does not say how to compare. */

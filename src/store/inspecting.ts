@@ -27,6 +27,7 @@ export interface LoggedImport extends EarlierImport {
   readonly revertedBy: number | undefined
 }
 
+/** A committed import with what it has changed. */
 export interface ShownImport extends LoggedImport {
   /** Undefined for what is no import of files. */
   readonly difference: LoggedDifference | undefined
@@ -46,6 +47,7 @@ export interface SourceSummary {
   readonly imports: readonly SourceImport[]
 }
 
+/** How a source is imported. */
 export interface SourceRecipe {
   /** The name of a resource, or `companies`. */
   readonly target: string
@@ -59,6 +61,7 @@ export interface SourceRecipe {
 /** The name of a company: its id, or its jurisdiction and identifier. */
 export type CompanyName = number | IdentifyingName
 
+/** The name of a company in its register. */
 export type IdentifyingName = readonly [jurisdiction: string, identifier: string]
 
 /** A record's text, and what is stored beside it. */
@@ -78,6 +81,7 @@ export interface StoredChecks {
   checkAttributes(attributes: string, digest: Uint8Array): string | undefined
 }
 
+/** The result of a verification. */
 export interface Verification {
   /** The number of items checked, by name. */
   readonly counts: Readonly<Record<string, number>>
@@ -132,6 +136,7 @@ export interface RestoreWatch extends LockWait {
   copying(step: string): CopyWatch
 }
 
+/** The result of a restore. */
 export interface Restored {
   /** The path of the replaced store; undefined if there was none. */
   readonly kept: string | undefined

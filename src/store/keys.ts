@@ -20,6 +20,7 @@ export interface KeyRecord {
   readonly rate: string | undefined
 }
 
+/** A key to be stored. */
 export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
   readonly hash: Uint8Array
 }
@@ -45,6 +46,7 @@ export interface KeyUse {
   readonly lastUsedAt: number
 }
 
+/** The recorded use of a key. */
 export interface KeyUsage {
   readonly keyId: number
   /** Milliseconds since 1970. */
@@ -65,6 +67,7 @@ export function midnightOf(hour: number): number {
   return hour - (hour % 24)
 }
 
+/** How often a key was used. */
 export interface KeyUses {
   /** Requests since midnight UTC. */
   readonly today: number
@@ -81,6 +84,7 @@ export const companiesScope = 'companies'
  */
 export const namedScopes = ['changes', 'exports'] as const
 
+/** The scopes of a key without a list. */
 export function impliedScopes(listings: readonly string[]): readonly string[] {
   return [companiesScope, ...listings]
 }

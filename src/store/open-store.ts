@@ -67,6 +67,7 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
   return createReader(await openAgreeing(db, await listOf(at), openForReading))
 }
 
+/** Where the list of what a store withholds is. */
 async function listOf(at: StoreAt): Promise<ListPlace> {
   const { db, withheld } = placeOf(at)
   const options = `--db ${describeStore(db)}`
@@ -78,6 +79,7 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
   return { ...listFile(path, mode), options: `${options} --withheld ${path}` }
 }
 
+/** Opens a file that agrees with its list. */
 async function openAgreeing(
   db: string,
   list: ListPlace,

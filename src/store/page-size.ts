@@ -9,6 +9,7 @@ export const pageBytesMax = 16 * 1_048_576
 /** The bytes of a page other than its records and `meta`, with a margin. */
 const frameBytes = 288
 
+/** What the size of a listing's pages depends on. */
 export interface PageRoom {
   /** The most bytes of a record and a comma. */
   readonly widest: number

@@ -65,6 +65,7 @@ export type FoundVersion =
   /** A day or a time, as the moment is; undefined if nothing was imported. */
   | { readonly first: string | undefined }
 
+/** A company, as a search finds it. */
 export interface FoundCompany {
   readonly id: number
   readonly jurisdiction: string | null
@@ -113,6 +114,7 @@ export interface ListedVersion {
   readonly events: number
 }
 
+/** The last import of a source. */
 export type LastImport = Pick<ListedVersion, 'source' | 'version' | 'committedAt'>
 
 /** Up to `limit` versions below `before`. */
@@ -142,6 +144,7 @@ export interface CompanyReader {
   readCompany(asked: CompanyRequest): Promise<CompanyState | OutsideHistory | undefined>
   readRegistry(): Awaitable<RegistryState>
   readVersions(range: VersionRange): Promise<VersionList>
+  /** A page of what has changed between two versions. */
   readChanges(asked: ChangesRequest): Promise<ChangesPage | NoChanges>
   /** A part of all records of a resource at a version. */
   readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
@@ -192,13 +195,16 @@ export interface StoreReader extends CompanyReader, Closable {
   ping(): Awaitable<void>
 }
 
+/** What a client asks of a company. */
 export interface CompanyRequest {
   readonly companyId: number
   /** The registry's version; undefined for the last one. */
   readonly version: number | undefined
+  /** The listings that the client may read. */
   readonly resources: readonly Resource[]
 }
 
+/** What a source says about a company. */
 export interface SourceState extends Statement {
   readonly source: string
   /** A JSON object, as text. */

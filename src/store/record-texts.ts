@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
  */
 export const recordSeparator = ',{"id":'
 
+/** The text that bytes are. */
 export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString()
 }

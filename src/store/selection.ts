@@ -36,6 +36,7 @@ export function isWhole({ filters, sort }: Selection): boolean {
   return filters.length === 0 && sort === undefined
 }
 
+/** A listing as it is. */
 export function wholeListing(resource: Resource, companyId: number): Selection {
   return { resource, companyId, version: undefined, filters: [], sort: undefined }
 }

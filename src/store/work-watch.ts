@@ -20,6 +20,7 @@ const shares = {
   committing: [0.07, 0.05],
 } as const
 
+/** A part of a merge. */
 export type MergePart = keyof typeof shares
 
 /** Receives the share of a part's statements that have run. */

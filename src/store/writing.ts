@@ -27,6 +27,7 @@ import type { LockWait, WorkWatch } from './work-watch.ts'
 /** Runs `work` with a connection of its own. */
 export type Use = <T>(work: (db: RegistryDatabase) => Promise<T>) => Promise<T>
 
+/** How a store is opened for changes. */
 export interface WritingAccess {
   readonly use: Use
   /** Opens a connection for one change of the registry. */
@@ -37,6 +38,7 @@ export interface WritingAccess {
    */
   compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
+  /** Where the list of what is withheld is. */
   readonly list: ListPlace
 }
 
@@ -93,6 +95,7 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
 /** What a change of keys takes besides the database. */
 type KeyArguments<F> = F extends (db: RegistryDatabase, ...rest: infer R) => unknown ? R : never
 
+/** The result of pruning. */
 export interface Pruned {
   /** The earliest version whose state is still completely known. */
   readonly earliestVersion: number
@@ -108,6 +111,7 @@ export interface Compacted {
   readonly notes: readonly string[]
 }
 
+/** What to take back. */
 export type RevertRange =
   /** A version; with those of its source and target that followed, if so asked. */
   | { readonly version: number; readonly isWithLater: boolean }

@@ -6,6 +6,7 @@ import { collectIds } from './index-source.ts'
 import { cutByVersion, type RecordChange } from './cut-change.ts'
 import type { Comparing, ListingStates } from './listing-states.ts'
 
+/** A listing's changes with their versions, in their order. */
 export async function withVersions(
   comparing: Comparing,
   states: ListingStates,

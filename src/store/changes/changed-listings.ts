@@ -21,6 +21,7 @@ export interface FoundListing extends ChangedListing {
   readonly isTraced: boolean
 }
 
+/** What is looked for. */
 interface Wanted {
   readonly listing: string
   readonly span: VersionSpan

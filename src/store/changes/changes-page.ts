@@ -5,6 +5,7 @@ import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import { firstOf, type RecordChange } from './cut-change.ts'
 
+/** Changes, and the last change of their listing. */
 interface FoundChange extends RecordChange, Pick<Change, 'listing' | 'companyId' | 'version'> {
   readonly listingVersion: number
 }
@@ -32,6 +33,7 @@ export function createPage(limit: number) {
     isFull: () => isOver() || cutAt !== undefined,
     /** How many changes, and how many bytes, there is room for; at least one. */
     left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, room) }),
+    /** Reads the texts of the changes on the page. */
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {

@@ -64,6 +64,7 @@ async function lastTraces(
   return some.length === 0 ? new Map() : lastOf(await tables.traces(listing, ids, { since, until }))
 }
 
+/** The version of the last trace of each company. */
 function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
   return new Map(traces.map(({ companyId, version }) => [companyId, version]))
 }

@@ -16,6 +16,7 @@ export interface CompanyTexts {
   readonly ids: readonly number[]
   /** The versions in which they became known, or in which sources last said something else. */
   readonly versions: readonly number[]
+  /** The bytes of each text. */
   readonly lengths: readonly number[]
   /** Joined by commas. */
   readonly texts: Buffer
@@ -28,11 +29,13 @@ export interface AskedCompanies {
   readonly known: KnownCompanies
 }
 
+/** A state of the registry, and whether it is the present one. */
 export interface AtVersion {
   readonly version: number
   readonly isLast: boolean
 }
 
+/** The texts under way. */
 const writer = createWriter()
 
 export async function readCompanyTexts(

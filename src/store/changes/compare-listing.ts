@@ -54,6 +54,7 @@ export async function compareListing(
   return changes
 }
 
+/** Some of the segments of a state. */
 interface Segments {
   readonly leaves: readonly DirectoryEntry[]
   readonly indexes: readonly SegmentIndex[]

@@ -25,6 +25,7 @@ export interface IndexSource {
   readonly shape: ListingShape
   /** Reads indexes that will be asked for, some with texts; what was read before is forgotten. */
   prefetch(wanted: WantedSegments): Promise<void>
+  /** The texts of a segment, if they were read. */
   readonly textsOf: (segment: number) => Uint8Array | undefined
   /** Ids, order values, lengths and digests of segments. */
   read(leaves: Leaves): Awaitable<readonly SegmentIndex[]>

@@ -16,6 +16,7 @@ import type { IndexSource, Leaves } from './index-source.ts'
 /** A place in the order of a listing: that of a record. */
 export type Place = Pick<ListedRecord, 'id' | 'sort'>
 
+/** A listing that has changed. */
 export interface ListingStates {
   readonly place: ChangedListing
   readonly present: HeadRow | undefined
@@ -37,12 +38,14 @@ export interface KnownSpan extends VersionSpan {
   readonly earliest: number
 }
 
+/** What states are opened with. */
 export interface Comparing {
   readonly tables: ListingLookups
   readonly source: IndexSource
   readonly span: KnownSpan
 }
 
+/** Opens the states of changed listings, in the order given. */
 export async function openStates(
   comparing: Comparing,
   places: readonly ChangedListing[],

@@ -19,8 +19,10 @@ import { type Comparing, type KnownSpan, type ListingStates, openStates } from '
 
 /** How many listings are opened at first; then, as many as fill the page if they go on so. */
 const openedAtFirst = 8
+/** How many segments are read at once. */
 const segmentsAtOnce = 200
 
+/** A page of changes; or why there is none. */
 export async function readChanges(
   snapshot: Snapshot,
   asked: ChangesRequest,
@@ -57,6 +59,7 @@ async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<
   return known.length > 0 || (await tables.pastCompanies([companyId])).length > 0
 }
 
+/** What a page is made with. */
 export interface Reading {
   readonly registry: RegistryState
   readonly snapshot: Snapshot

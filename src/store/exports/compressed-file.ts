@@ -13,6 +13,7 @@ import type { WrittenFile } from './manifest.ts'
 export interface CompressedFile {
   /** Waits for what was written before, so that it is compressed while more is read. */
   write(content: string | Buffer): Promise<void>
+  /** @returns what was written. */
   close(): Promise<WrittenFile>
   /** Ends it, whatever has happened. */
   abandon(): void

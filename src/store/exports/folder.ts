@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { type Manifest, manifestName, withdrawnName, withheldName } from './manifest.ts'
 
+/** A copy in a folder. */
 export interface StoredExport {
   readonly folder: string
   readonly manifest: Manifest

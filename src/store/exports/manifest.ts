@@ -1,9 +1,11 @@
 // The manifest of a complete copy of the registry: what it has, and the cursor from which changes
 // go on (contract 12.6). Its members have the names of the wire.
 
+/** How the files of a copy are written. */
 export const exportFormats = ['ndjson.zst', 'parquet', 'csv.zst'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
+/** A file of a copy. */
 export interface ExportedFile {
   readonly name: string
   readonly format: ExportFormat
@@ -16,6 +18,7 @@ export interface ExportedFile {
 /** A file that is on the disk. */
 export type WrittenFile = Pick<ExportedFile, 'name' | 'bytes' | 'sha256'>
 
+/** The records of a resource, or the companies, in a copy. */
 export interface ExportedResource {
   readonly resource: string
   readonly records: number
@@ -27,8 +30,10 @@ export interface ExportedResource {
 }
 
 export interface Manifest {
+  /** The random id of the store. */
   readonly registry: string
   readonly version: number
+  /** When the version was committed. */
   readonly committed_at: string | null
   /** The `after` of the changes since. */
   readonly cursor: string

@@ -10,6 +10,7 @@ import type { SegmentKey } from '../listing/tables.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 
+/** What is asked of a copy. */
 export interface CopyRequest {
   readonly resource: Resource
   readonly until: NamedPoint
@@ -23,6 +24,7 @@ export interface CopyPlace {
   readonly records: number
 }
 
+/** Consecutive records of a company. */
 export interface CopiedRecords {
   readonly companyId: number
   readonly records: number
@@ -37,14 +39,17 @@ export interface CopyPart {
   readonly next: CopyPlace | undefined
 }
 
+/** Where a copy begins. */
 export const copyBegin: CopyPlace = { companyId: 0, records: 0 }
 
+/** About how many bytes are read at once. */
 const bytesMax = 1 << 21
 /** How many companies are looked up at once: more, the shorter their listings are. */
 const [companiesAtFirst, companiesAtOnce] = [50, 800]
 /** How far a directory is followed at once. */
 const recordsAtOnce = 2_000
 
+/** A part of a copy; or why there is none. */
 export async function readCopy(
   snapshot: Snapshot,
   { resource, until, after }: CopyRequest,

@@ -10,9 +10,11 @@ import type { CopiedRecords } from './read-copy.ts'
 import type { RowWriter } from './row-writer.ts'
 import { writeParquet } from './write-parquet.ts'
 
+/** Where files are written, and how. */
 export interface OutputOptions {
   readonly formats: readonly ExportFormat[]
   readonly partial: string
+  /** How many records a file has at most. */
   readonly recordsMax?: number
   readonly onStep: (resource: string, records: number) => void
   readonly signal: AbortSignal
@@ -63,6 +65,7 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
   }
 }
 
+/** Up to so many records, and the others. */
 function takeFirst(copied: readonly CopiedRecords[], most: number) {
   let count = 0
   for (const [n, one] of copied.entries()) {

@@ -9,11 +9,14 @@ import type { CopiedRecords } from './read-copy.ts'
 /** The kind of a column; companies have one of JSON. */
 export type ColumnKind = Field['kind'] | 'json'
 
+/** How the rows of a resource, or companies, are written. */
 export interface RowWriter {
   readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[]
   /** Lines of NDJSON, one character for each byte. */
   readonly json: (copied: CopiedRecords) => string
+  /** The first line of CSV. */
   readonly header: string
+  /** Lines of CSV. */
   readonly csv: (copied: CopiedRecords) => string
 }
 

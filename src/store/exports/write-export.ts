@@ -24,7 +24,9 @@ import { type CopiedRecords, copyBegin, type CopyPart, type CopyPlace } from './
 import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
+/** What is exported, and how. */
 export interface ExportPlan extends Omit<OutputOptions, 'partial'> {
+  /** The folder of copies. */
   readonly folder: string
   /** Undefined for the last one. */
   readonly version: number | undefined
@@ -34,6 +36,7 @@ export interface ExportPlan extends Omit<OutputOptions, 'partial'> {
 
 const durable = { flush: true, mode: privateMode }
 
+/** How many companies are read at once. */
 const pageLength = 2_000
 
 /**

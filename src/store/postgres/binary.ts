@@ -148,6 +148,7 @@ export type Field = Uint8Array | null
 const pieceBytes = 1_048_576
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+/** The signature; no flags, and no further header. */
 const header = Buffer.concat([signature, Buffer.alloc(8)])
 const trailer = Buffer.from([0xff, 0xff])
 

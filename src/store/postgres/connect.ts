@@ -6,6 +6,7 @@ import { parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
+  /** The maximum number of connections. */
   readonly pool: number
   /** How long one statement may run, in milliseconds. */
   readonly statementMs: number
@@ -23,6 +24,7 @@ function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
 
 export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
 
+/** Settings of a session, as for `set`. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
 // Our timeout exceeds the server's by this much, so that the server's own error comes first. A hung
@@ -43,6 +45,7 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
   return client
 }
 
+/** Runs `work` in a session of its own, which is closed afterwards. */
 export async function withSession<T>(
   db: string,
   work: (client: Client) => Promise<T>,

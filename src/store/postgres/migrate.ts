@@ -59,6 +59,7 @@ async function createSchema(client: Client, schema: string): Promise<void> {
 // Of the system's catalogue: processes that look at the same time both find nothing.
 const uniqueViolation = '23505'
 
+/** Whether the database contains a registry. */
 export async function hasRegistry(db: string): Promise<boolean> {
   return withSession(db, async (client) => (await checkFormat(client, db)) !== undefined)
 }

@@ -143,6 +143,7 @@ function noBackup(db: string, path: string): OperatorError {
   )
 }
 
+/** The same for restoring what `pg_dump` has made. */
 export function noRestore(db: string, path: string): OperatorError {
   return new OperatorError(
     `${describeUrl(db)} is a PostgreSQL; restore it with its own tools: ` +

@@ -49,6 +49,7 @@ export function rowsIn(pool: Pool): Rows {
   return (text, ...values) => withConnection(pool, (client) => rowsOn(client)(text, ...values))
 }
 
+/** Reads of a database that see one state. */
 export interface Snapshots {
   /** For work on what every node has. */
   readonly inSnapshot: InSnapshot

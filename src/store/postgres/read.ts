@@ -26,12 +26,14 @@ import { createReads, type DistributedReading } from './reads.ts'
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 
+/** How a store is served. */
 interface ReaderOptions {
   readonly storeId: string
   /** On which node of Citus it is read, if that has distributed its tables. */
   readonly role?: NodeRole | undefined
 }
 
+/** Makes the reader of a store whose tables have been checked. */
 export function createReader(pool: Pool, { storeId, role }: ReaderOptions): StoreReader {
   const isWorker = role === 'worker'
   const reading =

@@ -37,6 +37,7 @@ export function describeUrl(db: string): string {
   return url.href
 }
 
+/** A known error of the driver or the server as an OperatorError with advice; else the error. */
 export function storeError(db: string, error: unknown): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error
   const at = describeUrl(db)

@@ -38,6 +38,7 @@ export async function createList(db: Database): Promise<string> {
   return table
 }
 
+/** Whether Citus has the list on every node. */
 export async function isListDistributed(db: Queries): Promise<boolean> {
   const table = await tableOf(db)
   const sql = `

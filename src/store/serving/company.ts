@@ -62,6 +62,7 @@ export async function readCompany(
   }
 }
 
+/** What the sources say about a company. */
 interface Said {
   /** Undefined if they would be larger than an answer may be. */
   readonly sources: readonly SourceState[] | undefined
@@ -88,6 +89,7 @@ async function readSaid(
   }
 }
 
+/** All records of what sources say. */
 async function readAll(snapshot: Snapshot, head: HeadRow): Promise<ListedRecord[]> {
   const numbers = (await leavesOf(snapshot, head)).map(({ segment }) => segment)
   const entries = await snapshot.entries(head.companyId, numbers)

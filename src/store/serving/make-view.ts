@@ -49,6 +49,7 @@ interface Batch {
   readonly texts: readonly Uint8Array[] | undefined
 }
 
+/** Reads all segments of a listing, in order. */
 async function* readBatches(
   reads: ServingReads,
   head: HeadRow,
@@ -66,6 +67,7 @@ async function* readBatches(
   }
 }
 
+/** The values of a field in the records of a segment. */
 function valuesOf(texts: Uint8Array, field = ''): unknown[] {
   const records = JSON.parse(`[${Buffer.from(texts).toString()}]`) as unknown[]
   return records.map((record) => (record as Readonly<Record<string, unknown>>)[field])

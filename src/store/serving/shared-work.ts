@@ -4,6 +4,7 @@
 /** How much may be under way: with each of them a client waits. */
 const underWayMax = 64
 
+/** Work under way. */
 interface Shared<T> {
   readonly result: Promise<T>
   readonly dropping: AbortController
@@ -59,7 +60,9 @@ export function createSharedWork<T>(tooMany: string) {
       shared.waiting += 1
       return left === undefined ? shared.result : wait(key, shared, left)
     },
+    /** Whether the work of a key is under way. */
     has: (key: string) => underWay.has(key),
+    /** How much is under way. */
     count: () => underWay.size,
   }
 }

@@ -23,9 +23,11 @@ export type ValueCount = readonly [value: string | null, count: number]
 /** The counts of each filter that has few values, by field: most first, then by code point. */
 export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 
+/** A listing that has records. */
 export interface CountedListing {
   readonly resource: Resource
   readonly head: HeadRow
+  /** The import that made this state of it. */
   readonly change: Change
 }
 
@@ -33,10 +35,12 @@ export interface CountedListing {
 const shortListingMax = 1_000
 /** Segments of a long listing that are read at a time. */
 const batchLength = 64
+/** The bytes of counts that are kept. */
 const countBytesMax = 4 * 1_048_576
 
 type EntryReads = Pick<ListingReads, 'entries'>
 
+/** Counts listings, by the names of their resources. */
 export type CountListings = (
   reads: EntryReads,
   listings: readonly CountedListing[],
@@ -82,6 +86,7 @@ function sizeOf(counts: ListingCounts): number {
   return bytes
 }
 
+/** The counts of a listing without records. */
 export function noCounts(resource: Resource): ListingCounts {
   return createCounter(resource).counts()
 }

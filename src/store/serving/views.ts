@@ -13,6 +13,7 @@ import { createSharedWork } from './shared-work.ts'
 
 export type Views = ReturnType<typeof createViews>
 
+/** What is kept and under way, for the metrics. */
 export interface ViewCounts {
   readonly bytes: number
   readonly underWay: number
@@ -49,6 +50,7 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
   const get = (key: string) => small.get(fixedKey(key)) ?? large.get(fixedKey(key))
 
   return {
+    /** The view under a key. */
     get,
     /**
      * Makes a view and keeps it; those who ask for it meanwhile get the same one.

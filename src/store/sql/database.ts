@@ -19,6 +19,7 @@ export interface Database {
   readonly dialect: Dialect
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, values?: Values): Awaitable<number>
+  /** All rows of a query. */
   rows(sql: string, values?: Values): Awaitable<readonly Row[]>
   /** The rows of a query in batches, within a transaction. */
   batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
@@ -29,6 +30,7 @@ export interface Database {
   withKeysLocked<T>(wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
+/** What queries need of a database. */
 export type Queries = Pick<Database, 'dialect' | 'rows'>
 
 /** The first value of the first row; undefined if there is no row. */
@@ -55,6 +57,7 @@ export async function readNumbers(db: Pick<Database, 'batches'>, sql: string): P
   return numbers
 }
 
+/** The value of a column that may be null. */
 export function optionalText(value: Value | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value)
 }

@@ -39,6 +39,7 @@ export interface GatherQuery {
   readonly values: readonly string[]
   /** Expressions of bytes, which may be null. */
   readonly bytes: readonly string[]
+  /** The statement from `from` on. */
   readonly from: string
 }
 
@@ -52,6 +53,7 @@ export interface Gathered<Columns> {
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */
 export type Parameter = string | number | Uint8Array | readonly string[] | readonly number[]
 
+/** Runs statements that read. */
 export interface RowReader {
   readonly dialect: Dialect
   /**
@@ -65,6 +67,7 @@ export interface RowReader {
   ): Awaitable<readonly Row[]>
 }
 
+/** Where rows are written. */
 export interface Target {
   readonly table: string
   /** Columns with one value in all of the rows, such as the name of a listing. */

@@ -24,6 +24,7 @@ export async function findCompanies(
   return { registry, companies }
 }
 
+/** A row of `registrySql`. */
 export type RegistryRow = readonly [
   earliest: number,
   version: number | null,
@@ -163,6 +164,7 @@ async function findByWords(
   return found.map(([company]) => company)
 }
 
+/** A company and its name. */
 type NamedId = readonly [id: number, name: string]
 
 /** The length of a name, in characters. */
@@ -249,6 +251,7 @@ const fewChunks = 4
 /** How many chunks are read at once: about 1 ms of work. */
 const chunksAtOnce = 16
 
+/** All ids of a word. */
 async function* readAll(snapshot: Snapshot, word: string): AsyncGenerator<readonly number[]> {
   for (let after = -1; ;) {
     const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, after, chunksAtOnce)

@@ -3,6 +3,7 @@
 /** Ids in ascending order, in portions. */
 export type Ids = AsyncIterable<readonly number[]> | Iterable<readonly number[]>
 
+/** The ids that are in both. */
 export async function* intersect(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
   const others = await createCursor(other)
   for await (const ids of one) {
@@ -16,6 +17,7 @@ export async function* intersect(one: Ids, other: Ids): AsyncGenerator<readonly 
   }
 }
 
+/** The ids that are in either. */
 export async function* unite(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
   const others = await createCursor(other)
   for await (const ids of one) {
@@ -32,6 +34,7 @@ export async function* unite(one: Ids, other: Ids): AsyncGenerator<readonly numb
   yield* others.rest()
 }
 
+/** Reads ids one after another. */
 async function createCursor(ids: Ids) {
   const iterator: Iterator<readonly number[]> | AsyncIterator<readonly number[]> =
     Symbol.asyncIterator in ids ? ids[Symbol.asyncIterator]() : ids[Symbol.iterator]()

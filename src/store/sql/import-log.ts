@@ -76,6 +76,7 @@ const loggedColumns = `i.version, i.resource, i.is_snapshot, i.as_of, i.started_
   i.files, i.read, i.inserted, i.updated, i.unchanged, i.refused, i.removed, i.companies_created,
   i.recorded, i.reverts, i.reverted_by`
 
+/** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
   const rows = await db.rows(
     `select ${loggedColumns}, s.name as source from imports i join sources s on s.id = i.source_id
@@ -85,6 +86,7 @@ export async function listImports(db: Database, limit: number): Promise<LoggedIm
   return rows.map(loggedImport)
 }
 
+/** One import, with what it has changed. */
 export async function readImport(db: Queries, version: number): Promise<ShownImport | undefined> {
   const [row] = await db.rows(
     `select ${loggedColumns}, i.difference, s.name as source
@@ -140,6 +142,7 @@ function loggedImport(row: Row): LoggedImport {
   }
 }
 
+/** All versions, in order. */
 export async function readVersions(db: Database): Promise<LoggedVersion[]> {
   const rows = await db.rows(
     `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by

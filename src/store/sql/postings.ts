@@ -41,6 +41,7 @@ function writeDistance(bytes: number[], distance: number): void {
   bytes.push(rest)
 }
 
+/** Appends the ids of a chunk to a list. */
 function readChunk({ first, distances }: Chunk, ids: number[]): void {
   let id = first
   ids.push(id)
@@ -56,17 +57,20 @@ function readChunk({ first, distances }: Chunk, ids: number[]): void {
   }
 }
 
+/** The ids of chunks, in their order. */
 export function idsOf(chunks: readonly Chunk[]): number[] {
   const ids: number[] = []
   for (const chunk of chunks) readChunk(chunk, ids)
   return ids
 }
 
+/** What changes in the ids of a word. */
 export interface PostingChange {
   readonly added: readonly number[]
   readonly removed: readonly number[]
 }
 
+/** Chunks that replace others. */
 interface Replacement {
   readonly gone: readonly Chunk[]
   readonly made: readonly Chunk[]

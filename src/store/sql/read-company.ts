@@ -3,6 +3,7 @@
 import type { HeadRow } from '../listing/tables.ts'
 import type { Snapshot } from './database.ts'
 
+/** A company as its register named it. */
 export interface Identity {
   readonly jurisdiction: string | null
   readonly identifier: string | null

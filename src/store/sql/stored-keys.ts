@@ -7,6 +7,7 @@ import { type Database, optionalNumber, optionalText, type Row } from './databas
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
+/** Converts a row of `keys`. */
 export function keyRecord(row: Row): KeyRecord {
   const scopes = optionalText(row['scopes'])
   return {

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 
+/** A known error of SQLite as an OperatorError with advice; else the error. */
 export function storeError(path: string, error: unknown): unknown {
   if (error instanceof OperatorError || !isSqliteError(error)) return error
   const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]

@@ -28,6 +28,7 @@ const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash 
 /** How many heads are kept of each resource, and how many names of companies. */
 const keptMax = 20_000
 
+/** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
   const findKey = db.prepare(findKeySql)
   const ids = new LRUCache<string, number>({ max: keptMax })
@@ -114,6 +115,7 @@ function isUnchanged(present: Head, version: number, { earliestVersion }: Regist
 function rememberFault() {
   let failed: (() => unknown) | undefined
   return {
+    /** Wraps a function to remember its failures. */
     watch:
       <A extends unknown[], T>(read: (...args: A) => T) =>
       (...args: A): T => {

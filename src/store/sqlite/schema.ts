@@ -64,6 +64,7 @@ export function createViews({ name, fields }: Resource): readonly string[] {
   ]
 }
 
+/** Creates all tables. */
 export function createTables(storeId: string): string {
   return `
     ${segmentTable}

@@ -27,6 +27,7 @@ import { restore } from './restore.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal, watchLog } from './wal.ts'
 
+/** Inspects an open store, which nothing changes. */
 export function inspectorOf(
   connection: DatabaseSync,
   resources: readonly Resource[],
@@ -141,6 +142,7 @@ function openCopy(copy: string): DatabaseSync {
 export interface CopyRelation {
   /** Whether no import of the store is in the copy. */
   readonly isForeign: boolean
+  /** The imports of the store that the copy lacks. */
   readonly lost: number
 }
 

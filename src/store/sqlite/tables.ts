@@ -24,6 +24,7 @@ export function tablesOf(db: DatabaseSync, writer = writerOf(db)): ListingTables
   return tablesOver(writer, listingReadsOf(db))
 }
 
+/** A parameter as SQLite takes it. */
 export function bound(value: Values[string]): SQLInputValue {
   if (typeof value === 'boolean') return Number(value)
   return isList(value) ? JSON.stringify(value) : value
@@ -31,6 +32,7 @@ export function bound(value: Values[string]): SQLInputValue {
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 
+/** Reads and writes rows over a connection. */
 export function writerOf(db: DatabaseSync): RowWriter {
   const prepare = keepStatements((sql) => prepareRow(db, sql))
   return {

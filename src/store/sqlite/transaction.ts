@@ -65,6 +65,7 @@ function invalidateInLog(db: DatabaseSync): void {
   }
 }
 
+/** Runs `work` in a transaction of its own; rolls back if it throws. */
 export async function inTransaction<T>(
   db: DatabaseSync,
   wait: LockWait,

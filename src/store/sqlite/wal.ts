@@ -52,6 +52,7 @@ export function emptyWal(db: DatabaseSync): boolean {
   }
 }
 
+/** The bytes of a file and its log. */
 export function sizeWithLog(path: string): number {
   const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)

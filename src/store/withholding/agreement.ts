@@ -12,11 +12,13 @@ export interface Agreement {
   readonly newText: string
   /** The number of entries that the store has not followed yet. */
   readonly behind: number
+  /** The id of the store. */
   readonly registry: string
   /** Whether the list is that of another registry, which this one may adopt. */
   readonly isForeign: boolean
 }
 
+/** The state of the list with which a store agrees. */
 export async function readState(db: Queries): Promise<string> {
   return String(await readValue(db, 'select withheld from store'))
 }

@@ -18,6 +18,7 @@ import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
 import { type FoundIn, withholdRecords } from './withhold-records.ts'
 import { hideInCompany } from './withhold-texts.ts'
 
+/** A withholding under way. */
 export interface Work extends Rewriting {
   readonly db: RegistryDatabase
   readonly resources: readonly Resource[]
@@ -31,6 +32,7 @@ export interface Located {
   readonly companies: ReadonlySet<number>
 }
 
+/** What to withhold. */
 export interface Wanted {
   readonly kind: OrderKind
   readonly subject: Subject
@@ -106,6 +108,7 @@ async function withholdSubject(
   return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
+/** What companies are and were called. */
 async function namesOf(
   tables: ListingTables,
   ids: readonly number[],
@@ -117,6 +120,7 @@ async function namesOf(
   ]
 }
 
+/** Takes examples of what is withheld out of the log. */
 async function forgetWithheld(
   { db, tables, touched, hasher }: Work,
   former: readonly CompanyRow[],

@@ -21,9 +21,11 @@ import {
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'
 
+/** The gate of an import. */
 export interface Gate {
   /** A row as it may be staged: the same, without what is withheld, or undefined for none of it. */
   pass(row: StagedRow): StagedRow | undefined
+  /** The identity of a refused row. */
   passRefused(row: RefusedRow): RefusedRow
   /** How many rows had something that is withheld. */
   count(): number

@@ -17,6 +17,7 @@ export function hashStoredKey(hasher: Hasher, listing: string, source: string, k
   return key.startsWith(hashed) ? key.slice(hashed.length) : hashKey(hasher, listing, source, key)
 }
 
+/** A hash in the place of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
 
 const idsAtOnce = 1_000

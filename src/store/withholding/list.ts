@@ -15,6 +15,7 @@ import type { Database, Queries } from '../sql/database.ts'
 /** `mask`: records stay, without their personal fields. `erase`: they are gone. */
 export type OrderKind = 'mask' | 'erase'
 
+/** What is withheld. */
 export type Subject =
   | { readonly resource: string; readonly id: number }
   /** The records with a value in a personal field; the value is hashed. */
@@ -31,7 +32,9 @@ export interface PhraseHash {
 
 /** By what an import recognises later what was found. */
 export interface Found {
+  /** The ids of records of the resource. */
   readonly ids: readonly number[]
+  /** Hashes of their natural keys. */
   readonly keys: readonly string[]
   /** The companies that had them, with the hash of their name in their register; an id may be 0. */
   readonly companies: readonly { readonly id: number; readonly name: string | null }[]
@@ -41,6 +44,7 @@ export interface Found {
 /** Why something is withheld, or not any more. */
 export interface Reason {
   readonly reason: string
+  /** Who asked for it. */
   readonly by: string
   /** YYYY-MM-DD. */
   readonly day: string
@@ -58,6 +62,7 @@ export interface Order extends Line {
   readonly found: Found
 }
 
+/** Ends an order. */
 export interface Lift extends Line {
   readonly lifts: number
 }
@@ -70,6 +75,7 @@ export interface Adoption extends Line {
 
 export type Entry = Order | Lift | Adoption
 
+/** A list as read. */
 export interface List {
   readonly salt: string
   /** The id of the store to which it belongs; undefined while it has no entries. */
@@ -80,7 +86,9 @@ export interface List {
   readonly states: readonly string[]
 }
 
+/** Where a list is kept. */
 export interface ListPlace {
+  /** For messages. */
   readonly name: string
   /** The options of a command line that name the store and the list. */
   readonly options: string
@@ -111,6 +119,7 @@ const format = 2
 /** The state of a store without a list, and of a list without entries. */
 export const noState = ''
 
+/** The text of a new list. */
 export function newList(): string {
   return `${JSON.stringify({ format, salt: randomBytes(16).toString('hex') })}\n`
 }

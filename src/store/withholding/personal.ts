@@ -7,12 +7,14 @@ import { type HidePhrases, withheldText } from './phrases.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
+/** The names of the fields that a resource declares as personal. */
 export function personalFields({ fields }: Resource): readonly string[] {
   return Object.entries(fields)
     .filter(([, { personal }]) => personal !== undefined)
     .map(([name]) => name)
 }
 
+/** The values of a record's personal fields. */
 export function personalValues(resource: Resource, record: Fields): string[] {
   return personalFields(resource)
     .flatMap((name) => record[name])
@@ -20,6 +22,7 @@ export function personalValues(resource: Resource, record: Fields): string[] {
     .map(String)
 }
 
+/** An order on records of a resource. */
 export type RecordOrder = Pick<Order, 'kind' | 'subject'>
 
 /** What remains of a record that is meant: its fields, or nothing. */

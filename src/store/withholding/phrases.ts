@@ -11,6 +11,7 @@ const marks = /\p{M}+/gu
 
 /** Shorter phrases occur in too many texts that are about something else. */
 const lettersMin = 3
+/** The most words of a phrase. */
 const wordsMax = 32
 
 interface Word {

@@ -20,6 +20,7 @@ export interface Rewriting {
   readonly numbers: SegmentNumbers
   /** Marks heads that are written anew: the lineage of the version that does it. */
   readonly lineage: string
+  /** Receives what is written anew. */
   readonly touched: Touched[]
 }
 
@@ -99,6 +100,7 @@ function stateOf(
   return { ...known, isGone: known.isGone && (known.isPresent || isGone), states }
 }
 
+/** What takes the place of a segment. */
 interface Replaced {
   readonly entries: readonly DirectoryEntry[]
   /** How many records of each type are gone. */

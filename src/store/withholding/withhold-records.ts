@@ -71,6 +71,7 @@ interface Seen {
   readonly ids: Set<number>
   readonly values: Set<string>
   readonly companies: Set<number>
+  /** The company under way. */
   readonly companyId: number
 }
 

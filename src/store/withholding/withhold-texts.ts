@@ -8,6 +8,7 @@ import type { Work } from './apply.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
+/** Hides people in what is said about a company. */
 export async function hideInCompany(
   work: Work,
   companyId: number,

@@ -46,11 +46,13 @@ export interface WithholdRequest extends EntryRequest {
 }
 
 export interface LiftRequest extends EntryRequest {
+  /** The number of the order. */
   readonly lifts: number
 }
 
 export type AdoptRequest = EntryRequest
 
+/** What was withheld, or would be. */
 export interface Withheld {
   /** The number of the entry; undefined in a dry run. */
   readonly number: number | undefined
@@ -61,6 +63,7 @@ export interface Withheld {
   readonly names: number
 }
 
+/** Where things are withheld, and with which list. */
 export interface WithholdingPlace {
   readonly list: ListPlace
   readonly resources: readonly Resource[]
@@ -192,6 +195,7 @@ async function agree(
   return agreement
 }
 
+/** An order that a store has followed. */
 interface Followed extends Applied {
   readonly order: number
 }
