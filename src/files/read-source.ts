@@ -4,7 +4,13 @@
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
-import { type ColumnarReader, openColumnarReader, type Showing } from './duckdb/columns.ts'
+import type { Batch, Cells } from './duckdb/batches.ts'
+import {
+  type ColumnarReader,
+  type ColumnarSource,
+  openColumnarReader,
+  type Showing,
+} from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
@@ -15,16 +21,15 @@ import { type PlacedRow, readJson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
 
-/** An opened source. What it has is known as far as it has been read. */
+/** An opened source. Each file is added to `files` when it has been read. */
 export interface Source {
   readonly unit: 'line' | 'row'
-  /** The files that have been read to their end. */
   readonly files: ImportedFile[]
   readonly batches: AsyncIterable<Rows>
-  /** The names of the columns of its tables. */
-  readonly header: Set<string>
+  /** The names of the columns of its tables, as far as they have been read. */
+  readonly header: ReadonlySet<string>
   /** The rows of the files that a mapping has read; undefined without one. */
-  rowsOfFiles: number | undefined
+  rowsOfFiles(): number | undefined
 }
 
 /** The options of `openSource`. */
@@ -45,24 +50,19 @@ interface SourceOptions extends ColumnRules {
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
-  const source: Source = {
-    unit: isByLine ? 'line' : 'row',
-    files: [],
-    header: new Set(),
-    rowsOfFiles: undefined,
-    batches: withReader(options, (openReader, folderOf) =>
-      mapping === undefined
-        ? readFiles(options, source, openReader, folderOf)
-        : readMapped(options, source, openReader, folderOf),
-    ),
-  }
-  return source
+  const digests: ImportedFile[] = []
+  const found: Found = { rows: undefined, header: new Set() }
+  const batches =
+    mapping === undefined ? readFiles(options, digests, found) : readMapped(options, digests, found)
+  const unit = isByLine ? 'line' : 'row'
+  const { header } = found
+  return { unit, files: digests, batches, header, rowsOfFiles: () => found.rows }
 }
 
 /** Runs `work` with a DuckDB reader and a temporary folder, both made on demand and removed. */
 async function* withReader<T>(
   { mappingFolders, signal }: SourceOptions,
-  work: (openReader: OpenReader, folderOf: () => string) => AsyncIterable<T>,
+  work: (reader: () => Promise<ColumnarReader>, folder: () => string) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
   let reader: ColumnarReader | undefined
   let folder: string | undefined
@@ -77,85 +77,122 @@ async function* withReader<T>(
   }
 }
 
-type OpenReader = () => Promise<ColumnarReader>
+function addHeader({ header }: Found, columns: readonly string[]): void {
+  for (const column of columns) header.add(column)
+}
 
-async function* readFiles(
+function readFiles(
   options: SourceOptions,
-  found: Source,
-  openReader: OpenReader,
-  folderOf: () => string,
+  digests: ImportedFile[],
+  found: Found,
 ): AsyncGenerator<Rows> {
-  // Shown rows say for themselves what is wrong with their columns.
-  const check = options.showing === undefined ? checkColumns : () => undefined
-  for (const [file, sourceFile] of options.files.entries()) {
-    const digest: FileDigest = { bytes: 0, sha256: '' }
-    const { name, format } = sourceFile
-    if (format === 'csv' || format === 'tsv') {
-      const { chunks } = await openContent(sourceFile, digest, options)
-      const { header, rows } = await openCsv(sourceFile, chunks)
-      for (const column of header.columns) found.header.add(column)
-      check(name, header.columns, options)
-      const rowOf = rowMaker(header.columns)
-      for await (const some of rows) {
-        yield some.map(({ number, cells, refusal }) => ({
-          ...{ file, number, row: refusal ?? rowOf(cells) },
-        }))
+  return withReader(options, async function* (openReader, folderOf) {
+    for (const [file, sourceFile] of options.files.entries()) {
+      const digest: FileDigest = { bytes: 0, sha256: '' }
+      const { format } = sourceFile
+      if (format === 'csv' || format === 'tsv') {
+        const { chunks } = await openContent(sourceFile, digest, options)
+        const { header, rows } = await openCsv(sourceFile, chunks)
+        addHeader(found, header.columns)
+        if (!options.showing) checkColumns(sourceFile.name, header.columns, options)
+        const rowOf = rowMaker(header.columns)
+        for await (const some of rows) {
+          yield some.map(({ number, cells, refusal }) => ({
+            ...{ file, number, row: refusal ?? rowOf(cells) },
+          }))
+        }
+      } else if (format === 'ndjson' || format === 'json') {
+        yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
+      } else {
+        const preparing = { folder: folderOf(), digest, reading: options }
+        const prepared = await prepareParquet(sourceFile, preparing)
+        const reader = await openReader()
+        const source = await reader.readFile(prepared)
+        // Shown rows say for themselves what is wrong with their columns.
+        if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
+        yield* numberRows(source, file)
+        for (const path of prepared.paths) rmSync(path, { force: true })
       }
-    } else if (format === 'ndjson' || format === 'json') {
-      yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
-    } else {
-      const preparing = { folder: folderOf(), digest, reading: options }
-      const prepared = await prepareParquet(sourceFile, preparing)
-      const reader = await openReader()
-      const { columns, batches } = await reader.readFile(prepared)
-      check(name, columns, options)
-      yield* placed(batches, (row, number) => ({ file, number, row }))
-      for (const path of prepared.paths) rmSync(path, { force: true })
+      digests.push({ name: sourceFile.name, ...digest })
     }
-    found.files.push({ name, ...digest })
-  }
+  })
 }
 
-async function* readMapped(
+async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGenerator<Rows> {
+  let number = 0
+  function* numbered(batch: Batch): Generator<PlacedRow> {
+    for (const row of rowsOf(batch)) yield { file, number: (number += 1), row }
+  }
+  for await (const batch of batches) yield numbered(batch)
+}
+
+/** What reading finds out about the files. */
+interface Found {
+  rows: number | undefined
+  readonly header: Set<string>
+}
+
+function readMapped(
   options: SourceOptions,
-  found: Source,
-  openReader: OpenReader,
-  folderOf: () => string,
+  digests: ImportedFile[],
+  found: Found,
 ): AsyncGenerator<Rows> {
-  const { files, mapping = '', texts, showing } = options
-  const reader = await openReader()
-  const select = await reader.parseMapping(mapping)
-  const prepared: TableFile[] = []
-  for (const [at, file] of files.entries()) {
-    const digest: FileDigest = { bytes: 0, sha256: '' }
-    const table = yield* prepareTable(file, { at, folder: folderOf(), digest, reading: options })
-    prepared.push(table)
-    if (table.kind === 'csv') for (const column of table.columns) found.header.add(column)
-    found.files.push({ name: file.name, ...digest })
-  }
-  const { columns, fileRows, batches } = await reader.mapFiles(prepared, { select, texts, showing })
-  found.rowsOfFiles = fileRows
-  checkColumns('the mapping', columns, options)
-  const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
-  yield* placed(batches, (row, count) => placeOf(row, count, indexOfName))
+  return withReader(options, async function* (openReader, folderOf) {
+    const { files, mapping = '', showing } = options
+    const reader = await openReader()
+    const select = await reader.parseMapping(mapping)
+    const prepared: TableFile[] = []
+    const refused: PlacedRow[] = []
+    for (const [at, file] of files.entries()) {
+      const digest: FileDigest = { bytes: 0, sha256: '' }
+      const rows = prepareTable(file, { at, folder: folderOf(), digest, reading: options })
+      // Shown rows come after the columns.
+      const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
+      prepared.push(table)
+      if (table.kind === 'csv') addHeader(found, table.columns)
+      digests.push({ name: file.name, ...digest })
+    }
+    const request = { select, texts: options.texts, showing }
+    const source = await reader.mapFiles(prepared, request)
+    found.rows = source.fileRows
+    checkColumns('the mapping', source.columns, options)
+    yield refused
+    yield* placeRows(source, files)
+  })
 }
 
-/** Parses rows, and places each, which is told how many they are. */
-async function* placed(
-  batches: AsyncIterable<readonly string[]>,
-  place: (row: SourceRow | Refusal, count: number) => PlacedRow,
-): AsyncGenerator<Rows> {
-  let count = 0
-  function* rowsOf(texts: readonly string[]): Generator<PlacedRow> {
-    for (const row of parseTexts(texts)) yield place(row, (count += 1))
+/** Takes the first rows; returns what the generator returns at its end. */
+async function takeInto<T>(
+  taken: PlacedRow[],
+  most: number,
+  rows: AsyncGenerator<PlacedRow[], T>,
+): Promise<T> {
+  for (;;) {
+    const step = await rows.next()
+    if (step.done === true) return step.value
+    taken.push(...step.value.slice(0, most - taken.length))
   }
-  for await (const texts of batches) yield rowsOf(texts)
+}
+
+/** Rows with the file and row number that a mapping passes on; without them, rows are counted. */
+async function* placeRows(
+  { batches }: ColumnarSource,
+  files: readonly SourceFile[],
+): AsyncGenerator<Rows> {
+  const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
+  let count = 0
+  function* placed(batch: Batch): Generator<PlacedRow> {
+    for (const row of rowsOf(batch)) {
+      count += 1
+      yield placeRow(row, count, indexOfName)
+    }
+  }
+  for await (const batch of batches) yield placed(batch)
 }
 
 const [fileColumn, rowColumn] = placeColumns
 
-/** The file and row number that a mapping passes on; without them, rows are counted. */
-function placeOf(
+function placeRow(
   row: SourceRow | Refusal,
   count: number,
   indexOfName: ReadonlyMap<unknown, number>,
@@ -181,6 +218,11 @@ function wholeNumber(value: unknown): number | undefined {
     : undefined
 }
 
+/** The rows of a batch, which are parsed as they are taken. */
+function rowsOf(batch: Batch): Iterable<SourceRow | Refusal> {
+  return 'texts' in batch ? parseTexts(batch.texts) : rowsOfCells(batch.columns, batch.rows)
+}
+
 /** So many rows are parsed at once: most are gone before memory is next cleaned up. */
 const rowsAtOnce = 32
 
@@ -200,6 +242,23 @@ function tryParse(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function* rowsOfCells(columns: readonly Cells[], rows: number): Generator<SourceRow | Refusal> {
+  for (let at = 0; at < rows; at += 1) yield rowOfCells(columns, at)
+}
+
+function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal {
+  const row: Record<string, unknown> = {}
+  for (const { name, isJson, cells } of columns) {
+    const cell = cells[at] ?? null
+    const value = isJson && cell !== null ? parseJson(cell) : cell
+    if (value instanceof Refusal) return new Refusal(value.reason, name)
+    // Plain assignment to this name would set the prototype instead of adding a column.
+    if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
+    else row[name] = value
+  }
+  return row
 }
 
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs

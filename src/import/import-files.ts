@@ -225,7 +225,7 @@ function changeOf(merged: Merged, { read, refused, held, source, columns }: Read
   return {
     counts: { ...counts, read, refused: refused + counts.refused },
     difference: {
-      rowsOfFiles: source.rowsOfFiles,
+      rowsOfFiles: source.rowsOfFiles(),
       known: Math.max(held, updated + unchanged + removed),
       ...{ updated, same: columns.same(), ...difference },
     },

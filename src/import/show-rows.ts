@@ -38,7 +38,6 @@ interface ShownRow {
  */
 export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
   const { target, files, mapping, mappingFolders, signal, onColumns } = request
-  let isViewShown = mapping === undefined
   const source = openSource({
     files,
     mapping,
@@ -48,15 +47,13 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
     requiredColumns: target.requiredColumns,
     showing: {
       rows: request.rows,
-      onView(columns, rows) {
-        isViewShown = true
+      onView: (columns, rows) =>
         onColumns(
           columnsOf(
             columns,
             rows.map((text) => JSON.parse(text) as SourceRow),
           ),
-        )
-      },
+        ),
     },
     onBytes: () => undefined,
     signal,
@@ -75,8 +72,7 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
         shown.push({ ...place, row: content, refused: problemOf(request, placed, checked) })
       } else shown.push({ ...place, row: target.rowOf(checked) })
     }
-    // Rows that a mapping does not get come before its view.
-    if (shown.length >= request.rows && isViewShown) break
+    if (shown.length >= request.rows) break
   }
   if (mapping === undefined) {
     onColumns(columnsOf([...new Set(read.flatMap((row) => Object.keys(row)))], read))

@@ -1,16 +1,31 @@
-// The rows of a SELECT in batches, as JSON texts.
+// The rows of a SELECT in batches. Those of files with wide rows come as texts by column, since a
+// JSON object would hold each a second time.
 
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
-import type { Database } from './database.ts'
+import { type Database, quoted } from './database.ts'
 import { explain } from './explain.ts'
 import { findFaultyRow } from './faulty-row.ts'
 import type { TableFile } from './table-file.ts'
+import type { Column } from './view.ts'
 
+/** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
+export type Batch =
+  | { readonly texts: readonly string[] }
+  | { readonly columns: readonly Cells[]; readonly rows: number }
+
+/** The cells of a column. */
+export interface Cells {
+  readonly name: string
+  readonly isJson: boolean
+  readonly cells: readonly (string | null)[]
+}
+
+/** A SELECT and its columns. */
 interface Query {
   readonly select: string
-  /** Whether a few rows may take much memory. */
+  readonly columns: readonly Column[]
   readonly isWide: boolean
   /** The column with the lines of rows; undefined without a mapping. */
   readonly lineColumn?: string
@@ -24,26 +39,29 @@ export async function* readBatches(
   database: Database,
   query: Query,
   files: readonly TableFile[],
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<Batch> {
   const { connection, run } = database
-  const rows = `select to_json(t) as json from (${query.select}) t`
+  const rows = query.isWide ? cellsOf(query) : `select to_json(t) as json from (${query.select}) t`
+  const nulls = query.isWide ? query.columns.map(() => ', null').join('') : ''
+  const end = query.isWide ? `select true${nulls}` : 'select null'
   try {
-    const result = await run(connection.stream(`${rows} union all select null`))
+    const result = await run(connection.stream(`${rows} union all ${end}`))
     const fetch = () => database.begin(result.fetchChunk())
     let isWhole = false
     let next = fetch()
     for (;;) {
-      let texts = textsIn(await run(next))
-      if (texts.length === 0) break
-      isWhole ||= texts.includes(null)
+      const fetched: Fetched = query.isWide
+        ? fetchedCells(await run(next), query.columns)
+        : fetchedTexts(await run(next))
+      if (fetched.batch === undefined) break
+      isWhole ||= fetched.isLast
       // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
       if (!query.isWide) next = fetch()
-      const isLarge = query.isWide && lengthOf(texts) > 1 << 20
-      if (isLarge) await collectGarbage()
-      yield texts.filter((text) => text !== null)
+      if (fetched.length > 1 << 20) await collectGarbage()
+      yield fetched.batch
       if (!query.isWide) continue
-      texts = []
-      if (isLarge) await collectGarbage()
+      fetched.batch = undefined
+      if (fetched.length > 1 << 20) await collectGarbage()
       next = fetch()
     }
     if (isWhole) return
@@ -62,31 +80,60 @@ export async function* readBatches(
   throw new OperatorError('the source could not be read completely; try again')
 }
 
-/** The texts of a chunk, which is then free; the marker row is null. */
-function textsIn(chunk: DuckDBDataChunk | null): (string | null)[] {
-  if (chunk === null || chunk.rowCount === 0) return []
-  const texts = chunk.getColumnValues(0) as (string | null)[]
-  chunk.reset()
-  return texts
+/** Every column as text or JSON, after one that is true in the marker row. */
+function cellsOf({ select, columns }: Query): string {
+  const cells = columns.map(({ name, isText }) =>
+    isText ? `t.${quoted(name)}` : `to_json(t.${quoted(name)})::varchar`,
+  )
+  return `select ${['false', ...cells].join(', ')} from (${select}) t`
 }
 
-const lengthOf = (texts: readonly (string | null)[]) =>
-  texts.reduce((length, text) => length + (text?.length ?? 0), 0)
+interface Fetched {
+  /** Undefined at the end. */
+  batch: Batch | undefined
+  readonly isLast: boolean
+  /** The length of all texts together; 0 for ordinary rows. */
+  readonly length: number
+}
+
+const nothing: Fetched = { batch: undefined, isLast: false, length: 0 }
+
+function fetchedTexts(chunk: DuckDBDataChunk | null): Fetched {
+  if (chunk === null || chunk.rowCount === 0) return nothing
+  const texts = chunk.getColumnValues(0) as (string | null)[]
+  const isLast = texts.includes(null)
+  return { batch: { texts: texts.filter((text) => text !== null) }, isLast, length: 0 }
+}
+
+function fetchedCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Fetched {
+  if (chunk === null || chunk.rowCount === 0) return nothing
+  const isLast = (chunk.getColumnValues(0) as boolean[]).includes(true)
+  const rows = chunk.rowCount - (isLast ? 1 : 0)
+  let length = 0
+  const cellColumns = columns.map(({ name, isText }, index) => {
+    const cells = (chunk.getColumnValues(index + 1) as (string | null)[]).slice(0, rows)
+    for (const cell of cells) length += cell?.length ?? 0
+    return { name, isJson: !isText, cells }
+  })
+  chunk.reset()
+  return { batch: { columns: cellColumns, rows }, isLast, length }
+}
 
 /** Stops a mapping that returns far too many rows. */
 export async function* bounded(
-  batches: AsyncIterable<readonly string[]>,
+  batches: AsyncIterable<Batch>,
   lengthMax: number,
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<Batch> {
   let length = 0
-  for await (const texts of batches) {
-    length += lengthOf(texts)
+  for await (const batch of batches) {
+    const columns = 'texts' in batch ? [batch.texts] : batch.columns.map(({ cells }) => cells)
+    for (const cells of columns) for (const cell of cells) length += cell?.length ?? 0
     if (length > lengthMax) {
       throw new OperatorError(
         `the mapping returns more than ${lengthMax >> 20} MiB of rows, the limit for its files ` +
           '(256 MiB plus a hundred times their size); does it join without a condition?',
       )
     }
-    yield texts
+    yield batch
   }
 }

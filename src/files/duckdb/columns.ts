@@ -7,7 +7,7 @@
 import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
-import { bounded, readBatches } from './batches.ts'
+import { type Batch, bounded, readBatches } from './batches.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
 import { linesView } from './faulty-row.ts'
@@ -20,8 +20,7 @@ import { type Column, type FileTable, viewSelect, type ViewTexts } from './view.
 /** The rows of a columnar or mapped source. */
 export interface ColumnarSource {
   readonly columns: readonly string[]
-  /** The rows as JSON texts. */
-  readonly batches: AsyncIterable<readonly string[]>
+  readonly batches: AsyncIterable<Batch>
 }
 
 /** The result of a mapping. */
@@ -96,7 +95,7 @@ async function openFile(database: Database, given: TableFile): Promise<ColumnarS
   const select = `select * from ${parquetTable(file)}`
   const columns = await describe(database, select)
   refuseColumns(file.name, columns.length)
-  const batches = readBatches(database, { select, isWide: file.isWide }, [file])
+  const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file])
   return { columns: columns.map(({ name }) => name), batches }
 }
 
@@ -152,7 +151,7 @@ async function openMapping(
   const columns = await describe(database, select)
   refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const batches = readBatches(database, { select: some, isWide, lineColumn }, files)
+  const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
   return {
     columns: columns.map(({ name }) => name),
     fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
