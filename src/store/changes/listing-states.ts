@@ -1,6 +1,6 @@
 // The two states of a listing between which it has changed, and the segments that tell how.
 
-import { type DifferingLeaves, differingLeaves } from '../listing/directory.ts'
+import { type DifferingLeaves, differingLeaves, type DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
@@ -83,20 +83,61 @@ function byCompany(heads: readonly HeadRow[]): Map<number, HeadRow> {
 }
 
 async function openLeaves(
-  { tables, source, span }: Comparing,
+  comparing: Comparing,
   { place: { companyId }, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
 ): Promise<DifferingLeaves> {
-  // Where a withholding has changed records in every version, segments do not differ.
-  const isPut = traces.values().some(({ kind }) => kind === 'put')
-  if (isFormerKnown && !isPut) {
-    const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-    return differingLeaves(former?.directory, present?.directory, readNodes)
+  const { tables, source, span } = comparing
+  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+  if (!isFormerKnown) {
+    // What the first kept head has may have been there before.
+    const heads = await tables.headsOf(source.shape.listing, [companyId])
+    const first = heads.find(({ version }) => version > span.since && version <= span.until)
+    const open = (head: HeadRow | undefined) => (head === undefined ? [] : leavesOf(tables, head))
+    return { former: await open(first), present: await open(present) }
   }
-  // What the first kept head has may have been there before.
-  const heads = isFormerKnown ? [] : await tables.headsOf(source.shape.listing, [companyId])
-  const isIn = ({ version }: HeadRow) => version > span.since && version <= span.until
-  const open = (head: HeadRow | undefined) => (head === undefined ? [] : leavesOf(tables, head))
-  return { former: await open(former ?? heads.find(isIn)), present: await open(present) }
+  const leaves = await differingLeaves(former?.directory, present?.directory, readNodes)
+  const put = [...traces.values()].filter(({ kind }) => kind === 'put')
+  if (put.length === 0 || present === undefined) return leaves
+  return withPlaces(comparing, present, leaves, put)
+}
+
+/** Adds the segments that have records of which traces tell, as if they differed. */
+async function withPlaces(
+  { tables, source }: Comparing,
+  present: HeadRow,
+  { former, present: differing }: DifferingLeaves,
+  places: readonly Place[],
+): Promise<DifferingLeaves> {
+  const { companyId } = present
+  const leaves = await leavesOf(tables, present)
+  const shared = new Set<DirectoryEntry>()
+  const known = new Set(differing.map(({ segment }) => segment))
+  for (const { id, sort } of places) {
+    // Just before the record: ids are integers.
+    const before = { id: id + (source.shape.direction === 'descending' ? 0.5 : -0.5), sort }
+    const leaf = leaves[await findLeaf(source, { companyId, leaves }, before)]
+    if (leaf !== undefined && !known.has(leaf.segment)) shared.add(leaf)
+  }
+  if (shared.size === 0) return { former, present: differing }
+  const added = new Set([...shared].map(({ segment }) => segment))
+  return {
+    former: await inOrder(source, companyId, [...former, ...shared]),
+    present: leaves.filter(({ segment }) => known.has(segment) || added.has(segment)),
+  }
+}
+
+/** Segments of one state by their first records. */
+async function inOrder(
+  source: IndexSource,
+  companyId: number,
+  leaves: readonly DirectoryEntry[],
+): Promise<readonly DirectoryEntry[]> {
+  const indexes = await source.read({ companyId, leaves })
+  const placed = leaves.map((leaf, n) => {
+    return { leaf, sort: indexes[n]?.sorts[0] ?? 0, id: indexes[n]?.ids[0] ?? 0 }
+  })
+  placed.sort((a, b) => compareOrder(source.shape, a, b))
+  return placed.map(({ leaf }) => leaf)
 }
 
 /** The first segment with a record after a place, by halving. */
