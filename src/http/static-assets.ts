@@ -113,16 +113,17 @@ export function createSendAsset(limits: AssetLimits): SendAsset {
   }
 }
 
-/** The body in a coding, which is made once. */
+let lastCoded: Promise<unknown> = Promise.resolve()
+
+/** The body in a coding: each is made once, and one at a time, since listings need the threads. */
 async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer> {
-  const made = coded.get(coding) ?? encode(body, coding, levelsForOnce)
+  if (coding === 'identity') return body
+  const known = coded.get(coding)
+  if (known !== undefined) return known
+  const made = lastCoded.then(() => encode(body, coding, levelsForOnce))
   coded.set(coding, made)
-  try {
-    return await made
-  } catch (error) {
-    coded.delete(coding)
-    throw error
-  }
+  lastCoded = made.catch(() => coded.delete(coding))
+  return made
 }
 
 /**
