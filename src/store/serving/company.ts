@@ -1,6 +1,7 @@
 // Reads a company as a whole, as it is or as it was at a version: who it is, what its sources say,
 // and its listings without their records.
 
+import { statementOf } from '../companies/attributes.ts'
 import { statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
 import type {
@@ -78,14 +79,13 @@ async function readSaid(
   if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
   const sources = await snapshot.tables.sources(version)
   const records = await readAll(snapshot, head)
-  const states = statesOf(records, sources)
   const changes: Change[] = []
-  for (const state of states) changes.push(await snapshot.change(state.version))
+  for (const record of records) changes.push(await snapshot.change(statementOf(record).version))
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
   return {
     name: nameOf(records, sources) ?? null,
     changes,
-    sources: bytes > pageBytesMax ? undefined : states,
+    sources: bytes > pageBytesMax ? undefined : statesOf(records, sources),
   }
 }
 
