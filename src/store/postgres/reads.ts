@@ -16,7 +16,7 @@ import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { changeSql, comparable, knownSinceSql, textsOfHead } from '../sql/tables.ts'
+import { changeSql, comparable, firstTexts, knownSinceSql, textsOfHead } from '../sql/tables.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
 
 /** How many imports are kept. */
@@ -184,10 +184,9 @@ function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {
     const most = comparable(version ?? Number.MAX_SAFE_INTEGER)
-    const asked = [companyId, listing, most] as const
-    const [row] = await (wanted === 0
-      ? rows<HeadInRegistryRow>(headInRegistrySql('nothing'), ...asked)
-      : rows<HeadInRegistryRow>(headInRegistrySql('texts'), ...asked, wanted))
+    const asked = [companyId, listing, most, ...(wanted === 0 ? [] : [wanted])]
+    const sql = headInRegistrySql(wanted === 0 ? 'nothing' : 'texts')
+    const [row] = await rows<HeadInRegistryRow>(sql, ...asked)
     const { change, ...found } = headInRegistryOf(companyId, row)
     note(found.registry, found.head?.version, change)
     return found
@@ -213,6 +212,5 @@ function headInRegistryOf(
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
   const change = lineage === null ? undefined : { lineage, committedAt }
-  const first = texts ? { texts, others: others ?? undefined } : undefined
-  return { registry, head, first, change }
+  return { registry, head, first: firstTexts(texts, others), change }
 }

@@ -13,7 +13,7 @@ import { type ListingReads, type ListingTables, MissingSegmentError } from '../l
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
 import {
   comparable,
-  firstOf,
+  firstTexts,
   type HeadColumns,
   headOf,
   headSql,
@@ -141,7 +141,7 @@ export async function readHead(
 ): Promise<Pick<HeadInRegistry, 'head' | 'first'>> {
   const asked = [companyId, listing, comparable(version)] as const
   const [row] = await rows<HeadColumns>(headSql(beside), ...asked)
-  return { head: row && headOf(row), first: firstOf(row?.[6]) }
+  return { head: row && headOf(row), first: firstTexts(row?.[6]) }
 }
 
 export const segmentsSql = (column: 'texts' | 'entries') => `

@@ -63,9 +63,11 @@ export function headOf(row: HeadColumns): HeadRow {
   return { companyId, version, total, meta, largest, directory }
 }
 
-/** The texts of a head's first segment, if they were read. */
-export const firstOf = (texts: Uint8Array | null | undefined): FirstTexts | undefined =>
-  texts ? { texts } : undefined
+/** What was read with a head, if anything was: its first segment, perhaps all others. */
+export const firstTexts = (
+  texts: Uint8Array | null | undefined,
+  others?: Uint8Array | null,
+): FirstTexts | undefined => (texts ? { texts, others: others ?? undefined } : undefined)
 
 /**
  * Reads a head; the texts of its first segment may be in the same row, since a second statement

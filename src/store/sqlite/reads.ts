@@ -14,7 +14,7 @@ import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
 import {
   changeSql,
-  firstOf,
+  firstTexts,
   type HeadColumns,
   headOf,
   headSql,
@@ -66,7 +66,7 @@ export function createReads(db: DatabaseSync) {
         return { registry: state, head: reads.head(listing, company, most) }
       }
       const row = headWithTextsRow.get(company, listing, most) as unknown as HeadColumns | undefined
-      return { registry: state, head: row && headOf(row), first: firstOf(row?.[6]) }
+      return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
     },
     change(version: number): Change {
       const known = changes.get(version)
