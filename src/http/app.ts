@@ -26,6 +26,7 @@ import { createBeginStream } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
 import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/server.ts'
 
+/** The parts of an application, and its settings. */
 export interface AppOptions
   extends
     StageOptions,

@@ -123,6 +123,7 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
 }
 
+/** A 400 for any other reason. */
 export function badRequest(message: string, details?: ErrorDetails): ApiError {
   return new ApiError(400, message, details)
 }
@@ -157,6 +158,7 @@ export function overloaded(excess: string): ApiError {
   return statusError(503, { ...retryAfter(5), excess })
 }
 
+/** Tells a client when to ask again (RFC 9110 section 10.2.3). */
 export function retryAfter(seconds: number): ErrorDetails {
   return { headers: { 'retry-after': String(seconds) } }
 }

@@ -27,7 +27,7 @@ function refuse(error: unknown): never {
 }
 
 /**
- * A 400: the page would exceed the maximum size.
+ * A 400: the page would exceed the maximum size (contract 3.10).
  *
  * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
  *   does, which is possible only with data imported by an earlier release.
