@@ -239,11 +239,21 @@ const extracts: readonly (readonly [target: string, day: string, file: string, m
     }),
   ]
 
+/** All segments: in PostgreSQL, heads hold some of them. */
+const segments = {
+  sqlite: 'segments',
+  postgres: `(
+    select company_id, segment, entries, texts from segments
+    union all select company_id, segment, entries, texts from heads where texts is not null
+  ) s`,
+}
+
 /** The whole store, present and past: the same text for the same rows on both stores. */
 const kept = [
   'select record from events_records order by id',
-  'select * from heads order by company_id, listing, version',
-  'select company_id, segment, entries, texts from segments order by segment',
+  `select company_id, listing, version, total, meta, largest, directory, segment
+   from heads order by company_id, listing, version`,
+  'select company_id, segment, entries, texts from SEGMENTS order by segment',
   'select listing, id, company_id, source_id from record_ids order by listing, id, company_id',
   'select listing, source_id, key, id from record_keys order by listing, source_id, key',
   'select * from companies order by id',
@@ -254,7 +264,8 @@ const kept = [
 
 function keptText(path: string, kind: StoreKind, sql: string): string[] {
   const file = kind === 'sqlite' ? new DatabaseSync(path, { readOnly: true }) : undefined
-  const rows = file ? file.prepare(sql).all() : queryServer(storeAt(path, kind), sql)
+  const asked = sql.replace('SEGMENTS', segments[kind])
+  const rows = file ? file.prepare(asked).all() : queryServer(storeAt(path, kind), asked)
   file?.close()
   return rows.map((row) => JSON.stringify(Object.values(row).map(plain)))
 }

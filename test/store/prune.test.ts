@@ -9,7 +9,7 @@ import { type Copy, readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { prune, withhold } from '../support/write-store.ts'
+import { one, prune, revert, withhold } from '../support/write-store.ts'
 
 const companies = [1, 2, 3]
 
@@ -46,6 +46,27 @@ test('pruning removes exactly what is older than a moment: nothing, some of it, 
   assert.deepEqual(await readVersions(db), [undefined, undefined, undefined, served[3]])
   assert.equal(query(db, 'select 1 from heads').length, companies.length)
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+})
+
+test('what later versions share with a pruned one stays: grown listings, one taken back to', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows: object[] = []
+  for (let batch = 0; batch < 6; batch += 1) {
+    for (let n = 0; n < 20; n += 1)
+      rows.push({ id: rows.length + 1, company_id: 1 + batch, name: 'x'.repeat(200) })
+    const ofFirst = rows.map((row) => ({ ...row, company_id: 1 }))
+    await importRows(db, 'rights', ofFirst, { isSnapshot: true })
+  }
+  await importRows(db, 'employees', [{ id: 1, company_id: 2, name: 'before' }])
+  await importRows(db, 'employees', [{ id: 1, company_id: 2, name: 'after' }])
+  await revert(db, one(8))
+  const served = await readVersions(db)
+  for (let kept = 2; kept <= 9; kept += 1) {
+    const [row] = query(db, `select committed_at from imports where version = ${kept + 1}`)
+    await prune(db, Number(row?.['committed_at'] ?? Date.now() + 1))
+    assert.deepEqual((await readVersions(db)).slice(kept - 1), served.slice(kept - 1))
+    assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+  }
 })
 
 test('a company is as it was before it had an identifier, and with what was said then (9.1)', async (t) => {

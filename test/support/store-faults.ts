@@ -89,16 +89,24 @@ export const storeFaults: readonly StoreFault[] = [
     "update heads set total = 7 where listing = 'rights'",
     /^rights of company 1000000000001, version 4: the head has a total of 7, its segments have 1 /m,
   ),
-  bySql(
-    'a missing segment',
-    'delete from segments where segment = (select max(segment) from segments)',
-    /^segment \d+ of company 1000000000001 is missing$/m,
-  ),
-  bySql(
-    'a missing head',
-    "delete from heads where listing = 'rights' and version = 4",
-    /^segment \d+ of company 1000000000001: no head names it$/m,
-  ),
+  {
+    title: 'a missing segment',
+    make: (db) =>
+      useTables(db, async (tables) => {
+        const { segment } = await openSegment(tables, { listing: rights })
+        await tables.dropSegments([segment])
+      }),
+    told: /^segment \d+ of company 1000000000001 is missing$/m,
+  },
+  {
+    title: 'a missing head',
+    make: (db) =>
+      useTables(db, async (tables) => {
+        const { head } = await openSegment(tables, { listing: rights })
+        await tables.dropHeads(rights, [head])
+      }),
+    told: /^segment \d+ of company 1000000000001: no head names it$/m,
+  },
   bySql(
     'all heads of a listing missing',
     "delete from heads where listing = 'rights'",

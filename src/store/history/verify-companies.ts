@@ -7,6 +7,7 @@ import type { StoredChecks } from '../inspecting.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { HeadRow, NamingSource } from '../listing/tables.ts'
 import { optionalText, readNumbers, type RegistryDatabase, type Row } from '../sql/database.ts'
+import { segmentTablesOf } from '../sql/head-tables.ts'
 import { type CompanyRows, sideBySide } from './side-by-side.ts'
 import {
   idSums,
@@ -45,18 +46,20 @@ export interface VerifiedRegistry extends CompanyChecks {
   readonly shared: SharedRecords
 }
 
-const queries = {
+const queriesOf = (there: readonly string[]) => ({
   heads: `
     select company_id, listing, version, total, meta, largest, directory
     from heads order by company_id, listing, version`,
-  segments: 'select company_id, segment from segments order by company_id, segment',
+  segments: `
+    select company_id, segment from (${there.join(' union all ')}) s
+    order by company_id, segment`,
   ids: `
     select company_id, listing, ${idSums} from record_ids
     group by company_id, listing order by company_id, listing`,
   names: 'select company_id, name from names order by company_id',
-}
+})
 
-type VerifiedRows = CompanyRows<keyof typeof queries>
+type VerifiedRows = CompanyRows<keyof ReturnType<typeof queriesOf>>
 
 const headsAtOnce = 500
 
@@ -68,7 +71,10 @@ export async function verifyCompanies(db: RegistryDatabase, checks: CompanyCheck
     shared: await readShared(db),
   }
   const words = createWordCheck(registry)
-  for await (const rows of sideBySide(db, queries, headsAtOnce)) {
+  const there = segmentTablesOf(db.dialect).map(
+    (table) => `select company_id, segment from ${table}`,
+  )
+  for await (const rows of sideBySide(db, queriesOf(there), headsAtOnce)) {
     checks.onStep('companies')
     const listings = listingsOf(registry, rows)
     const said = await verifyListings(registry, listings, segmentsOf(rows))

@@ -110,10 +110,7 @@ const rules: Rules = {
       select 1 from companies_past p where p.company_id = h.company_id
         and (h.version between p.version and p.until or h.version <= ${pastFrom})
     ) and not ${isUnknownVersion('h.version')}`,
-  'segment numbers': `
-    select 'segment ' || g.segment || ' of company ' || g.company_id
-      || ': its number is above the last one, ' || s.segments as fault
-    from segments g join store s on g.segment > s.segments`,
+  'segment numbers': numbersAbove('segments'),
   'assigned ids': `
     select listing || ': the id ' || id || ' is that of several keys' as fault
     from record_keys group by listing, id having count(*) > 1`,
@@ -123,6 +120,14 @@ const rules: Rules = {
   'record sources': `
     select listing || ': the record ' || id || ' has more than one source' as fault
     from record_ids group by listing, id having min(source_id) <> max(source_id)`,
+}
+
+/** Finds segments of a table whose numbers will be given to others. */
+export function numbersAbove(table: string): string {
+  return `
+    select 'segment ' || g.segment || ' of company ' || g.company_id
+      || ': its number is above the last one, ' || s.segments as fault
+    from ${table} g join store s on g.segment > s.segments`
 }
 
 /** How many faults of each kind are reported individually. */

@@ -227,13 +227,19 @@ export interface ListingTables extends ListingLookups {
   companiesHolding(bytes: Uint8Array): Awaitable<readonly number[]>
   /** Writes traces; of several of one record in one version, the last one stays. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
-  /** Writes heads; one of the same version is replaced. */
-  putHeads(listing: string, rows: readonly HeadRow[]): Awaitable<void>
-  putSegments(rows: readonly SegmentRow[]): Awaitable<void>
-  dropHeads(
+  /**
+   * Writes heads; one of the same version is replaced.
+   *
+   * @param segments new ones, which are written, too; a head may hold one that is its only one.
+   */
+  putHeads(
     listing: string,
-    heads: readonly Pick<HeadRow, 'companyId' | 'version'>[],
+    rows: readonly HeadRow[],
+    segments?: readonly SegmentRow[],
   ): Awaitable<void>
+  putSegments(rows: readonly SegmentRow[]): Awaitable<void>
+  /** Drops heads. Segments that they hold stay, unless they are dropped before. */
+  dropHeads(listing: string, heads: readonly HeadRow[]): Awaitable<void>
   dropSegments(keys: readonly SegmentKey[]): Awaitable<void>
   /** The greatest number that a segment has had. */
   lastSegment(): Awaitable<number>

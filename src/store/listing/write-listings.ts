@@ -109,8 +109,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
         if ('parts' in step) merge(step, texts)
         else addHeadOf(step)
       }
-      await tables.putSegments(segments)
-      await tables.putHeads(shape.listing, heads)
+      await tables.putHeads(shape.listing, heads, segments)
       steps = []
       segments = []
       heads = []

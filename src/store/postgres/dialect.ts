@@ -12,13 +12,16 @@ export const dialect: Dialect = {
       where l.company_id = e.company_id and l.listing = $1 and l.version <= $3
       order by l.version desc limit 1
     ) h`,
+  holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
   textRanges: `
     select (e.place - 1)::integer,
-      substr(s.texts, (e.value ->> 2)::integer, (e.value ->> 3)::integer)
+      substr(coalesce(s.texts, h.texts), (e.value ->> 2)::integer, (e.value ->> 3)::integer)
     from json_array_elements($1::json) with ordinality e (value, place)
-    join segments s on s.company_id = (e.value ->> 0)::bigint
-      and s.segment = (e.value ->> 1)::bigint`,
+    left join segments s on s.company_id = (e.value ->> 0)::bigint
+      and s.segment = (e.value ->> 1)::bigint
+    left join heads h on h.company_id = (e.value ->> 0)::bigint
+      and h.segment = (e.value ->> 1)::bigint and h.texts is not null`,
   useIndex: () => '',
   placeOfBytes: 'pg_catalog.position',
   companyNames: { table: 'company_names', id: 'company_id' },

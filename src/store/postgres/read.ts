@@ -35,11 +35,10 @@ interface ReaderOptions {
 
 /** Makes the reader of a store whose tables have been checked. */
 export function createReader(pool: Pool, { storeId, role }: ReaderOptions): StoreReader {
-  const isWorker = role === 'worker'
   const reading =
     role === undefined
       ? { gate: openGate, even: undefined }
-      : { gate: createGate(pool), even: createEvenState(pool, isWorker), isWorker }
+      : { gate: createGate(pool), even: createEvenState(pool, role === 'worker') }
   const reads = createReads(pool, reading)
   const queries = queriesOf(pool, dialect)
   const query = <R extends QueryResultRow>(config: QueryConfig) =>

@@ -1,6 +1,6 @@
-// The reads of listings that serve requests from PostgreSQL: a head with all that is said beside
-// it is one statement, and the texts are another one. Segments never change, so that no
-// transaction is needed.
+// The reads of listings that serve requests from PostgreSQL: a head with the first segment and all
+// that is said beside it is one statement, and other texts are another one. Segments never change,
+// so that no transaction is needed.
 //
 // Citus plans such a statement at four times the cost of one of a single table. So where all nodes
 // are known to show a state of the registry, the head is read alone, and beside it whether that
@@ -11,12 +11,15 @@ import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from '../serving/reads.ts'
+import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { changeSql, comparable, firstTexts, knownSinceSql, textsOfHead } from '../sql/tables.ts'
+import { firstSegmentOf, firstTexts } from '../sql/head-tables.ts'
+import { comparable } from '../sql/lookup.ts'
+import { changeSql, knownSinceSql } from '../sql/tables.ts'
+import { dialect } from './dialect.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
 
 /** How many imports are kept. */
@@ -34,22 +37,26 @@ const othersBytesMax = 1_048_576
  */
 const othersOfHead = `
   left join lateral (
-    select string_agg(n.texts, ','::bytea order by e.place) as texts
+    select string_agg(coalesce(n.texts, m.texts), ','::bytea order by e.place) as texts
     from json_array_elements(h.directory::json) with ordinality e (entry, place)
-    join segments n on n.company_id = $1 and n.segment = (e.entry ->> 0)::bigint
+    left join segments n on n.company_id = $1 and n.segment = (e.entry ->> 0)::bigint
+    left join heads m on m.company_id = $1 and m.texts is not null
+      and m.segment = case when n.segment is null then (e.entry ->> 0)::bigint end
     where e.place > 2 and h.total <= $4 and h.total::bigint * h.largest <= ${othersBytesMax}
       and h.directory like '[0,%],[%'
-  ) o on true`
+  ) r on true`
+
+const first = firstSegmentOf(dialect, '$1')
 
 /**
  * The state of the registry, and the head of a listing at a version, with its import. All of it is
  * of one moment, since it is one statement.
  */
-const headInRegistrySql = (beside: ReadWithHead) => `
-  select s.past_from, l.version, l.lineage, l.committed_at,
+const headInRegistrySql = (beside: 'nothing' | 'texts') => `
+  select y.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
-    ${beside === 'texts' ? ', t.texts, o.texts' : ''}
-  from store s
+    ${beside === 'texts' ? `, ${first.texts}, r.texts` : ''}
+  from store y
   left join lateral (
     select version, lineage, committed_at from imports order by version desc limit 1
   ) l on true
@@ -59,7 +66,7 @@ const headInRegistrySql = (beside: ReadWithHead) => `
     order by version desc limit 1
   ) h on true
   left join imports i on i.version = h.version
-  ${beside === 'texts' ? `${textsOfHead} ${othersOfHead}` : ''}`
+  ${beside === 'texts' ? `${first.join} ${othersOfHead}` : ''}`
 
 type HeadInRegistryRow = [
   ...RegistryRow,
@@ -73,8 +80,6 @@ export interface DistributedReading {
   readonly gate: Gate
   /** Undefined for a store that is not distributed. */
   readonly even: EvenState | undefined
-  /** Whether the sessions are on a worker. */
-  readonly isWorker?: boolean
 }
 
 export function createReads(pool: Pool, reading: DistributedReading): ServingReads {
@@ -149,7 +154,7 @@ function createChanges(rows: Rows) {
 const snapshotSql = 'select case when not pg_is_in_recovery() then pg_current_snapshot()::text end'
 
 /** Reads a head, if all nodes still show the state of the registry that is known. */
-function readHeadAlone(pool: Pool, { even, isWorker }: DistributedReading) {
+function readHeadAlone(pool: Pool, { even }: DistributedReading) {
   let shown: { readonly snapshot: string | null; readonly state: RegistryState } | undefined
   return async (
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
@@ -157,13 +162,11 @@ function readHeadAlone(pool: Pool, { even, isWorker }: DistributedReading) {
     const known = even?.known()
     if (known === undefined || known.version === 0) return undefined
     const most = Math.min(version ?? known.version, known.version)
-    // On a worker, a statement of one table more costs less than a join, most of whose cost is that
-    // it is planned.
-    const read = isWorker === true || wanted === 0 ? 'nothing' : 'texts'
+
     return withConnection(pool, async (client) => {
       const rows = rowsOn(client)
       // Both are sent before either is answered.
-      const head = readHead(rows, [listing, companyId, most], read)
+      const head = readHead(rows, [listing, companyId, most], wanted > 0)
       const [found, [row]] = await bothOf(head, rows<[string | null]>(snapshotSql))
       // A prune may have reached the company's node alone.
       if (found.head === undefined && version !== undefined) return undefined

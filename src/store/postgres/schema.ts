@@ -13,7 +13,7 @@ import { createSharedTables } from '../sql/schema.ts'
 const text = 'text collate "C"'
 
 /** The format of the tables, raised whenever they change their meaning. */
-export const format = 3
+export const format = 4
 
 /** Keeps columns uncompressed, and in their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {
@@ -48,8 +48,12 @@ const ownTables = `
     texts bytea,
     primary key (company_id, segment)
   );
+
+  -- The only segment of a listing, if it was written with this head (../sql/head-tables.ts).
+  alter table heads add column entries bytea, add column texts bytea;
+  create index heads_holding on heads (company_id, segment) where texts is not null;
   ${asTheyAre('segments', ['entries', 'texts'])}
-  ${asTheyAre('heads', ['directory'])}
+  ${asTheyAre('heads', ['directory', 'entries', 'texts'])}
 `
 
 /** Those segments of `d.directory` which are its entries: the first element is its level. */
@@ -94,8 +98,14 @@ function createViews({ name, fields }: Resource): string {
 
     create view ${name}_records as
       select d.company_id, (r.value ->> 'id')::bigint as id, r.value as record
-      from (${depths.join(' union all ')}) d ${segmentsOfDirectory}
-      cross join json_array_elements(('[' || convert_from(s.texts, 'UTF8') || ']')::json) r
+      from (${depths.join(' union all ')}) d
+      cross join json_array_elements(d.directory) with ordinality e (entry, place)
+      left join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint
+      left join heads o on o.company_id = d.company_id and o.segment = (e.entry ->> 0)::bigint
+        and o.texts is not null
+      cross join json_array_elements(
+        ('[' || convert_from(coalesce(s.texts, o.texts), 'UTF8') || ']')::json
+      ) r
       where (d.directory ->> 0)::integer = 0 and e.place > 1;
 
     create view ${name}_view as select company_id${columns.join('')} from ${name}_records;

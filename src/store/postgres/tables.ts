@@ -10,15 +10,10 @@ import {
 } from '../sql/dialect.ts'
 import type { Client } from 'pg'
 import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
-import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
-import {
-  comparable,
-  firstTexts,
-  type HeadColumns,
-  headOf,
-  headSql,
-  tablesOver,
-} from '../sql/tables.ts'
+import type { HeadInRegistry } from '../serving/reads.ts'
+import { firstTexts, type HeadColumns, headOf, headSql } from '../sql/head-tables.ts'
+import { comparable } from '../sql/lookup.ts'
+import { tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
@@ -133,14 +128,17 @@ function copy(
   return copyRows(client, `${table} (${names})`, encoded)
 }
 
-/** Reads a head, and the texts of its first segment if they are asked for. */
+/** Reads a head, and the texts of its only segment if it holds that, and they are asked for. */
 export async function readHead(
   rows: Rows,
   [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],
-  beside: ReadWithHead,
+  withHeld: boolean,
 ): Promise<Pick<HeadInRegistry, 'head' | 'first'>> {
   const asked = [companyId, listing, comparable(version)] as const
-  const [row] = await rows<HeadColumns>(headSql(beside), ...asked)
+  const [row] = await rows<HeadColumns>(
+    headSql(withHeld ? { texts: 'h.texts', join: '' } : undefined),
+    ...asked,
+  )
   return { head: row && headOf(row), first: firstTexts(row?.[6]) }
 }
 
@@ -148,15 +146,21 @@ export const segmentsSql = (column: 'texts' | 'entries') => `
   select segment, ${column} from segments
   where company_id = $1 and segment = any($2::bigint[]) and ${column} is not null`
 
+const heldSql = (column: 'texts' | 'entries') => `
+  select segment, ${column} from heads
+  where company_id = $1 and segment = any($2::bigint[]) and texts is not null`
+
 /** Reads of a company's listings; prepared, since most of them serve requests. */
 export function listingReads(rows: Rows): ListingReads {
   const read = async (column: 'texts' | 'entries', companyId: number, asked: readonly number[]) => {
     if (asked.length === 0) return []
     const found = await rows<FoundSegment>(segmentsSql(column), companyId, asked)
-    return inOrder(companyId, asked, found)
+    if (found.length === asked.length) return inOrder(companyId, asked, found)
+    const held = await rows<FoundSegment>(heldSql(column), companyId, asked)
+    return inOrder(companyId, asked, [...found, ...held])
   }
   return {
-    head: async (...asked) => (await readHead(rows, asked, 'nothing')).head,
+    head: async (...asked) => (await readHead(rows, asked, false)).head,
     texts: (companyId, segments) => read('texts', companyId, segments),
     entries: (companyId, segments) => read('entries', companyId, segments),
   }

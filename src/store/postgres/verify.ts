@@ -5,7 +5,7 @@ import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
-import { verifyStore } from '../history/verify.ts'
+import { numbersAbove, verifyStore } from '../history/verify.ts'
 import { undecidedSql } from './citus/undecided.ts'
 
 /** What is verified. */
@@ -32,7 +32,12 @@ export async function verify(
     ...db,
     damage: () => [],
     damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
-    rules: { 'company names': companyNames, ...(isDistributed ? { transactions: undecided } : {}) },
+    rules: {
+      'company names': companyNames,
+      'held segments': heldSegments,
+      'held segment numbers': numbersAbove('(select * from heads where texts is not null)'),
+      ...(isDistributed ? { transactions: undecided } : {}),
+    },
   }
   const found = await verifyStore(verified, resources, checks, onStep)
   await client.query('rollback')
@@ -45,6 +50,17 @@ const companyNames = `
   from (select * from companies where identifier is not null) c
   full join company_names n on n.company_id = c.id
   where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`
+
+/** Heads that hold another segment than their only one, or one that has a row of its own, too. */
+const heldSegments = `
+  select h.listing || ' of company ' || h.company_id || ', version ' || h.version
+    || ': it holds the segment ' || h.segment
+    || ', which is not its only one, or is there twice' as fault
+  from heads h left join segments s on s.company_id = h.company_id and s.segment = h.segment
+  where h.texts is not null and (
+    s.segment is not null
+    or h.directory not like '[0,[' || h.segment || ',%' or h.directory like '%],[%'
+  )`
 
 /** Transactions that nobody has decided, after the coordinator or a node was lost. */
 const undecided = `

@@ -20,9 +20,6 @@ export interface HeadInRegistry {
   readonly first?: FirstTexts | undefined
 }
 
-/** What is read with a head, if that costs no statement more. */
-export type ReadWithHead = 'texts' | 'nothing'
-
 /** Reads of listings that serve requests. */
 export interface ServingReads extends ListingReads {
   /** Does several reads that see one state of the registry. */

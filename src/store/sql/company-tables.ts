@@ -12,7 +12,8 @@ import type {
   PastCompanyRow,
   SaidOfCompanies,
 } from '../listing/tables.ts'
-import { comparable, lookup, numberIn, onlyNumber } from './tables.ts'
+import { firstSegmentOf } from './head-tables.ts'
+import { comparable, lookup, numberIn, onlyNumber } from './lookup.ts'
 
 type Columns = readonly [
   id: number,
@@ -101,19 +102,23 @@ const knownInPastSql = `
   order by company_id limit $4`
 
 /** Joins as a database that distributes its tables knows them: each by the company. */
-const saidOf = (d: Dialect): GatherQuery => ({
-  values: ['h.company_id', 'h.version', 'h.total', 'length(s.texts)', 'length(s.entries)'],
-  bytes: ['s.texts', 's.entries'],
-  from: `
-    from heads h
-    left join heads l
-      on l.company_id = h.company_id and l.listing = h.listing
-        and l.version > h.version and l.version <= $2
-    left join segments s on s.company_id = h.company_id and s.segment = h.segment
-    where ${d.isOneOf('h.company_id', '$1', 'bigint')} and h.listing = '${attributesShape.listing}'
-      and h.version <= $2 and l.version is null
-    order by h.company_id`,
-})
+function saidOf(d: Dialect): GatherQuery {
+  const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
+  return {
+    values: ['h.company_id', 'h.version', 'h.total', `length(${texts})`, `length(${entries})`],
+    bytes: [texts, entries],
+    from: `
+      from heads h
+      left join heads l
+        on l.company_id = h.company_id and l.listing = h.listing
+          and l.version > h.version and l.version <= $2
+      ${join}
+      where ${d.isOneOf('h.company_id', '$1', 'bigint')}
+        and h.listing = '${attributesShape.listing}'
+        and h.version <= $2 and l.version is null
+      order by h.company_id`,
+  }
+}
 
 export function companyTables(db: RowWriter) {
   return { ...namedCompanies(db), ...formerCompanies(db) }

@@ -6,6 +6,8 @@ import type { Awaitable } from '../awaitable.ts'
 export interface Dialect {
   /** Reads the last heads `h` until version $3 of the listing $1, of the companies $2. */
   headsInForce(columns: string): string
+  /** Whether heads hold their only segments (head-tables.ts). */
+  readonly holdsSegments: boolean
   /** Whether a row is one of the segments of the lists of companies $1, and of their numbers $2. */
   readonly isOfSegments: string
   /**

@@ -13,14 +13,13 @@ import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
 import {
-  changeSql,
+  firstSegmentOf,
   firstTexts,
   type HeadColumns,
   headOf,
   headSql,
-  knownSinceSql,
-  lookupsOver,
-} from '../sql/tables.ts'
+} from '../sql/head-tables.ts'
+import { changeSql, knownSinceSql, lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements } from './statements.ts'
 import type { Parameter, RowReader } from '../sql/dialect.ts'
 import type { Snapshot } from '../sql/database.ts'
@@ -34,7 +33,7 @@ export type FileReads = ReturnType<typeof createReads>
 
 /** Reads listings over a connection. */
 export function listingReadsOf(db: DatabaseSync) {
-  const headRow = prepareRow(db, headSql('nothing'))
+  const headRow = prepareRow(db, headSql())
   return {
     head(listing: string, company: number, version: number): HeadRow | undefined {
       const row = headRow.get(company, listing, version) as unknown as HeadColumns | undefined
@@ -47,7 +46,7 @@ export function listingReadsOf(db: DatabaseSync) {
 
 export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
-  const headWithTextsRow = prepareRow(db, headSql('texts'))
+  const headWithTextsRow = prepareRow(db, headSql(firstSegmentOf(dialect, '$1')))
   const changeRow = prepareRow(db, changeSql)
   const sinceRow = prepareRow(db, knownSinceSql)
   const changes = new LRUCache<number, Change>({ max: changesMax })

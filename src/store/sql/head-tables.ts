@@ -1,0 +1,259 @@
+// Heads and segments.
+//
+// In PostgreSQL, a head holds its only segment if that was written with it, so that of a short
+// listing one row is read and written. Other heads may name the segment, too, and find it by its
+// number. When the head that holds it is dropped, the segment gets a row of its own.
+
+import { after } from '../awaitable.ts'
+import { firstSegment, onlySegment } from '../listing/directory.ts'
+import type { FirstTexts } from '../listing/read-page.ts'
+import {
+  type HeadRow,
+  type ListingLookups,
+  type ListingTables,
+  MissingSegmentError,
+  type SegmentKey,
+  type SegmentRow,
+} from '../listing/tables.ts'
+import type { Dialect, RowReader, RowWriter } from './dialect.ts'
+import { comparable, lookup, numberIn, onlyNumber } from './lookup.ts'
+
+/** The columns of heads, which `headOf` takes. */
+const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+
+export type HeadColumns = readonly [
+  companyId: number,
+  version: number,
+  total: number,
+  meta: string | null,
+  largest: number,
+  directory: string,
+  texts?: Uint8Array | null,
+]
+
+/** @param row begins with `headColumns`. */
+export function headOf(row: HeadColumns): HeadRow {
+  const [companyId, version, total, meta, largest, directory] = row
+  return { companyId, version, total, meta, largest, directory }
+}
+
+/** What was read with a head, if anything was: its first segment, perhaps all others. */
+export const firstTexts = (
+  texts: Uint8Array | null | undefined,
+  others?: Uint8Array | null,
+): FirstTexts | undefined => (texts ? { texts, others: others ?? undefined } : undefined)
+
+/** The first segment of a head `h`, as SQL: its columns, and what joins them. */
+export interface FirstSegment {
+  readonly texts: string
+  readonly entries: string
+  readonly join: string
+}
+
+/** Reads a head; texts may be in the same row, since a second statement costs as much again. */
+export const headSql = (first?: Pick<FirstSegment, 'texts' | 'join'>) => `
+  select ${headColumns}${first === undefined ? '' : `, ${first.texts}`} from heads h
+  ${first?.join ?? ''}
+  where h.company_id = $1 and h.listing = $2 and h.version <= $3 order by h.version desc limit 1`
+
+/** @param company an expression of the company's id. */
+export function firstSegmentOf({ holdsSegments }: Dialect, company: string): FirstSegment {
+  const join = (segment: string) =>
+    `left join segments s on s.company_id = ${company} and s.segment = ${segment}`
+  if (!holdsSegments) return { texts: 's.texts', entries: 's.entries', join: join('h.segment') }
+  // The head itself, else a row of its own, else another head.
+  const column = (name: string) => `coalesce(h.${name}, s.${name}, o.${name})`
+  return {
+    texts: column('texts'),
+    entries: column('entries'),
+    join: `
+      ${join('case when h.texts is null then h.segment end')}
+      left join heads o on o.company_id = ${company} and o.texts is not null
+        and o.segment = case when h.texts is null and s.segment is null then h.segment end`,
+  }
+}
+
+/** The tables that have segments, each with a condition. */
+export const segmentTablesOf = ({ holdsSegments }: Dialect): readonly string[] =>
+  holdsSegments ? ['segments where true', holdingHeads] : ['segments where true']
+
+const holdingHeads = 'heads where texts is not null'
+
+/** Keys of segments as lists of their columns. */
+const listsOf = (keys: readonly SegmentKey[]) =>
+  [keys.map(({ companyId }) => companyId), keys.map(({ segment }) => segment)] as const
+
+export function headLookups(db: RowReader) {
+  const { dialect: d } = db
+  const inForce = lookup(db, d.headsInForce(headColumns), headOf)
+  const all = `
+    select ${headColumns} from heads h
+    where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+    order by company_id, version`
+  // Without an order, PostgreSQL would look for the first one among those of all listings.
+  const first = 'select 1 from heads where listing = $1 order by version limit 1'
+  const hasHeads = lookup(db, first, onlyNumber)
+  // Not an equation, by which SQLite would take the index of versions, and sort each time.
+  const companies = `
+    select distinct company_id from heads
+    where company_id > $1 and not listing <> $2 order by company_id limit $3`
+  const companiesWith = lookup(db, companies, onlyNumber)
+  return {
+    heads: (listing, companies, version) => inForce(listing, companies, comparable(version)),
+    headsOf: lookup(db, all, headOf),
+    hasHeads: (listing) => after(hasHeads(listing), ({ length }) => length > 0),
+    companiesWith: (listing, { after: last, limit }) => companiesWith(last, listing, limit),
+  } satisfies Partial<ListingTables>
+}
+
+export function segmentLookup(db: RowReader): ListingLookups['segments'] {
+  type Columns = readonly [number, number, Uint8Array, Uint8Array | null]
+  const tables = segmentTablesOf(db.dialect)
+  const sqlOf = (texts: string, table: string) => `
+    select company_id, segment, entries, ${texts} from ${table} and ${db.dialect.isOfSegments}`
+  return async (keys, what) => {
+    const texts = what === 'both' ? 'texts' : 'cast(null as bytea)'
+    const bySegment = new Map<number, Columns>()
+    for (const table of tables) {
+      const missing = keys.filter(({ segment }) => !bySegment.has(segment))
+      if (missing.length === 0) break
+      const found = await db.rows<Columns>(sqlOf(texts, table), ...listsOf(missing))
+      for (const row of found) bySegment.set(row[1], row)
+    }
+    return keys.map((key): SegmentRow => {
+      const [companyId, segment, entries, texts = null] = bySegment.get(key.segment) ?? []
+      if (companyId !== key.companyId || segment === undefined || entries === undefined) {
+        throw new MissingSegmentError(key)
+      }
+      return { companyId, segment, entries, texts }
+    })
+  }
+}
+
+export function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
+  return async (ranges) => {
+    if (ranges.length === 0) return []
+    const asked = ranges.map(({ companyId, segment, from, length }) => {
+      return [companyId, segment, from + 1, length]
+    })
+    type Columns = readonly [place: number, bytes: Uint8Array | null]
+    const found = await db.rows<Columns>(db.dialect.textRanges, JSON.stringify(asked))
+    const byPlace = new Map(found)
+    return ranges.map((range, place) => {
+      const bytes = byPlace.get(place)
+      if (!(bytes instanceof Uint8Array)) throw new MissingSegmentError(range)
+      return bytes
+    })
+  }
+}
+
+/**
+ * Tells heads that may have been written before. Those of a new version have not, if their
+ * companies come after all that this connection has written: imports go by company.
+ */
+function watchHeads(db: RowReader) {
+  let committed: number | undefined
+  const last = new Map<string, number>()
+  return async (listing: string, heads: readonly HeadRow[]) => {
+    committed ??= await numberIn(db, 'select max(version) from imports')
+    const [oldest, greatest] = [committed, last.get(listing) ?? 0]
+    for (const { companyId } of heads) {
+      if (companyId > (last.get(listing) ?? 0)) last.set(listing, companyId)
+    }
+    return heads.filter(({ version, companyId }) => version <= oldest || companyId <= greatest)
+  }
+}
+
+export function headTables(db: RowWriter) {
+  const { holdsSegments } = db.dialect
+  const mayBeWritten = watchHeads(db)
+  const { headsOf } = headLookups(db)
+  const columns = [
+    ...['company_id', 'version', 'total', 'meta', 'largest', 'directory', 'segment'],
+    ...(holdsSegments ? ['entries', 'texts'] : []),
+  ]
+
+  const dropHeads: ListingTables['dropHeads'] = async (listing, heads) => {
+    if (holdsSegments) await keepHeld(db, heads)
+    await db.drop(
+      { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
+      heads.map(({ companyId, version }) => [companyId, version]),
+    )
+  }
+
+  /** Drops those that were of the same versions. */
+  async function dropFormer(listing: string, heads: readonly HeadRow[]): Promise<void> {
+    if (heads.length === 0) return
+    const nameOf = ({ companyId, version }: HeadRow) => `${companyId} ${version}`
+    const names = new Set(heads.map(nameOf))
+    const former = await headsOf(listing, [...new Set(heads.map(({ companyId }) => companyId))])
+    await dropHeads(
+      listing,
+      former.filter((head) => names.has(nameOf(head))),
+    )
+  }
+
+  return {
+    dropHeads,
+    async putHeads(listing, heads, segments = []) {
+      const apart = new Map(segments.map((row) => [row.segment, row]))
+      const rows = heads.map(({ companyId, version, total, meta, largest, directory }) => {
+        const row = [companyId, version, total, meta, largest, directory, firstSegment(directory)]
+        if (!holdsSegments) return row
+        const held = apart.get(onlySegment(directory) ?? NaN)
+        if (held !== undefined) apart.delete(held.segment)
+        return [...row, held?.entries ?? null, held?.texts ?? null]
+      })
+      await insertSegments(db, [...apart.values()])
+      await dropFormer(listing, await mayBeWritten(listing, heads))
+      await db.insert({ table: 'heads', fixed: { listing }, columns }, rows)
+    },
+  } satisfies Partial<ListingTables>
+}
+
+/** Gives the segments that heads hold rows of their own. */
+async function keepHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void> {
+  const held = heads.flatMap(({ companyId, directory }) => {
+    const segment = onlySegment(directory)
+    return segment === undefined ? [] : [{ companyId, segment }]
+  })
+  if (held.length === 0) return
+  const columns = 'company_id, segment, entries, texts'
+  const sql = `
+    insert into segments (${columns})
+      select ${columns} from ${holdingHeads} and ${db.dialect.isOfSegments}`
+  await db.rows(sql, ...listsOf(held))
+}
+
+const insertSegments = (db: RowWriter, rows: readonly SegmentRow[]) =>
+  db.insert(
+    { table: 'segments', columns: ['company_id', 'segment', 'entries', 'texts'] },
+    rows.map(({ companyId, segment, entries, texts }) => [companyId, segment, entries, texts]),
+  )
+
+export function segmentTables(db: RowWriter) {
+  const { holdsSegments, isOfSegments, placeOfBytes } = db.dialect
+  const withTexts = segmentTablesOf(db.dialect).map(
+    (table) => `select company_id, texts from ${table}`,
+  )
+  const holding = `
+    select distinct company_id from (${withTexts.join(' union all ')}) s
+    where ${placeOfBytes}(texts, $1) > 0`
+  const emptyHeads = `
+    update heads set entries = null, texts = null where texts is not null and ${isOfSegments}`
+  return {
+    companiesHolding: lookup(db, holding, onlyNumber),
+    putSegments: (rows) => insertSegments(db, rows),
+    async dropSegments(keys) {
+      if (holdsSegments) await db.rows(emptyHeads, ...listsOf(keys))
+      await db.drop(
+        { table: 'segments', columns: ['company_id', 'segment'] },
+        keys.map(({ companyId, segment }) => [companyId, segment]),
+      )
+    },
+    lastSegment: () => numberIn(db, 'select segments from store'),
+    async noteLastSegment(segment) {
+      await db.rows('update store set segments = $1', segment)
+    },
+  } satisfies Partial<ListingTables>
+}
