@@ -80,13 +80,9 @@ export function firstSegment(directory: string): number | null {
   return number === undefined ? null : Number(number)
 }
 
-const onlyPattern = /^\[0,\[(\d+)[\d,]*\](?:,"\w+")?\]$/
-
-/** The segment of a directory that has no other. */
-export function onlySegment(directory: string): number | undefined {
-  const number = onlyPattern.exec(directory)?.[1]
-  return number === undefined ? undefined : Number(number)
-}
+/** The segment of a directory that has no other; null of all others. */
+export const onlySegment = (directory: string): number | null =>
+  directory.lastIndexOf('[') === 3 ? firstSegment(directory) : null
 
 /** The directory that a node is. */
 export function decodeNode(entries: Uint8Array): Directory {

@@ -215,7 +215,7 @@ export function headTables(db: RowWriter) {
 async function keepHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void> {
   const held = heads.flatMap(({ companyId, directory }) => {
     const segment = onlySegment(directory)
-    return segment === undefined ? [] : [{ companyId, segment }]
+    return segment === null ? [] : [{ companyId, segment }]
   })
   if (held.length === 0) return
   const columns = 'company_id, segment, entries, texts'
