@@ -5,6 +5,7 @@ import type { Client } from 'pg'
 import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
+import { keepReads } from './kept-reads.ts'
 import { tablesOf, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
 
@@ -51,8 +52,10 @@ export async function openImport(db: string, isDistributed = false): Promise<Imp
   const client = await openSession(db, isDistributed ? distributedSettings : {})
   // When the session ends, the server rolls back, and frees the lock.
   const end = () => client.end().catch(() => undefined)
+  const registry = registryOf(client, db, isDistributed)
   return {
-    ...registryOf(client, db, isDistributed),
+    ...registry,
+    tables: keepReads(registry.tables),
     begin: (wait) =>
       isDistributed ? beginDistributed(client, db, wait) : beginWriting(client, wait),
     commit: () => commit(client, db).then(end),

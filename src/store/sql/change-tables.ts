@@ -3,7 +3,7 @@
 
 import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
 import type { RowReader, RowWriter } from './dialect.ts'
-import { comparable, lookup } from './lookup.ts'
+import { comparable, lookup } from './dialect.ts'
 
 const hasHead = (where: string) => `
   exists (

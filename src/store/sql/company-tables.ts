@@ -13,7 +13,7 @@ import type {
   SaidOfCompanies,
 } from '../listing/tables.ts'
 import { firstSegmentOf } from './head-tables.ts'
-import { comparable, lookup, numberIn, onlyNumber } from './lookup.ts'
+import { comparable, lookup, numberIn, onlyNumber } from './dialect.ts'
 
 type Columns = readonly [
   id: number,

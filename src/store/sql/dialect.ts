@@ -1,7 +1,8 @@
 // The differences between the SQL of the two databases, in what both stores ask alike: companies,
 // listings, names and their words, keys.
 
-import type { Awaitable } from '../awaitable.ts'
+import { after, type Awaitable } from '../awaitable.ts'
+
 /** A database's dialect. Expressions in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
   /** Reads the last heads `h` until version $3 of the listing $1, of the companies $2. */
@@ -94,3 +95,25 @@ export function onConflict({ key, columns }: NonNullable<Target['replacing']>): 
   const set = columns.map((column) => `${column} = excluded.${column}`)
   return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
 }
+
+/** Makes a look-up of rows, each as `of` makes it of its columns. */
+export function lookup<T>(db: RowReader, sql: string, of: (columns: never) => T) {
+  return (...asked: readonly Parameter[]) =>
+    after(db.rows<never>(sql, ...asked), (rows) => rows.map((row) => of(row)))
+}
+
+/** The number in a row of one. */
+export const onlyNumber = ([number]: readonly [number]) => number
+
+/** The first value of a query; 0 if there is none. */
+export async function numberIn(
+  db: RowReader,
+  sql: string,
+  ...asked: readonly Parameter[]
+): Promise<number> {
+  const [row] = await db.rows<readonly [number | null]>(sql, ...asked)
+  return row?.[0] ?? 0
+}
+
+/** A version as PostgreSQL can compare it. */
+export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)

@@ -16,7 +16,7 @@ import {
   type SegmentRow,
 } from '../listing/tables.ts'
 import type { Dialect, RowReader, RowWriter } from './dialect.ts'
-import { comparable, lookup, numberIn, onlyNumber } from './lookup.ts'
+import { comparable, lookup, numberIn, onlyNumber } from './dialect.ts'
 
 /** The columns of heads, which `headOf` takes. */
 const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
@@ -108,7 +108,8 @@ export function headLookups(db: RowReader) {
 
 export function segmentLookup(db: RowReader): ListingLookups['segments'] {
   type Columns = readonly [number, number, Uint8Array, Uint8Array | null]
-  const tables = segmentTablesOf(db.dialect)
+  // Where most were found last is looked first: each statement costs as much as some rows.
+  let tables = segmentTablesOf(db.dialect)
   const sqlOf = (texts: string, table: string) => `
     select company_id, segment, entries, ${texts} from ${table} and ${db.dialect.isOfSegments}`
   return async (keys, what) => {
@@ -119,6 +120,7 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
       if (missing.length === 0) break
       const found = await db.rows<Columns>(sqlOf(texts, table), ...listsOf(missing))
       for (const row of found) bySegment.set(row[1], row)
+      if (found.length * 2 > keys.length) tables = [table, ...tables.filter((t) => t !== table)]
     }
     return keys.map((key): SegmentRow => {
       const [companyId, segment, entries, texts = null] = bySegment.get(key.segment) ?? []

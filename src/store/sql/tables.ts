@@ -19,7 +19,7 @@ import {
   segmentTables,
   textRangeLookup,
 } from './head-tables.ts'
-import { lookup, numberIn } from './lookup.ts'
+import { lookup, numberIn } from './dialect.ts'
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
 export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {

@@ -1,0 +1,76 @@
+// Keeps some of what an import has read of listings, since it reads those that change several
+// times: to compare them, to tell the difference, and to merge them. From SQLite they are read in
+// less time than keeping them takes (1 % of 250,000 records changed: 13 % more processor time).
+
+import { LRUCache } from 'lru-cache'
+import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
+
+/** How many heads are kept, and how many bytes of segments. */
+const headsMax = 20_000
+const segmentBytesMax = 16_777_216
+
+/**
+ * The same tables, of which present heads, and segments, are read once as long as there is room.
+ * Nothing else may write listings meanwhile.
+ */
+export function keepReads(tables: ListingTables): ListingTables {
+  return { ...tables, ...keepHeads(tables), ...keepSegments(tables) }
+}
+
+type HeadMethods = Pick<ListingTables, 'hasHeads' | 'heads' | 'putHeads' | 'dropHeads'>
+
+function keepHeads(tables: ListingTables): HeadMethods {
+  const kept = new LRUCache<string, { readonly head: HeadRow | undefined }>({ max: headsMax })
+  const listings = new Set<string>()
+  const nameOf = (listing: string, companyId: number) => `${companyId} ${listing}`
+  const forget = (listing: string, heads: readonly HeadRow[]) => {
+    for (const { companyId } of heads) kept.delete(nameOf(listing, companyId))
+  }
+  return {
+    async hasHeads(listing) {
+      if (!listings.has(listing) && (await tables.hasHeads(listing))) listings.add(listing)
+      return listings.has(listing)
+    },
+    async heads(listing, companies, version) {
+      if (version < Number.MAX_SAFE_INTEGER) return tables.heads(listing, companies, version)
+      const known = new Map(companies.map((id) => [id, kept.get(nameOf(listing, id))]))
+      const missing = companies.filter((id) => known.get(id) === undefined)
+      const read = missing.length === 0 ? [] : await tables.heads(listing, missing, version)
+      for (const head of read) known.set(head.companyId, { head })
+      for (const id of missing) kept.set(nameOf(listing, id), known.get(id) ?? { head: undefined })
+      return companies.flatMap((id) => known.get(id)?.head ?? [])
+    },
+    putHeads(listing, heads, segments) {
+      forget(listing, heads)
+      return tables.putHeads(listing, heads, segments)
+    },
+    dropHeads(listing, heads) {
+      forget(listing, heads)
+      return tables.dropHeads(listing, heads)
+    },
+  }
+}
+
+/** Segments never change, and no number is given twice. */
+function keepSegments(tables: ListingTables): Pick<ListingTables, 'segments'> {
+  const kept = new LRUCache<number, SegmentRow>({
+    maxSize: segmentBytesMax,
+    sizeCalculation: ({ entries, texts }) => entries.length + (texts?.length ?? 0),
+  })
+  return {
+    async segments(keys, what) {
+      const known = new Map<number, SegmentRow>()
+      for (const { segment } of keys) {
+        const row = kept.get(segment)
+        if (row !== undefined && (what === 'entries' || row.texts !== null)) known.set(segment, row)
+      }
+      const missing = keys.filter(({ segment }) => !known.has(segment))
+      const read = missing.length === 0 ? [] : await tables.segments(missing, what)
+      for (const row of read) {
+        known.set(row.segment, row)
+        kept.set(row.segment, row)
+      }
+      return keys.flatMap(({ segment }) => known.get(segment) ?? [])
+    },
+  }
+}
