@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
-import { keepReads } from './kept-reads.ts'
+import { keepReads } from '../loading/kept-reads.ts'
 import { tablesOf, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
 

@@ -3,6 +3,7 @@
 
 import {
   type Cell,
+  comparable,
   onConflict,
   type Parameter,
   type Target,
@@ -12,7 +13,6 @@ import type { Client } from 'pg'
 import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
 import { firstTexts, type HeadColumns, headOf, headSql } from '../sql/head-tables.ts'
-import { comparable } from '../sql/dialect.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'

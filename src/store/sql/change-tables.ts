@@ -2,8 +2,7 @@
 // versions.
 
 import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
-import type { RowReader, RowWriter } from './dialect.ts'
-import { comparable, lookup } from './dialect.ts'
+import { comparable, lookup, type RowReader, type RowWriter } from './dialect.ts'
 
 const hasHead = (where: string) => `
   exists (

@@ -1,6 +1,5 @@
 // The part of the seam of listings (../listing/tables.ts) that is about companies.
 
-import type { Dialect, Gathered, GatherQuery, RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
@@ -13,7 +12,17 @@ import type {
   SaidOfCompanies,
 } from '../listing/tables.ts'
 import { firstSegmentOf } from './head-tables.ts'
-import { comparable, lookup, numberIn, onlyNumber } from './dialect.ts'
+import {
+  comparable,
+  type Dialect,
+  type Gathered,
+  type GatherQuery,
+  lookup,
+  numberIn,
+  onlyNumber,
+  type RowReader,
+  type RowWriter,
+} from './dialect.ts'
 
 type Columns = readonly [
   id: number,

@@ -1,5 +1,5 @@
 // The differences between the SQL of the two databases, in what both stores ask alike: companies,
-// listings, names and their words, keys.
+// listings, names and their words, keys; and look-ups over it.
 
 import { after, type Awaitable } from '../awaitable.ts'
 

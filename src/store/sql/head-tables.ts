@@ -15,8 +15,15 @@ import {
   type SegmentKey,
   type SegmentRow,
 } from '../listing/tables.ts'
-import type { Dialect, RowReader, RowWriter } from './dialect.ts'
-import { comparable, lookup, numberIn, onlyNumber } from './dialect.ts'
+import {
+  comparable,
+  type Dialect,
+  lookup,
+  numberIn,
+  onlyNumber,
+  type RowReader,
+  type RowWriter,
+} from './dialect.ts'
 
 /** The columns of heads, which `headOf` takes. */
 const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'

@@ -11,7 +11,6 @@ import type {
 } from '../listing/tables.ts'
 import { changeLookups, traceTables } from './change-tables.ts'
 import { companyLookups, companyTables } from './company-tables.ts'
-import type { RowReader, RowWriter, Target } from './dialect.ts'
 import {
   headLookups,
   headTables,
@@ -19,7 +18,7 @@ import {
   segmentTables,
   textRangeLookup,
 } from './head-tables.ts'
-import { lookup, numberIn } from './dialect.ts'
+import { lookup, numberIn, type RowReader, type RowWriter, type Target } from './dialect.ts'
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
 export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
