@@ -62,13 +62,14 @@ function keepSegments(tables: ListingTables): Pick<ListingTables, 'segments'> {
       const known = new Map<number, SegmentRow>()
       for (const { segment } of keys) {
         const row = kept.get(segment)
-        if (row !== undefined && (what === 'entries' || row.texts !== null)) known.set(segment, row)
+        if (row !== undefined) known.set(segment, row)
       }
       const missing = keys.filter(({ segment }) => !known.has(segment))
       const read = missing.length === 0 ? [] : await tables.segments(missing, what)
       for (const row of read) {
         known.set(row.segment, row)
-        kept.set(row.segment, row)
+        // Indexes alone are read of all that is given, most of which may not change.
+        if (what === 'both') kept.set(row.segment, row)
       }
       return keys.flatMap(({ segment }) => known.get(segment) ?? [])
     },
