@@ -11,7 +11,7 @@ import { resources } from '../../src/resources/index.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { segmentsSql } from '../../src/store/postgres/tables.ts'
-import { headSql } from '../../src/store/sql/head-tables.ts'
+import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { readListing } from '../support/read-listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
@@ -75,7 +75,7 @@ for (const place of ['the coordinator', 'a worker']) {
       for (const { id } of ids) {
         for (const { name } of resources) {
           const statements = [
-            ...[undefined, { texts: 'h.texts', join: '' }].map((held) =>
+            ...[undefined, heldByHead].map((held) =>
               headSql(held).replace('$2', `'${name}'`).replace('$3', '9'),
             ),
             segmentsSql('entries').replace('$2', `'{1,2}'`),

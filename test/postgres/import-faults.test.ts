@@ -17,8 +17,9 @@ import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { withoutProgress } from '../../torture/processes.ts'
 
+/** The last records are a listing of several segments, which its head cannot hold. */
 const row = (id: number, name: string) =>
-  `{"id":${id},"company_id":${1 + (id % 500)},"name":"${name}"}\n`
+  `{"id":${id},"company_id":${id > 1_900 ? 501 : 1 + (id % 500)},"name":"${name}"}\n`
 const rows = (count: number, name: string) =>
   Array.from({ length: count }, (_, n) => row(n + 1, name)).join('')
 
@@ -95,7 +96,8 @@ const [importer, session] = ['the importer', 'its session'] as const
 /** Statements to interrupt, the lock that blocks each, and what ends. */
 const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
   ['insert into record_ids', 'lock table record_ids in share mode', [importer]],
-  ['copy heads', 'lock table heads in share mode', [importer, session]],
+  ['copy segments', 'lock table segments in share mode', [importer, session]],
+  ['copy heads', 'lock table heads in share mode', [session]],
   ['insert into imports', 'lock table imports in share mode', [importer, session]],
 ]
 

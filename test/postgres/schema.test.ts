@@ -13,7 +13,7 @@ import { openSession } from '../../src/store/postgres/connect.ts'
 import { findKeySql } from '../../src/store/postgres/read.ts'
 import { distributedTables } from '../../src/store/postgres/schema.ts'
 import { segmentsSql } from '../../src/store/postgres/tables.ts'
-import { headSql } from '../../src/store/sql/head-tables.ts'
+import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -136,9 +136,7 @@ test(onlySeeks, { skip: onCitus }, async () => {
   try {
     await client.query(largeStore)
     await client.query('set local plan_cache_mode = force_generic_plan')
-    await client.query(
-      `prepare head (bigint, text, integer) as ${headSql({ texts: 'h.texts', join: '' })}`,
-    )
+    await client.query(`prepare head (bigint, text, integer) as ${headSql(heldByHead)}`)
     await client.query(`prepare texts (bigint, bigint[]) as ${segmentsSql('texts')}`)
     for (const isAnalysed of [false, true]) {
       if (isAnalysed) await client.query('analyze heads, segments')

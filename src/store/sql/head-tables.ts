@@ -57,6 +57,9 @@ export interface FirstSegment {
   readonly join: string
 }
 
+/** What a head holds itself; nothing where it does not. */
+export const heldByHead = { texts: 'h.texts', join: '' }
+
 /** Reads a head; texts may be in the same row, since a second statement costs as much again. */
 export const headSql = (first?: Pick<FirstSegment, 'texts' | 'join'>) => `
   select ${headColumns}${first === undefined ? '' : `, ${first.texts}`} from heads h
@@ -183,7 +186,7 @@ export function headTables(db: RowWriter) {
   ]
 
   const dropHeads: ListingTables['dropHeads'] = async (listing, heads) => {
-    if (holdsSegments) await keepHeld(db, heads)
+    if (holdsSegments) await moveHeld(db, heads)
     await db.drop(
       { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
       heads.map(({ companyId, version }) => [companyId, version]),
@@ -220,8 +223,8 @@ export function headTables(db: RowWriter) {
   } satisfies Partial<ListingTables>
 }
 
-/** Gives the segments that heads hold rows of their own. */
-async function keepHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void> {
+/** Moves the only segments of heads out of those that hold them, into rows of their own. */
+async function moveHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void> {
   const held = heads.flatMap(({ companyId, directory }) => {
     const segment = onlySegment(directory)
     return segment === null ? [] : [{ companyId, segment }]
@@ -232,6 +235,16 @@ async function keepHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void>
     insert into segments (${columns})
       select ${columns} from ${holdingHeads} and ${db.dialect.isOfSegments}`
   await db.rows(sql, ...listsOf(held))
+  // A head that is not dropped may hold one, too.
+  await emptyHeads(db, held)
+}
+
+/** Takes segments out of the heads that hold them. */
+async function emptyHeads(db: RowWriter, keys: readonly SegmentKey[]): Promise<void> {
+  const sql = `
+    update heads set entries = null, texts = null
+    where texts is not null and ${db.dialect.isOfSegments}`
+  await db.rows(sql, ...listsOf(keys))
 }
 
 const insertSegments = (db: RowWriter, rows: readonly SegmentRow[]) =>
@@ -241,20 +254,18 @@ const insertSegments = (db: RowWriter, rows: readonly SegmentRow[]) =>
   )
 
 export function segmentTables(db: RowWriter) {
-  const { holdsSegments, isOfSegments, placeOfBytes } = db.dialect
+  const { holdsSegments, placeOfBytes } = db.dialect
   const withTexts = segmentTablesOf(db.dialect).map(
     (table) => `select company_id, texts from ${table}`,
   )
   const holding = `
     select distinct company_id from (${withTexts.join(' union all ')}) s
     where ${placeOfBytes}(texts, $1) > 0`
-  const emptyHeads = `
-    update heads set entries = null, texts = null where texts is not null and ${isOfSegments}`
   return {
     companiesHolding: lookup(db, holding, onlyNumber),
     putSegments: (rows) => insertSegments(db, rows),
     async dropSegments(keys) {
-      if (holdsSegments) await db.rows(emptyHeads, ...listsOf(keys))
+      if (holdsSegments) await emptyHeads(db, keys)
       await db.drop(
         { table: 'segments', columns: ['company_id', 'segment'] },
         keys.map(({ companyId, segment }) => [companyId, segment]),
