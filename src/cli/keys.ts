@@ -68,7 +68,9 @@ applies a change within a second.
     if (known === undefined) {
       throw new UsageError(`keys takes an action; ${advise(action, actions)}`)
     }
-    await using store = await openExistingStore(input.settings, resources)
+    await using store = await openExistingStore(input.settings, resources, {
+      wait: lockWait(context),
+    })
     return await run[known](store, { ...input, words }, context)
   },
 }

@@ -145,22 +145,29 @@ export async function openStoreInspector(
   return inspecting(db, list, (connection) => inspectorOf(connection, resources))
 }
 
+/** How a store is opened for changes. */
+interface WriterOptions {
+  /** Waits for the first import of a file, which nobody else can open; without it, that throws. */
+  readonly wait?: LockWait | undefined
+  /** Whether the store is to adopt the list of another registry. */
+  readonly isToAdopt?: boolean
+}
+
 /**
  * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
- * @param isToAdopt whether it is to adopt the list of another registry.
  * @throws OperatorError with one line that says what to do if the store cannot be written, or if
  *   there is nothing to adopt.
  */
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
-  isToAdopt = false,
+  { wait, isToAdopt = false }: WriterOptions = {},
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   const list = { ...(await listOf(at)), isToAdopt }
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return (await files()).openWriter(db, { list, resources })
+  return (await files()).openWriter(db, { list, resources }, wait)
 }
 
 /**
@@ -171,8 +178,9 @@ export async function openStoreWriter(
 export async function openExistingStore(
   at: StoreAt,
   resources: readonly Resource[],
+  options?: WriterOptions,
 ): Promise<StoreWriter> {
-  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources)
+  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources, options)
   const db = describeStore(placeOf(at).db)
   throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
@@ -184,9 +192,10 @@ export async function openExistingStore(
 export async function openStoreForTrial(
   at: StoreAt,
   resources: readonly Resource[],
+  options?: WriterOptions,
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
-  if (await hasStore(db)) return openStoreWriter(at, resources)
+  if (await hasStore(db)) return openStoreWriter(at, resources, options)
   const list = isServerStore(db) ? noList : await listOf(at)
   return (await files()).openWriter(temporary, { list, resources })
 }

@@ -18,7 +18,8 @@ import { historical, parseHistory, parseNameAttribute, parseTarget } from './imp
 import { printRefused, printReport } from './import-report.ts'
 import { printShown } from './import-show.ts'
 import { checkName, parseNumber } from '../option-values.ts'
-import { createProgress, waitingLine } from '../progress.ts'
+import { createProgress, lockWait, waitingLine } from '../progress.ts'
+import type { LockWait } from '../../store/work-watch.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 
@@ -118,7 +119,7 @@ export async function runImport(
   using rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
-  await using store = await openFor(input, by)
+  await using store = await openFor(input, by, lockWait(context))
   using progress = createProgress(context)
   const report = await importFiles(store, {
     ...request,
@@ -137,10 +138,10 @@ export async function runImport(
   return report.counts.refused > 0 && rejects === undefined ? 1 : 0
 }
 
-function openFor({ flags, settings }: Input, by: UpdateBy | undefined) {
+function openFor({ flags, settings }: Input, by: UpdateBy | undefined, wait: LockWait) {
   const existing = by === undefined ? openStoreWriter : openExistingStore
   const open = flags.has('dry-run') ? openStoreForTrial : existing
-  return open(settings, resources)
+  return open(settings, resources, { wait })
 }
 
 /** A program before a pipe may end early, and the rows that are missing would be removed. */

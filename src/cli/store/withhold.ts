@@ -130,7 +130,7 @@ async function adopt(
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
   using watch = watchWork(context)
-  await using store = await openStoreWriter(input.settings, resources, true)
+  await using store = await openStoreWriter(input.settings, resources, { isToAdopt: true })
   const request = { ...reason, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),

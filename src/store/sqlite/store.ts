@@ -24,8 +24,8 @@ import { databaseOf, registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
 import { restore } from './restore.ts'
-import { beginWriting, commit } from './transaction.ts'
-import { emptyWal, watchLog } from './wal.ts'
+import { beginWriting, commit, untilFree } from './transaction.ts'
+import { leaveWal, returnToWal, watchLog } from './wal.ts'
 
 /** Inspects an open store, which nothing changes. */
 export function inspectorOf(
@@ -39,13 +39,22 @@ export function inspectorOf(
   })
 }
 
-/** Opens a file for a command that writes; see `openForWriting`. */
-export async function openWriter(db: string, place: WithholdingPlace): Promise<StoreWriter> {
+/**
+ * Opens a file for a command that writes, as `openForWriting` does.
+ *
+ * @param wait waits for the first import of the file; without it, that throws.
+ */
+export async function openWriter(
+  db: string,
+  place: WithholdingPlace,
+  wait?: LockWait,
+): Promise<StoreWriter> {
   if (!existsSync(db)) {
     using nothing = new DatabaseSync(':memory:')
     await compareWithNew(databaseOf(nothing), place.list)
   }
-  return writerOf(openForWriting(db, place.resources), db, place)
+  const open = () => writerOf(openForWriting(db, place.resources), db, place)
+  return wait === undefined ? open() : untilFree(wait, open)
 }
 
 async function writerOf(
@@ -169,17 +178,19 @@ function openImport(db: DatabaseSync): ImportConnection {
   return {
     ...registryOf(db),
     async begin(wait) {
+      // Nothing is there yet that anybody could miss meanwhile.
+      if (db.prepare('select 1 from imports').get() === undefined) leaveWal(db)
       await beginWriting(db, wait)
       hasWritten = true
     },
     commit() {
       commit(db)
-      emptyWal(db)
+      returnToWal(db)
     },
     discard() {
       if (db.isTransaction) db.exec('rollback')
       // A large merge spills into the log before it is committed.
-      if (hasWritten) emptyWal(db)
+      if (hasWritten) returnToWal(db)
     },
   }
 }

@@ -17,24 +17,35 @@ const retryMs = 200
  *
  * @throws OperatorError if the file was replaced by another one, which would not get the changes.
  */
-export async function beginWriting(db: DatabaseSync, { onWait, signal }: LockWait): Promise<void> {
+export async function beginWriting(db: DatabaseSync, wait: LockWait): Promise<void> {
   db.exec('pragma busy_timeout = 0')
-  let hasWaited = false
-  for (;;) {
+  await untilFree(wait, () => {
     try {
       db.exec('begin immediate')
       checkPath(db)
-      break
     } catch (error) {
       if (db.isTransaction) db.exec('rollback')
-      if (!isBusy(error)) throw error
-      if (!hasWaited) onWait()
-      hasWaited = true
-      await sleep(retryMs)
-      signal?.throwIfAborted()
+      throw error
     }
-  }
+  })
   db.exec(`pragma busy_timeout = ${busyMs}`)
+}
+
+/** Does work as soon as no other process holds the lock that it needs. */
+export async function untilFree<T>(
+  { onWait, signal }: LockWait,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBusy(error instanceof OperatorError ? error.cause : error)) throw error
+    }
+    if (!isWaiting) onWait()
+    await sleep(retryMs)
+    signal?.throwIfAborted()
+  }
 }
 
 /** Commits. If it throws, nothing is changed, not even by a recovery after a crash. */
@@ -43,7 +54,7 @@ export function commit(db: DatabaseSync): void {
     db.exec('commit')
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')
-    invalidateInLog(db)
+    if (pragma(db, 'journal_mode') === 'wal') invalidateInLog(db)
     throw error
   }
 }

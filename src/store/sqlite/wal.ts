@@ -1,4 +1,4 @@
-// The write-ahead log (WAL) of a file: switching it on, and emptying it.
+// The write-ahead log (WAL) of a file: switching it on and off, and emptying it.
 
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -31,6 +31,25 @@ export function enterWal(db: DatabaseSync, waitMs: number): void {
 }
 
 /**
+ * Switches a file to a rollback journal, unless another connection has it open: what a transaction
+ * adds to the file is then written there at once, and not to the log before. While it is written,
+ * nobody else can read, and a kill leaves a file that only a command that writes can open.
+ */
+export function leaveWal(db: DatabaseSync): void {
+  withPatience(db, 0, () => db.exec('pragma journal_mode = delete'))
+}
+
+/** Switches a file that has left its log back to it, and empties the log, unless others read. */
+export function returnToWal(db: DatabaseSync): void {
+  try {
+    enterWal(db, readersMs)
+  } catch {
+    // Whoever opens the file to write tries again.
+  }
+  emptyWal(db)
+}
+
+/**
  * Moves committed changes from the log into the file, and empties the log.
  *
  * A commit does so by itself, but not while others read: under load, the log would grow with every
@@ -40,13 +59,18 @@ export function enterWal(db: DatabaseSync, waitMs: number): void {
  * @returns whether the log is empty now.
  */
 export function emptyWal(db: DatabaseSync): boolean {
+  // Commits are not affected, and a failing disk is reported by its next use.
+  return withPatience(db, readersMs, () => pragma(db, 'wal_checkpoint(truncate)') === 0) ?? false
+}
+
+/** Waits for so many milliseconds for others; returns undefined if the work fails. */
+function withPatience<T>(db: DatabaseSync, waitMs: number, work: () => T): T | undefined {
   const before = Number(pragma(db, 'busy_timeout'))
-  db.exec(`pragma busy_timeout = ${readersMs}`)
+  db.exec(`pragma busy_timeout = ${waitMs}`)
   try {
-    return pragma(db, 'wal_checkpoint(truncate)') === 0
+    return work()
   } catch {
-    // Commits are not affected, and a failing disk is reported by its next use.
-    return false
+    return undefined
   } finally {
     db.exec(`pragma busy_timeout = ${before}`)
   }

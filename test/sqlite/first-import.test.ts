@@ -1,0 +1,100 @@
+// The first import of a file writes it once, without a log; nobody else can open it meanwhile.
+
+import assert from 'node:assert/strict'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { importInto, importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { until } from '../support/until.ts'
+
+const rows = 3_000
+const countJobs = 'select count(*) from jobs_view'
+
+/** Rows that take more memory than a connection keeps. */
+function writeJobs(folder: string): string {
+  const file = join(folder, 'jobs.ndjson')
+  const job = { company_id: 7, description: 'x'.repeat(20_000) }
+  const lines = Array.from({ length: rows }, (_, n) => JSON.stringify({ id: n + 1, ...job }))
+  writeFileSync(file, lines.join('\n'))
+  return file
+}
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+const modeOf = (db: string) => queryValue(db, 'pragma journal_mode')
+
+test('a first import writes the file at once, and leaves it with an empty log', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  let log = 0
+  await importInto(db, 'jobs', [writeJobs(folder)], {
+    onProgress: () => (log = Math.max(log, sizeOf(`${db}-wal`))),
+  })
+  // Its tables were created in the log.
+  assert.ok(log < 1_000_000, `${log} bytes of ${sizeOf(db)}`)
+  assert.equal(queryValue(db, countJobs), rows)
+  assert.equal(modeOf(db), 'wal')
+  assert.ok(!existsSync(`${db}-journal`))
+})
+
+test('a first import of a file that others have open keeps them reading', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await importRows(db, 'jobs', [{ id: 1, company_id: 7 }], { isDryRun: true })
+  using other = new DatabaseSync(db, { readOnly: true, timeout: 0 })
+  const count = other.prepare('select count(*) as n from jobs_view')
+  assert.equal(count.get()?.['n'], 0)
+  let reads = 0
+  await importInto(db, 'jobs', [writeJobs(folder)], {
+    onProgress: () => {
+      assert.equal(count.get()?.['n'], 0)
+      reads += 1
+    },
+  })
+  assert.ok(reads > 0)
+  assert.equal(count.get()?.['n'], rows)
+})
+
+test('a killed first import leaves a file that any import repairs', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const file = writeJobs(folder)
+  const { child, ended } = startDossier(t, folder, ['import', 'jobs', file, '--db', db])
+  await until(() => sizeOf(db) > 20_000_000, 'it writes to the file')
+  child.kill('SIGKILL')
+  await ended
+  const read = await runDossier(folder, ['imports', '--db', db])
+  // What was added only after the end of the file does not have to be taken back.
+  if (read.code === 0) assert.match(read.out, /^Nothing has been imported yet/)
+  else assert.match(read.err, /is incomplete.* any import repairs it\n$/)
+  const again = await runDossier(folder, ['import', 'jobs', file, '--db', db])
+  assert.equal(again.code, 0, again.err)
+  assert.equal((await runDossier(folder, ['verify', '--db', db])).code, 0)
+  assert.equal(queryValue(db, countJobs), rows)
+  assert.equal(modeOf(db), 'wal')
+})
+
+test('commands wait for a first import, or say that one is under way', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await importRows(db, 'jobs', [{ id: 1, company_id: 7 }], { isDryRun: true })
+  const first = new DatabaseSync(db)
+  first.exec('pragma journal_mode = delete; begin exclusive')
+  const waiting = [
+    startDossier(t, folder, ['import', 'jobs', writeJobs(folder), '--db', db]),
+    startDossier(t, folder, ['keys', 'create', '--name', 'a', '--db', db]),
+  ]
+  const read = await runDossier(folder, ['imports', '--db', db])
+  assert.equal(read.code, 1)
+  assert.match(read.err, /another process is writing to it; try again when it has finished\n$/)
+  const line = 'another command is writing to the store; waiting for it to finish'
+  await Promise.all(waiting.map(({ until: said }) => said(new RegExp(line))))
+  first.exec('rollback')
+  first.close()
+  for (const { code, err } of await Promise.all(waiting.map(({ ended }) => ended))) {
+    assert.equal(code, 0, err)
+  }
+  assert.equal(queryValue(db, countJobs), rows)
+  assert.equal(modeOf(db), 'wal')
+})
