@@ -13,7 +13,7 @@ export interface CompanyRows {
   readonly seqs: number[]
   /** 12 bytes each. */
   digests: Buffer
-  /** Where the rows are in the file, and their lengths, if they were read from there. */
+  /** Where the rows are in the file, and their lengths. */
   readonly ats: number[]
   readonly lengths: number[]
 }
@@ -24,8 +24,8 @@ const rowsMax = 20_000
 /**
  * The companies that have rows, in ascending order.
  *
- * @param sql selects company, id, number and digest of the rows, in the order of the first two; if
- *   undefined, the rows are taken as they were read.
+ * @param sql selects company, id, number, digest and place of the rows, in the order of the first
+ *   two; if undefined, the rows are taken as they were read.
  */
 export function companiesOfRows(staging: Staging, sql?: string): Generator<CompanyRows[]> {
   return batchesOf(byCompany(staging, sql))
@@ -44,9 +44,8 @@ function* byCompany(staging: Staging, sql?: string): Generator<CompanyRows, unde
     addDigest(last, row.digest, row.digestFrom)
     last.ids.push(row.id)
     last.seqs.push(row.seq)
-    if (row.at === undefined) continue
     last.ats.push(row.at)
-    last.lengths.push(row.digest.length)
+    last.lengths.push(row.length)
   }
   if (last !== undefined) yield last
 }
@@ -58,23 +57,26 @@ interface PlacedRow {
   /** The bytes of the digest, or those of the row, in which it is. */
   readonly digest: Uint8Array
   readonly digestFrom: number
-  readonly at: number | undefined
+  readonly at: number
+  readonly length: number
 }
 
 function* spooledRows(staging: Staging): Generator<PlacedRow> {
   for (const rows of staging.spooled()) {
     for (const { seq, at, bytes } of rows) {
       const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
-      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
+      const { length } = bytes
+      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at, length }
     }
   }
 }
 
 function* selectedRows(staging: Staging, sql: string): Generator<PlacedRow> {
-  for (const [companyId, id, seq, digest] of staging.iterate(sql)) {
+  for (const [companyId, id, seq, digest, at, length] of staging.iterate(sql)) {
     yield {
       ...{ companyId: companyId as number, id: id as number, seq: seq as number },
-      ...{ digest: digest as Uint8Array, digestFrom: 0, at: undefined },
+      ...{ digest: digest as Uint8Array, digestFrom: 0 },
+      ...{ at: at as number, length: length as number },
     }
   }
 }

@@ -20,7 +20,11 @@ import { dropRefused } from './place.ts'
 
 /** Fills `change` and `removal`. */
 export async function findChanges(context: ImportContext, onShare: OnShare): Promise<void> {
-  const { staging, tables, plan, shape, values } = context
+  const { staging, tables, plan, shape, values, isFirst } = context
+  if (isFirst && staging.isLoaded()) {
+    staging.run(takeAll(context))
+    return
+  }
   const total = lastCompanyOf(staging)
   const refusedIds = refusedIdsOf(context)
   const given = staging.isLoaded() ? givenRows(context) : undefined
@@ -37,8 +41,15 @@ export async function findChanges(context: ImportContext, onShare: OnShare): Pro
 }
 
 /** What a source says about a company has the number of the source for its id. */
-const givenRows = ({ shape, source }: ImportContext) => `
-  select company_id, ${shape === attributesShape ? source : 'id'}, seq, digest from stage
+const idOf = ({ shape, source }: ImportContext) => (shape === attributesShape ? source : 'id')
+
+const givenRows = (context: ImportContext) => `
+  select company_id, ${idOf(context)}, seq, digest, at, length from stage
+  where digest is not null order by 1, 2`
+
+/** All rows of a first load are new. */
+const takeAll = (context: ImportContext) => `
+  insert into change select company_id, ${idOf(context)}, seq, 0, 1, null, at, length from stage
   where digest is not null order by 1, 2`
 
 /** The ids of refused rows, which a snapshot does not lack. */
@@ -66,7 +77,7 @@ const insertCarried = `
   where not exists (select 1 from change where company_id = $company and id = $id)`
 
 const carriedRows = `
-  select c.company_id, c.id, c.seq, s.digest
+  select c.company_id, c.id, c.seq, s.digest, s.at, s.length
   from carried c cross join stage s on s.seq = c.seq order by 1, 2`
 
 const idsAtOnce = 1_000
@@ -107,10 +118,11 @@ async function compareBatch(
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
   const read = readIndexes(tables, shape, keys, comparedColumns(shape))
   const changed: (readonly [CompanyRows, readonly number[]])[] = []
+  const isToLoad = refusedIds !== undefined && !staging.isLoaded()
   for (const rows of batch) {
     const listed = { read, segments: leavesOf(rows.companyId).length }
     const found = await compareCompany(context, rows, listed, refusedIds)
-    if (rows.ats.length > 0) changed.push([rows, found])
+    if (isToLoad) changed.push([rows, found])
   }
   staging.load(placesOf(changed))
 }
@@ -129,12 +141,13 @@ async function compareCompany(
   refusedIds: ReadonlySet<number> | undefined,
 ): Promise<number[]> {
   const { staging, plan, source, shape } = context
-  const { companyId, ids, seqs, digests } = rows
+  const { companyId, ids, seqs, digests, ats, lengths } = rows
   const isGiven = refusedIds !== undefined
   const changed: number[] = []
   const change = (at: number, isKnown: boolean, was: string | null) => {
     const told = [Number(isKnown), Number(isGiven), was] as const
-    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told)
+    const place = [ats[at] ?? 0, lengths[at] ?? 0] as const
+    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told, ...place)
     changed.push(at)
   }
   const isListed = new Uint8Array(ids.length)

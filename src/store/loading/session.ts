@@ -217,7 +217,7 @@ async function appendRecorded(
   staging.run(['delete from change', 'delete from removal'])
   staging.run(
     `insert into change
-      select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null
+      select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null, at, length
       from stage where seq > $staged`,
     { lastId, staged: staging.staged() },
   )

@@ -41,9 +41,11 @@ function* readChanges(
   { resource, source }: PutKind,
 ): Generator<readonly [company: number, record: ListedRecord]> {
   const by = shape.direction === 'descending' ? 'desc' : 'asc'
+  // A look-up for each row, where only the row has what orders it.
+  const sorted = shape.hasSort ? 'cross join stage s on s.seq = c.seq' : ''
   const order = shape.hasSort ? `s.sort ${by}, c.id ${by}` : `c.id ${by}`
   const rows = staging.read(`
-    select c.company_id, c.id, s.at, s.length from change c cross join stage s on s.seq = c.seq
+    select c.company_id, c.id, c.at, c.length from change c ${sorted}
     order by c.company_id, ${order}`)
   const readValues = columnValuesOf(resource)
   for (const [columns, row] of rows) {
