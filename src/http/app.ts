@@ -119,7 +119,9 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
     const found = find(raw.url ?? '')
     const id = requestId(raw.headers['x-request-id'])
     const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
-    response.once('finish', () => noteAnswer(log, metrics, request))
+    const note = () => noteAnswer(log, metrics, request)
+    response.once('finish', note)
+    request.reply.onCut = note
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
@@ -178,8 +180,10 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
   return isCut && raw.socket.destroyed
 }
 
-/** Logs and counts a response that has been sent. */
+/** Logs and counts a response, once: when it has been sent, or when its client has left. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
+  if (request.reply.isNoted) return
+  request.reply.isNoted = true
   const { statusCode: status, elapsedTime: ms } = request.reply
   const answer = { status, ms, bytes: bodyBytes(request) }
   log.answered(request, answer)

@@ -7,7 +7,6 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { readExport, withdrawExport } from '../../src/store/exports/folder.ts'
@@ -16,8 +15,9 @@ import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { checkFailure, makeApp } from '../support/make-app.ts'
+import { checkFailure, listenOn, makeApp } from '../support/make-app.ts'
 import { patientBounds } from '../support/store-at.ts'
+import { until } from '../support/until.ts'
 
 const path = '/api/v1/exports'
 const folder = makeFolder({ after })
@@ -127,7 +127,7 @@ const noCurl = spawnSync('curl', ['--version']).error && 'there is no curl'
 const withCurl = { skip: noCurl ?? false }
 
 test('curl goes on with a transfer that was cut off', withCurl, async () => {
-  const base = await app.listen({ port: 0, host: '127.0.0.1' })
+  const base = `http://127.0.0.1:${await listenOn({ app })}`
   const at = join(folder, 'resumed')
   const resume = async (...more: string[]) => {
     const args = ['-sS', '--fail', '-C', '-', '-H', `Authorization: Bearer ${key}`, ...more]
@@ -139,7 +139,7 @@ test('curl goes on with a transfer that was cut off', withCurl, async () => {
   const before = logged().length
   assert.deepEqual(await resume('-H', `If-Range: ${tag}`), [0, content])
   // The line is written once the reply has been sent, which curl may see first.
-  while (logged().length === before) await nextTurn()
+  await until(() => logged().length > before, 'its line is in the log')
   assert.equal(logged().at(-1)?.['status'], 206)
   // What is whole stays as it is: there is no such range (22).
   assert.deepEqual(await resume(), [22, content])

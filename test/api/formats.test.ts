@@ -244,6 +244,8 @@ test('a client that leaves ends its stream, and a key has only so many at a time
     again = await made.ask(`${path}?format=ndjson&limit=all&status=nobody`)
   } while (again.status === 503)
   assert.equal(again.text, '')
+  const lines = made.logged().filter(({ status, bytes }) => status === 200 && bytes !== 0)
+  assert.equal(lines.length, answers.length, 'each of them has a line in the log')
 })
 
 test('events, which are served newest first, are so in every format', async (t) => {

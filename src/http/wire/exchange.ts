@@ -77,6 +77,10 @@ export class HttpReply {
   statusCode: number
   /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
   streamedBytes: number | undefined
+  /** Called if the connection is closed before a streamed body has ended. */
+  onCut: (() => void) | undefined
+  /** Whether it has been logged and counted. */
+  isNoted: boolean
   private readonly fields: Record<string, string | number>
   private readonly begunAt: number
 
@@ -84,6 +88,8 @@ export class HttpReply {
     this.raw = raw
     this.statusCode = 200
     this.streamedBytes = undefined
+    this.onCut = undefined
+    this.isNoted = false
     this.fields = {}
     this.begunAt = performance.now()
   }
@@ -136,7 +142,11 @@ export class HttpReply {
   /** Sends a body that is made while it is sent; it is destroyed if the client leaves. */
   sendStream(body: Readable): this {
     this.raw.writeHead(this.statusCode, this.fields)
-    this.raw.once('close', () => body.destroy())
+    this.raw.once('close', () => {
+      body.destroy()
+      // A client that has all that was announced may leave before the stream has ended.
+      if (!this.raw.writableFinished) this.onCut?.()
+    })
     body.once('error', () => this.raw.destroy())
     body.pipe(this.raw)
     return this
