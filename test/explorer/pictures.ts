@@ -208,6 +208,8 @@ export function testPictures(given: () => Bench): void {
     const page = await visit(t, browser, at('/companies/1/events?attr=status'))
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^7 changes of 1 kind, /).waitFor()
+    // They are drawn once the width of the picture is known.
+    await picture.locator('circle').first().waitFor()
     assert.equal(await picture.locator('circle').count(), 7)
     await page.getByRole('button', { name: 'Hide the picture' }).click()
     assert.equal(await picture.count(), 0)
