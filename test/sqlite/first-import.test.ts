@@ -28,9 +28,18 @@ test('a first import writes the file at once, and leaves it with an empty log', 
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   let log = 0
+  let refusals = 0
   await importInto(db, 'jobs', [writeJobs(folder)], {
-    onProgress: () => (log = Math.max(log, sizeOf(`${db}-wal`))),
+    onProgress() {
+      log = Math.max(log, sizeOf(`${db}-wal`))
+      if (!existsSync(`${db}-journal`)) return
+      // A server that began now would stall as soon as the file is written.
+      using other = new DatabaseSync(db, { readOnly: true, timeout: 0 })
+      assert.throws(() => other.prepare(countJobs).get(), /locked/)
+      refusals += 1
+    },
   })
+  assert.ok(refusals > 0)
   // Its tables were created in the log.
   assert.ok(log < 1_000_000, `${log} bytes of ${sizeOf(db)}`)
   assert.equal(queryValue(db, countJobs), rows)

@@ -21,7 +21,8 @@ export async function beginWriting(db: DatabaseSync, wait: LockWait): Promise<vo
   db.exec('pragma busy_timeout = 0')
   await untilFree(wait, () => {
     try {
-      db.exec('begin immediate')
+      // With a log, others may read nevertheless; without one, nobody begins what would soon stall.
+      db.exec('begin exclusive')
       checkPath(db)
     } catch (error) {
       if (db.isTransaction) db.exec('rollback')
