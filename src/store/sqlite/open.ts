@@ -60,8 +60,10 @@ export function openForInspecting(path: string): DatabaseSync {
     return openUnmapped(path)
   } catch (error) {
     if (!(error instanceof OperatorError) || !isUnwritable(error.cause)) throw error
+    // What a killed import has written in part must not be read as if it were whole.
+    if (sizeOf(`${path}-journal`) > 0) throw error
   }
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+  if (sizeOf(`${path}-wal`) > 0) {
     throw new OperatorError(
       `${path}-wal has changes that are not in the file yet, and cannot be read here; ` +
         'copy both files to a folder that this user may write',
@@ -70,6 +72,8 @@ export function openForInspecting(path: string): DatabaseSync {
   // Nobody can write it from here, and its log is empty: nothing has to be locked.
   return openUnmapped(path, '?immutable=1')
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /**
  * Opens a store for a command that writes, and creates the file if it does not exist.
