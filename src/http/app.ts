@@ -121,7 +121,7 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
     const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
     const note = () => noteAnswer(log, metrics, request)
     response.once('finish', note)
-    request.reply.onCut = note
+    request.reply.onClosed = note
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
@@ -180,7 +180,7 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
   return isCut && raw.socket.destroyed
 }
 
-/** Logs and counts a response, once: when it has been sent, or when its client has left. */
+/** Logs and counts a response that has been sent, or whose client has left; only once. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
   if (request.reply.isNoted) return
   request.reply.isNoted = true

@@ -19,7 +19,6 @@ import { printRefused, printReport } from './import-report.ts'
 import { printShown } from './import-show.ts'
 import { checkName, parseNumber } from '../option-values.ts'
 import { createProgress, lockWait, waitingLine } from '../progress.ts'
-import type { LockWait } from '../../store/work-watch.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 
@@ -119,7 +118,7 @@ export async function runImport(
   using rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
-  await using store = await openFor(input, by, lockWait(context))
+  await using store = await openFor(input, context, by)
   using progress = createProgress(context)
   const report = await importFiles(store, {
     ...request,
@@ -138,10 +137,10 @@ export async function runImport(
   return report.counts.refused > 0 && rejects === undefined ? 1 : 0
 }
 
-function openFor({ flags, settings }: Input, by: UpdateBy | undefined, wait: LockWait) {
+function openFor({ flags, settings }: Input, context: CommandContext, by?: UpdateBy) {
   const existing = by === undefined ? openStoreWriter : openExistingStore
   const open = flags.has('dry-run') ? openStoreForTrial : existing
-  return open(settings, resources, { wait })
+  return open(settings, resources, { wait: lockWait(context) })
 }
 
 /** A program before a pipe may end early, and the rows that are missing would be removed. */

@@ -77,8 +77,8 @@ export class HttpReply {
   statusCode: number
   /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
   streamedBytes: number | undefined
-  /** Called if the connection is closed before a streamed body has ended. */
-  onCut: (() => void) | undefined
+  /** Called when a streamed reply is over, be it whole or cut. */
+  onClosed: (() => void) | undefined
   /** Whether it has been logged and counted. */
   isNoted: boolean
   private readonly fields: Record<string, string | number>
@@ -88,7 +88,7 @@ export class HttpReply {
     this.raw = raw
     this.statusCode = 200
     this.streamedBytes = undefined
-    this.onCut = undefined
+    this.onClosed = undefined
     this.isNoted = false
     this.fields = {}
     this.begunAt = performance.now()
@@ -144,8 +144,8 @@ export class HttpReply {
     this.raw.writeHead(this.statusCode, this.fields)
     this.raw.once('close', () => {
       body.destroy()
-      // A client that has all that was announced may leave before the stream has ended.
-      if (!this.raw.writableFinished) this.onCut?.()
+      // It never finishes if the client leaves, even with all the bytes that were announced.
+      this.onClosed?.()
     })
     body.once('error', () => this.raw.destroy())
     body.pipe(this.raw)

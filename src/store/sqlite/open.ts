@@ -88,12 +88,13 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   try {
     // A command that was killed while creating the file may have left it without tables.
     const isNew = isBlank(db)
-    if (isNew) db.exec(filePragma)
     db.exec(writerPragmas)
-    // A file is without a log until its first import has ended.
-    enterWal(db, busyMs)
     if (isNew) create(db, resources)
-    else keepViews(db, resources)
+    else {
+      // A first import that was killed may have left it without a log.
+      enterWal(db, busyMs)
+      keepViews(db, resources)
+    }
     watchFile(db, 'meanwhile; run the command again')
     return db
   } catch (error) {
@@ -177,6 +178,8 @@ function checkVersion(db: DatabaseSync, path: string): void {
 /** Creates tables and views in one transaction, so that a kill leaves no store. */
 function create(db: DatabaseSync, resources: readonly Resource[]): void {
   // Another process may do the same at the same time, which is harmless.
+  db.exec(filePragma)
+  enterWal(db, busyMs)
   writeAtOnce(db, () => {
     // It may have created the store while this one waited for the lock.
     if (!isBlank(db)) return

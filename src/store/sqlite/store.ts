@@ -178,7 +178,7 @@ function openImport(db: DatabaseSync): ImportConnection {
   return {
     ...registryOf(db),
     async begin(wait) {
-      // Nothing is there yet that anybody could miss meanwhile.
+      // There is nothing yet that anybody could want to read meanwhile.
       if (db.prepare('select 1 from imports').get() === undefined) leaveWal(db)
       await beginWriting(db, wait)
       hasWritten = true

@@ -44,7 +44,7 @@ export function returnToWal(db: DatabaseSync): void {
   try {
     enterWal(db, readersMs)
   } catch {
-    // Whoever opens the file to write tries again.
+    // The next command that writes tries again.
   }
   emptyWal(db)
 }
