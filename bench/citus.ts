@@ -19,6 +19,7 @@ import {
   type Question,
   run,
   type Server,
+  startBare,
   startDossier,
 } from './processes.ts'
 
@@ -138,29 +139,41 @@ interface Served {
   readonly databases: readonly PostgresServer[]
 }
 
-/** Asked of one PostgreSQL, of the coordinator and of a worker, in turn. */
+/**
+ * Asked of one PostgreSQL, of the coordinator and of a worker, in turn. The bare servers, which read
+ * the texts of a page by one key, show what of it Citus takes from everybody.
+ */
 async function serving(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
   const { coordinator } = nodes
   const [worker = coordinator] = nodes.workers
   const all = [coordinator, ...nodes.workers]
   const served: Served[] = []
+  const bare: Served[] = []
+  const path = '/api/v1/companies/{}/rights'
   const serve = async (where: string, at: PostgresServer, databases: readonly PostgresServer[]) => {
     const key = makeKey(storeIn(at === worker ? coordinator : at, 'round_0'))
-    const own = port + served.length
+    // A bare server takes the port after its own.
+    const own = port + 2 * served.length
     const server = await startDossier(storeIn(at, 'round_0'), own, 0, timeouts, '0,1')
     served.push({ where, server, key, databases })
+    const first = path.replace('{}', '1')
+    const beside = await startBare(server, key, first, ['bare-postgres.ts', at.url])
+    bare.push({ where, server: beside, key, databases })
   }
   try {
+    await Promise.all([makeBareTable(one, false), makeBareTable(coordinator, true)])
     await serve('one', one, [one])
     await serve('coordinator', coordinator, all)
     await serve('worker', worker, all)
-    const path = '/api/v1/companies/{}/rights'
     const pages = { path, companies: rightsAt(scale).records / listing }
     const what = `Citus: random pages of ${listing}, cache off`
+    const lookups = 'Citus: bare server of the same texts'
     const search = { companies: companiesAt(scale), connections: 1 }
     return [
       ...(await ask(`${what}, 1 connection`, served, { ...pages, connections: 1 }, [0.5, 0.6])),
+      ...(await ask(`${lookups}, 1 connection`, bare, { ...pages, connections: 1 }, [])),
       ...(await ask(`${what}, 8 connections`, served, { ...pages, connections: 8 }, [0.35, 0.6])),
+      ...(await ask(`${lookups}, 8 connections`, bare, { ...pages, connections: 8 }, [])),
       ...(await ask('Citus: search by number', served, {
         ...search,
         path: '/api/v1/companies?identifier={}&jurisdiction=GB',
@@ -172,11 +185,23 @@ async function serving(one: PostgresServer, nodes: CitusNodes, scale: number): P
       })),
     ]
   } finally {
-    await Promise.all(served.map(({ server }) => server.stop()))
+    await Promise.all([...served, ...bare].map(({ server }) => server.stop()))
   }
 }
 
-/** @param reaches of the ratios of coordinator and worker; without them, that of searches. */
+/** Makes the table that the bare servers read, of the rights that were imported in `round_0`. */
+async function makeBareTable(server: PostgresServer, isDistributed: boolean): Promise<void> {
+  await runOn(server, 'create table bare (company_id bigint primary key, body bytea)')
+  if (isDistributed) await runOn(server, "select create_distributed_table('bare', 'company_id')")
+  await runOn(
+    server,
+    `insert into bare select distinct on (company_id) company_id, texts from round_0.heads
+      where listing = 'rights' and texts is not null order by company_id, version desc`,
+  )
+  await runOn(server, 'vacuum analyze bare')
+}
+
+/** @param reaches of the ratios of coordinator and worker, if any; without them, it is a search. */
 async function ask(
   what: string,
   served: readonly Served[],
@@ -210,7 +235,12 @@ async function ask(
     return [
       { what: name, unit, values: rates, reach: undefined },
       { what: `${name}, by processor`, unit, values: cpu, reach: least ? { least } : undefined },
-      { what: `${name}, p50`, unit: 'ms', values: p50Ms, reach: least ? undefined : { most: 15 } },
+      {
+        what: `${name}, p50`,
+        unit: 'ms',
+        values: p50Ms,
+        reach: reaches ? undefined : { most: 15 },
+      },
     ]
   })
 }
