@@ -124,7 +124,7 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
   const all = new Set([...names, ...bounded])
   return (name, kind) => {
     if (all.has(name)) return name
-    const [field = ''] = name.split('[')
+    const field = fieldOf(name)
     if (name !== field && fields.includes(field)) {
       const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
       throw noSuchName(name, kind, takes)
@@ -152,7 +152,9 @@ type Words = ReadonlyMap<string, readonly string[]>
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const version = versionOf(given)
   if (version !== undefined && given.size === 1) return { ...selectsNothing, version }
-  const fields = filterFields(resource)
+  // Most requests name one field of many, and the others should cost nothing.
+  const named = new Set(Array.from(given.keys(), fieldOf))
+  const fields = filterFields(resource).filter((field) => named.has(field))
   const filters = [
     ...fields.flatMap((field) => [
       ...valueFilters(resource, field, given),
@@ -172,8 +174,10 @@ function selectionOf(resource: Resource, given: Words): SelectionParameters {
 /** What is given, in the order of these names, and of the values of each. */
 function canonicalQuery(given: Words, names: readonly string[]): string {
   const parts = names.flatMap((name) => {
+    const words = given.get(name)
+    if (words === undefined) return []
     const start = `&${encodeURIComponent(name)}=`
-    return distinct(given.get(name) ?? []).map((word) => start + encodeURIComponent(word))
+    return distinct(words).map((word) => start + encodeURIComponent(word))
   })
   return parts.join('')
 }
@@ -221,6 +225,11 @@ function rangeFilters(resource: Resource, field: string, given: Words): Filter[]
 /** The name of a parameter with a bound. */
 function boundName(field: string, bound: string): string {
   return `${field}[${bound}]`
+}
+
+/** The field in the name of a parameter, with a bound or without one. */
+function fieldOf(name: string): string {
+  return name.split('[', 1)[0] ?? name
 }
 
 function intervalFor(

@@ -72,12 +72,19 @@ export function readViewTexts(
   if (limit * room.widest > room.room && textBytes(page) > room.room) {
     return { records: [], greatestLimit: greatestLimit(room, limit) }
   }
-  const wanted = [...new Set(page.places.filter((_, n) => n % 2 === 0))].sort((a, b) => a - b)
+  const wanted = holdersOf(page)
   const numbers = wanted.map((holder) => view.segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
     const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
     return { records: cut(page, textOf), greatestLimit: undefined }
   })
+}
+
+/** The places among a view's segments of those that hold records, in ascending order. */
+function holdersOf(view: View): number[] {
+  const holders = new Set<number>()
+  for (let n = 0; n < countOf(view); n++) holders.add(holderOf(view, n))
+  return [...holders].sort((a, b) => a - b)
 }
 
 /** The bytes of a view's records, and a comma for each. */
