@@ -1,6 +1,5 @@
 // Which listings of a kind have changed in a span of versions, in the order of their last changes.
 
-import type { ChangesRequest } from '../changes.ts'
 import type {
   ChangedListing,
   ChangedPlace,
@@ -9,31 +8,18 @@ import type {
   VersionSpan,
 } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
-import type { createPage } from './changes-page.ts'
+import type { Reading } from './read-changes.ts'
 
 /** How many changes are looked at at once: more, the longer it takes to fill a page. */
 const [changesAtFirst, changesAtOnce] = [16, 500]
 /** After so many that others have superseded, a page ends, so that each takes a bounded time. */
 export const passedMax = 2_000
 
-/** A changed listing, and whether only traces tell of its last change. */
-export interface FoundListing extends ChangedListing {
-  readonly isTraced: boolean
-}
-
-/** What is looked for. */
-interface Wanted {
-  readonly listing: string
-  readonly span: VersionSpan
-  readonly asked: ChangesRequest
-  readonly page: Pick<ReturnType<typeof createPage>, 'left' | 'cut' | 'isFull'>
-}
-
 /** The listings of a kind that have changed, by their last changes, some at once. */
 export async function* changedListings(
-  tables: ListingLookups,
-  { listing, span, asked, page }: Wanted,
-): AsyncGenerator<readonly FoundListing[]> {
+  { snapshot: { tables }, span, asked, page }: Reading,
+  listing: string,
+): AsyncGenerator<readonly ChangedListing[]> {
   const { companyId, after: last } = asked
   let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
   if (last?.listing === listing) {
@@ -69,19 +55,14 @@ async function lookOn(
   tables: ListingLookups,
   listing: string,
   range: ChangedRange,
-): Promise<{ readonly found: readonly FoundListing[]; readonly end: ChangedPlace | undefined }> {
+): Promise<{ readonly found: readonly ChangedListing[]; readonly end: ChangedPlace | undefined }> {
   const heads = await tables.changedHeads(listing, range)
   const upTo = heads.length < range.limit ? undefined : heads.at(-1)
   const traces = await tables.changedTraces(listing, { ...range, upTo })
   const end = traces.length < range.limit ? upTo : traces.at(-1)
   const isIn = (one: ChangedPlace) => end === undefined || compare(one, end) <= 0
-  const found = [
-    ...heads.filter(({ isLast }) => isLast).map((one) => ({ ...one, isTraced: false })),
-    ...traces
-      .filter(({ isLast }) => isLast)
-      .map((one) => ({ ...one, isOnly: false, isTraced: true })),
-  ]
-  return { found: found.filter(isIn).sort(compare), end }
+  const all = [...heads, ...traces.map((one) => ({ ...one, isOnly: false }))]
+  return { found: all.filter((one) => one.isLast && isIn(one)).sort(compare), end }
 }
 
 async function findChange(
@@ -89,14 +70,14 @@ async function findChange(
   listing: string,
   span: VersionSpan,
   companyId: number,
-): Promise<FoundListing | undefined> {
+): Promise<ChangedListing | undefined> {
   const head = await tables.head(listing, companyId, span.until)
   if (head !== undefined && head.version > span.since) {
-    return { companyId, version: head.version, isOnly: false, isTraced: false }
+    return { companyId, version: head.version, isOnly: false }
   }
   const traces = await tables.traces(listing, [companyId], span)
   const last = traces.at(-1)
-  return last && { companyId, version: last.version, isOnly: false, isTraced: true }
+  return last && { companyId, version: last.version, isOnly: false }
 }
 
 function compare(a: ChangedPlace, b: ChangedPlace): number {

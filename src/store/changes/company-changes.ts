@@ -10,9 +10,9 @@ import {
   type CompanyTexts,
   readCompanyTexts,
 } from './company-texts.ts'
-import { passedMax } from './changed-listings.ts'
+import { changedListings, passedMax } from './changed-listings.ts'
 import { cutByVersion } from './cut-change.ts'
-import { type Reading, readListings } from './read-changes.ts'
+import type { Reading } from './read-changes.ts'
 
 const { listing } = attributesShape
 
@@ -120,7 +120,7 @@ async function addChanged(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
   const isKnown = span.since >= span.earliest
-  for await (const places of readListings(reading, listing)) {
+  for await (const places of changedListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
     const asked = { ids, known: await tables.knownOf(ids) }
     const textsAt = async (version: number) =>

@@ -78,9 +78,6 @@ function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
   return all.slice(Math.max(0, at))
 }
 
-export const readListings = ({ snapshot, span, asked, page }: Reading, listing: string) =>
-  changedListings(snapshot.tables, { listing, span, asked, page })
-
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
@@ -89,7 +86,7 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const comparing = { tables, source: createIndexSource(tables, shape), span }
   const first = page.left().limit
   let opened = 0
-  for await (const places of readListings(reading, listing)) {
+  for await (const places of changedListings(reading, listing)) {
     for (let at = 0; at < places.length;) {
       const { limit } = page.left()
       const most = opened === 0 ? openedAtFirst : (limit * opened) / Math.max(1, first - limit)
