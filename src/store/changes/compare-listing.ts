@@ -4,7 +4,7 @@
 // both have up to a place. A record that is gone from one place may stand at another one.
 
 import type { DirectoryEntry } from '../listing/directory.ts'
-import { compareOrder } from '../listing/merge.ts'
+import { compareOrder, keyAt } from '../listing/merge.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import type { TextRange } from '../listing/tables.ts'
 import type { RecordChange } from './cut-change.ts'
@@ -71,11 +71,7 @@ async function readSegments(
   const leaves = all.slice(0, window)
   const indexes = leaves.length === 0 ? [] : await source.read({ companyId, leaves })
   const last = leaves.length < all.length ? indexes.at(-1) : undefined
-  return { leaves, indexes, end: last && lastOf(last) }
-}
-
-const lastOf = ({ ids, sorts }: SegmentIndex): Place => {
-  return { id: ids.at(-1) ?? 0, sort: sorts.at(-1) ?? 0 }
+  return { leaves, indexes, end: last && keyAt(last, -1) }
 }
 
 function earlier({ shape }: IndexSource, a: Place | undefined, b: Place | undefined) {
@@ -85,7 +81,7 @@ function earlier({ shape }: IndexSource, a: Place | undefined, b: Place | undefi
 
 /** How many segments have nothing after a place. */
 function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: Place): number {
-  return indexes.filter((index) => compareOrder(shape, lastOf(index), end) <= 0).length
+  return indexes.filter((index) => compareOrder(shape, keyAt(index, -1), end) <= 0).length
 }
 
 /** What both states have after a place, up to another one; the ends of the listing if undefined. */
@@ -140,12 +136,11 @@ function allOf(
   states: ListingStates,
   { is: { leaves, indexes }, after }: Part,
 ): readonly RecordChange[] {
-  return indexes.flatMap(({ ids, sorts, lengths }, n): readonly RecordChange[] => {
+  return indexes.flatMap((index, n): readonly RecordChange[] => {
+    const { ids, sorts, lengths } = index
     const { segment = 0 } = leaves[n] ?? {}
-    const isPast = (at: number) => {
-      const place = { id: ids[at] ?? 0, sort: sorts[at] ?? 0 }
-      return after !== undefined && compareOrder(source.shape, place, after) <= 0
-    }
+    const isPast = (at: number) =>
+      after !== undefined && compareOrder(source.shape, keyAt(index, at), after) <= 0
     let [first, from] = [0, 0]
     for (; first < ids.length && isPast(first); first += 1) from += (lengths[first] ?? 0) + 1
     if (first === ids.length) return []

@@ -1,7 +1,7 @@
 // The two states of a listing between which it has changed, and the segments that tell how.
 
 import { type DifferingLeaves, differingLeaves, type DirectoryEntry } from '../listing/directory.ts'
-import { compareOrder } from '../listing/merge.ts'
+import { compareOrder, elementOf, keyAt } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type {
@@ -133,9 +133,7 @@ async function inOrder(
   leaves: readonly DirectoryEntry[],
 ): Promise<readonly DirectoryEntry[]> {
   const indexes = await source.read({ companyId, leaves })
-  const placed = leaves.map((leaf, n) => {
-    return { leaf, sort: indexes[n]?.sorts[0] ?? 0, id: indexes[n]?.ids[0] ?? 0 }
-  })
+  const placed = leaves.map((leaf, n) => ({ leaf, ...keyAt(elementOf(indexes, n), 0) }))
   placed.sort((a, b) => compareOrder(source.shape, a, b))
   return placed.map(({ leaf }) => leaf)
 }
@@ -150,10 +148,8 @@ export async function findLeaf(
   while (low < high) {
     const middle = (low + high) >> 1
     const one = leaves.slice(middle, middle + 1)
-    const [index] = await source.read({ companyId, leaves: one })
-    const last = (index?.count ?? 0) - 1
-    const end = { id: index?.ids[last] ?? 0, sort: index?.sorts[last] ?? 0 }
-    if (compareOrder(source.shape, end, place) > 0) high = middle
+    const index = elementOf(await source.read({ companyId, leaves: one }), 0)
+    if (compareOrder(source.shape, keyAt(index, -1), place) > 0) high = middle
     else low = middle + 1
   }
   return low
