@@ -55,21 +55,18 @@ export async function openStates(
   const { since, until, earliest } = span
   const ids = places.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
-  const former = since === 0 ? new Map() : byCompany(await tables.heads(listing, ids, since))
-  const traces = new Map<number, Map<number, TraceRow>>()
+  const former = byCompany(since === 0 ? [] : await tables.heads(listing, ids, since))
   // A client that has nothing yet gets only what there is.
-  for (const trace of since === 0 ? [] : await tables.traces(listing, ids, span)) {
-    const own = traces.get(trace.companyId) ?? new Map<number, TraceRow>()
-    traces.set(trace.companyId, own.set(trace.id, trace))
-  }
+  const all = since === 0 ? [] : await tables.traces(listing, ids, span)
+  const traces = Map.groupBy(all, ({ companyId }) => companyId)
   const opened: ListingStates[] = []
   for (const place of places) {
     const { companyId } = place
     const states = {
       place,
       present: present.get(companyId),
-      former: former.get(companyId) as HeadRow | undefined,
-      traces: traces.get(companyId) ?? new Map<number, TraceRow>(),
+      former: former.get(companyId),
+      traces: new Map(traces.get(companyId)?.map((trace) => [trace.id, trace])),
     }
     const isFormerKnown = since === 0 || since >= earliest || states.former !== undefined
     const leaves = await openLeaves(comparing, { ...states, isFormerKnown })
@@ -119,10 +116,9 @@ async function withPlaces(
     if (leaf !== undefined && !known.has(leaf.segment)) shared.add(leaf)
   }
   if (shared.size === 0) return { former, present: differing }
-  const added = new Set([...shared].map(({ segment }) => segment))
   return {
     former: await inOrder(source, companyId, [...former, ...shared]),
-    present: leaves.filter(({ segment }) => known.has(segment) || added.has(segment)),
+    present: leaves.filter((leaf) => known.has(leaf.segment) || shared.has(leaf)),
   }
 }
 
