@@ -1,6 +1,6 @@
 // Compares two states of listings: what one source has in each, and whether the others differ.
 
-import { statementOf } from '../companies/attributes.ts'
+import { statementAt } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
@@ -104,8 +104,7 @@ const valueIn = ({ index, n }: Place, column: number) => {
   return values === undefined ? null : valueAt(values, n)
 }
 
-const statementIn = (place: Place) =>
-  statementOf({ values: place.index.columns.map((_, column) => valueIn(place, column)) })
+const statementIn = ({ index, n }: Place) => statementAt(index, n)
 
 /** A company that a source lacks keeps what that said last. */
 function isListed(shape: ListingShape, place: Place | undefined): boolean {
@@ -156,7 +155,7 @@ export async function* findDifferences(
   shape: ListingShape,
   companies: readonly number[],
   { source, first }: ComparedStates,
-): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
+): AsyncGenerator<Pair & StateDifference> {
   const pairs = await openPairs(tables, shape, companies, first)
   const keys = pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
     ...keysOf(companyId, formerOnly),
@@ -167,6 +166,6 @@ export async function* findDifferences(
     const states = compareStates(shape, source)
     for await (const index of read(pair.formerOnly.length)) states.addFormer(index)
     for await (const index of read(pair.presentOnly.length)) states.addPresent(index)
-    yield { pair, difference: states.finish() }
+    yield { ...pair, ...states.finish() }
   }
 }

@@ -56,14 +56,14 @@ export async function revertListings(
   for (const companies of inBatches(changed, companiesAtOnce)) {
     const reverted: number[] = []
     for await (const found of findDifferences(tables, shape, companies, states)) {
-      const { changes, back, gone } = found.difference
+      const { companyId, changes, back, gone } = found
       if (back.size + gone.size === 0) continue
-      await revertListing(context, shape, { ...found, ...states }, out)
+      await revertListing(context, shape, found, states.source, out)
       all.restored += changes.restored
       all.updated += changes.updated
       all.removed += changes.removed
-      reverted.push(found.pair.companyId)
-      await ids?.note(found.pair.companyId, found.difference)
+      reverted.push(companyId)
+      await ids?.note(found)
       if (out.isFull()) await out.flush()
     }
     await out.flush()
@@ -77,22 +77,15 @@ export async function revertListings(
   return all
 }
 
-/** The change of one listing. */
-interface ListingRevert {
-  readonly pair: Pair
-  readonly difference: StateDifference
-  readonly source: number
-}
-
 /** Makes the listing's new head. */
 async function revertListing(
   context: MergeContext,
   shape: ListingShape,
-  { pair, difference, source }: ListingRevert,
+  found: Pair & StateDifference,
+  source: number,
   out: Output,
 ): Promise<void> {
-  const { back, gone, goneTypes, hasOthers } = difference
-  const { companyId, former, present } = pair
+  const { companyId, former, present, back, gone, goneTypes, hasOthers } = found
   // What a source says about a company comes back as of the new version.
   const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
   if (isAsFormer) {
@@ -101,7 +94,7 @@ async function revertListing(
   }
   const types = parseMeta(present.head.meta ?? '[]')
   for (const [type, count] of goneTypes) addToCount(types, type, -count)
-  const puts = readFormer(context, shape, pair, (one) => one.source === source && back.has(one.id))
+  const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
   const read = readIndexes(context.tables, shape, keysOf(companyId, present.leaves))
   await mergeListing(shape, { companyId, listing: present, read, puts, gone, types }, out)
 }
@@ -160,11 +153,11 @@ function collectIds(tables: ListingTables, listing: string, source: number) {
     made = []
   }
   return {
-    async note(companyId: number, difference: StateDifference): Promise<void> {
-      for (const id of difference.gone) {
-        if (!difference.back.has(id)) gone.push({ id, companyId, source })
+    async note({ companyId, ...found }: Pair & StateDifference): Promise<void> {
+      for (const id of found.gone) {
+        if (!found.back.has(id)) gone.push({ id, companyId, source })
       }
-      for (const id of difference.made) made.push({ id, companyId, source })
+      for (const id of found.made) made.push({ id, companyId, source })
       if (gone.length + made.length > idsAtOnce) await finish()
     },
     finish,
