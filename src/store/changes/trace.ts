@@ -1,8 +1,7 @@
 // Leaves traces of changes that heads do not show, for those who follow the registry.
 
 import { differingLeaves } from '../listing/directory.ts'
-import { keysOf } from '../listing/open-listings.ts'
-import { decodeEntries } from '../listing/segment.ts'
+import { keysOf, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
 
@@ -18,9 +17,8 @@ export async function traceCompanies(
   await tables.putTraces(attributesShape.listing, rows)
 }
 
-/** How many segments are compared at once, and how many are read at once. */
+/** How many segments are compared at once. */
 const comparedAtOnce = 20_000
-const segmentsAtOnce = 500
 
 /**
  * Notes which records a head has that the next one has not: it is to be dropped.
@@ -57,10 +55,8 @@ async function eachRecord(
   keys: readonly SegmentKey[],
   take: (id: number, sort: number) => void,
 ): Promise<void> {
-  for (let at = 0; at < keys.length; at += segmentsAtOnce) {
-    for (const row of await tables.segments(keys.slice(at, at + segmentsAtOnce), 'entries')) {
-      const { count, ids, sorts } = decodeEntries(shape, row.entries, [])
-      for (let n = 0; n < count; n++) take(ids[n] ?? 0, sorts[n] ?? 0)
-    }
+  const read = readIndexes(tables, shape, keys, [])
+  for await (const { count, ids, sorts } of read(keys.length)) {
+    for (let n = 0; n < count; n++) take(ids[n] ?? 0, sorts[n] ?? 0)
   }
 }
