@@ -2,7 +2,7 @@
 
 import { statementOf } from '../companies/attributes.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
-import { compareOrder } from '../listing/merge.ts'
+import { compareOrder, keyAt } from '../listing/merge.ts'
 import {
   checkSegment as findDamage,
   decodeEntries,
@@ -48,8 +48,7 @@ export function checkSegment(
   if (damage !== undefined) return fault(damage)
   const index = decodeEntries(shape, entries)
   const records = [...recordsOf(index, texts)]
-  const [first, last] = [records[0], records.at(-1)]
-  if (first === undefined || last === undefined) return fault('it has no records')
+  if (index.count === 0) return fault('it has no records')
   checkRecords(registry, kind, records, { companyId, isPresent })
   if (isPresent) {
     for (const id of registry.shared.differing(listing, index)) {
@@ -62,8 +61,8 @@ export function checkSegment(
   return {
     ...{ segment, records: records.length, bytes: texts.length },
     largest: Math.max(...index.lengths),
-    first: { id: first.id, sort: first.sort },
-    last: { id: last.id, sort: last.sort },
+    first: keyAt(index, 0),
+    last: keyAt(index, -1),
     types: typesOf(shape, records),
     ids: sumIds(index),
     said: resource === undefined ? records : [],
