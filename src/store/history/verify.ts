@@ -32,8 +32,7 @@ export async function verifyStore(
   checks: StoredChecks,
   onStep: (step: string) => void,
 ): Promise<Verification> {
-  const faults = collectFaults()
-  const report: Report = (...fault) => faults.report(...fault)
+  const { report, faults } = collectFaults()
   const counts: Record<string, number> = {}
   try {
     onStep('the file')
@@ -47,7 +46,7 @@ export async function verifyStore(
     if (damage === undefined) throw error
     report('file', `file: it cannot be read completely: ${damage}`)
   }
-  return { counts, faults: faults.shown() }
+  return { counts, faults: faults() }
 }
 
 /** How much there is, by name. */
@@ -139,17 +138,15 @@ export type Report = (kind: string, sentence: string) => void
 /** Collects faults, of each kind the first ones. */
 function collectFaults() {
   const kinds = new Map<string, { readonly shown: string[]; count: number }>()
-  return {
-    report(kind: string, sentence: string): void {
-      const known = kinds.get(kind) ?? { shown: [], count: 0 }
-      kinds.set(kind, known)
-      known.count += 1
-      if (known.count <= faultsShownMax) known.shown.push(sentence)
-    },
-    shown(): string[] {
-      return [...kinds].flatMap(([kind, { shown, count }]) =>
-        count > shown.length ? [...shown, `${kind}: … and ${count - shown.length} more`] : shown,
-      )
-    },
+  const report: Report = (kind, sentence) => {
+    const known = kinds.get(kind) ?? { shown: [], count: 0 }
+    kinds.set(kind, known)
+    known.count += 1
+    if (known.count <= faultsShownMax) known.shown.push(sentence)
   }
+  const faults = () =>
+    [...kinds].flatMap(([kind, { shown, count }]) =>
+      count > shown.length ? [...shown, `${kind}: … and ${count - shown.length} more`] : shown,
+    )
+  return { report, faults }
 }
