@@ -10,17 +10,8 @@ import { createZstdCompress } from 'node:zlib'
 import { privateMode } from '../../files/new-file.ts'
 import type { WrittenFile } from './manifest.ts'
 
-export interface CompressedFile {
-  /** Waits for what was written before, so that it is compressed while more is read. */
-  write(content: string | Buffer): Promise<void>
-  /** @returns what was written. */
-  close(): Promise<WrittenFile>
-  /** Ends it, whatever has happened. */
-  abandon(): void
-}
-
 /** @throws the system's error if it cannot be written, at any later call, too. */
-export function openCompressed(path: string): CompressedFile {
+export function openCompressed(path: string) {
   // It waits for this thread after each chunk.
   const encoder = createZstdCompress({ chunkSize: 1 << 18 })
   const digest = createHash('sha256')
@@ -31,20 +22,23 @@ export function openCompressed(path: string): CompressedFile {
   written.catch(() => undefined)
   let before: Promise<unknown> | undefined
   return {
-    async write(content) {
+    /** Waits for what was written before, so that it is compressed while more is read. */
+    async write(content: Buffer): Promise<void> {
       await before
       if (encoder.write(content)) return
       // Where the pipeline has failed, nobody drains it.
       before = Promise.race([once(encoder, 'drain'), written])
       before.catch(() => undefined)
     },
-    async close() {
+    /** @returns what was written. */
+    async close(): Promise<WrittenFile> {
       encoder.end()
       await written
       await finished(file).catch(() => undefined)
       const { size: bytes } = statSync(path)
       return { name: basename(path), bytes, sha256: digest.digest('hex') }
     },
+    /** Ends it, whatever has happened. */
     abandon: () => void encoder.destroy(),
   }
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sliceTexts } from '../listing/read-page.ts'
-import { type CompressedFile, openCompressed } from './compressed-file.ts'
+import { openCompressed } from './compressed-file.ts'
 import type { ExportedFile, ExportedResource, ExportFormat } from './manifest.ts'
 import type { CopiedRecords } from './read-copy.ts'
 import type { RowWriter } from './row-writer.ts'
@@ -91,9 +91,7 @@ type OpenFiles = ReturnType<typeof openFiles>
 function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: OutputOptions) {
   const pathOf = (format: ExportFormat) => join(partial, `${name}.${format}`)
   const json = openCompressed(pathOf('ndjson.zst'))
-  const csv: CompressedFile | undefined = formats.includes('csv.zst')
-    ? openCompressed(pathOf('csv.zst'))
-    : undefined
+  const csv = formats.includes('csv.zst') ? openCompressed(pathOf('csv.zst')) : undefined
   let records = 0
   return {
     records: () => records,
