@@ -15,7 +15,7 @@ export interface CopyRequest {
   readonly resource: Resource
   readonly until: NamedPoint
   /** Only what comes after this place. */
-  readonly after: CopyPlace
+  readonly after: CopyPlace | undefined
 }
 
 /** How many records of a company were read; all of those before it. */
@@ -38,9 +38,6 @@ export interface CopyPart {
   /** Where the next part begins; undefined if there is none. */
   readonly next: CopyPlace | undefined
 }
-
-/** Where a copy begins. */
-export const copyBegin: CopyPlace = { companyId: 0, records: 0 }
 
 /** About how many bytes are read at once. */
 const bytesMax = 1 << 21
@@ -71,7 +68,7 @@ async function findSegments(
   { tables }: Snapshot,
   resource: Resource,
   version: number,
-  begin: CopyPlace,
+  begin: CopyPlace = { companyId: 0, records: 0 },
 ) {
   const { listing } = shapeOf(resource)
   const keys: SegmentKey[] = []

@@ -20,7 +20,7 @@ import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
 import { readExport } from './folder.ts'
 import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
-import { type CopiedRecords, copyBegin, type CopyPart, type CopyPlace } from './read-copy.ts'
+import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
 import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
@@ -176,7 +176,7 @@ async function* partsOf(
   named: NamedPoint,
 ): AsyncGenerator<Part> {
   if (resource !== undefined) {
-    yield* pagesOf(named, (until, after: CopyPlace = copyBegin) =>
+    yield* pagesOf(named, (until, after: CopyPlace | undefined) =>
       store.readCopy({ resource, until, after }),
     )
     return
