@@ -1,8 +1,6 @@
 // Records as CSV (RFC 4180), made from their JSON texts (contract 11.2).
 
-import type { Resource } from './resource.ts'
-
-/** Makes CSV of the records of a resource. */
+/** Makes CSV of records. */
 interface CsvWriter {
   /** The names of the fields, as the first line. */
   readonly header: string
@@ -15,8 +13,8 @@ interface CsvWriter {
 
 const lineEnd = '\r\n'
 
-export function createCsvWriter({ fields }: Resource): CsvWriter {
-  const names = Object.keys(fields)
+/** @param names of the fields. */
+export function createCsvWriter(names: readonly string[]): CsvWriter {
   return {
     header: names.join(',') + lineEnd,
     rows(texts, before = '') {
@@ -36,7 +34,7 @@ export function createCsvWriter({ fields }: Resource): CsvWriter {
 }
 
 /** A cell of CSV: null is empty, and what is neither text nor number is JSON. */
-export function csvCell(value: unknown): string {
+function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)

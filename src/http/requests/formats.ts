@@ -76,7 +76,7 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   if (format === 'ndjson') return ndjson
   const known = csvWriters.get(resource)
   if (known !== undefined) return known
-  const csv = createCsvWriter(resource)
+  const csv = createCsvWriter(Object.keys(resource.fields))
   const writer: RecordWriter = {
     header: csv.header,
     bytes: (texts) => Buffer.from(texts.map((one) => csv.rows(viewOf(one).toString())).join('')),

@@ -1,6 +1,6 @@
 // Records as rows of files: each with the id of its company, as imports take them.
 
-import { createCsvWriter, csvCell } from '../../resources/csv.ts'
+import { createCsvWriter } from '../../resources/csv.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { recordSeparator, textIn } from '../record-texts.ts'
@@ -23,7 +23,7 @@ export interface RowWriter {
 const companyColumn = 'company_id'
 
 export function recordRows(resource: Resource): RowWriter {
-  const csv = createCsvWriter(resource)
+  const csv = createCsvWriter(Object.keys(resource.fields))
   const fields = Object.entries(resource.fields)
   return {
     columns: [
@@ -47,21 +47,15 @@ function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
-/** A company without its listings. */
-type CompanyText = Readonly<Record<string, unknown>>
-
-const companyKinds = {
+/** Of a company without its listings. */
+const companyKinds: Readonly<Record<string, ColumnKind>> = {
   ...{ id: 'id', jurisdiction: 'text', identifier: 'text', name: 'text', sources: 'json' },
-} as const satisfies Readonly<Record<string, ColumnKind>>
+}
+const companyCsv = createCsvWriter(Object.keys(companyKinds))
 
 export const companyRows: RowWriter = {
   columns: Object.entries(companyKinds).map(([name, kind]) => ({ name, kind })),
   json: ({ texts }) => `${latin1In(texts)}\n`,
-  header: `${Object.keys(companyKinds).join()}\r\n`,
-  csv({ texts }) {
-    const company = JSON.parse(textIn(texts)) as CompanyText
-    return `${Object.keys(companyKinds)
-      .map((name) => csvCell(company[name]))
-      .join()}\r\n`
-  },
+  header: companyCsv.header,
+  csv: ({ texts }) => companyCsv.rows(textIn(texts)),
 }
