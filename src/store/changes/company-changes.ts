@@ -4,12 +4,7 @@
 import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups, TraceRow } from '../listing/tables.ts'
 import { createPace } from '../serving/pace.ts'
-import {
-  type AskedCompanies,
-  type AtVersion,
-  type CompanyTexts,
-  readCompanyTexts,
-} from './company-texts.ts'
+import { type AskedCompanies, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { changedListings, passedMax } from './changed-listings.ts'
 import { cutByVersion } from './cut-change.ts'
 import type { Reading } from './read-changes.ts'
@@ -18,10 +13,6 @@ const { listing } = attributesShape
 
 export function addCompanies(reading: Reading): Promise<void> {
   return reading.span.since === 0 ? addKnown(reading) : addChanged(reading)
-}
-
-const atVersion = ({ registry }: Reading, version: number): AtVersion => {
-  return { version, isLast: version === registry.version }
 }
 
 /** What changes of companies have instead of a place in a company's listing. */
@@ -37,7 +28,7 @@ async function addKnown(reading: Reading): Promise<void> {
   let passed = 0
   for await (const { ids, known } of knownIds(reading)) {
     const { tables } = snapshot
-    const found = await readCompanyTexts(tables, { ids, known }, atVersion(reading, span.until))
+    const found = await readCompanyTexts(reading, { ids, known }, span.until)
     const traced = await lastTraces(tables, found, span.until)
     const all = { ...found, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
     const versionOf = (n: number) =>
@@ -124,7 +115,7 @@ async function addChanged(reading: Reading): Promise<void> {
     const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
     const asked = { ids, known: await tables.knownOf(ids) }
     const textsAt = async (version: number) =>
-      byCompany(await readCompanyTexts(tables, asked, atVersion(reading, version)))
+      byCompany(await readCompanyTexts(reading, asked, version))
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
     const traces = await tables.traces(listing, ids, span)

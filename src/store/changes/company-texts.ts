@@ -9,6 +9,7 @@ import { nameOf } from '../companies/keep-names.ts'
 import { createWriter } from '../listing/bytes.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, KnownCompanies, ListingLookups } from '../listing/tables.ts'
+import type { Reading } from './read-changes.ts'
 import { createUsual, type StoredCompanies } from './usual-texts.ts'
 
 /** Companies at a version: those that were known then, in the order of their ids. */
@@ -29,20 +30,15 @@ export interface AskedCompanies {
   readonly known: KnownCompanies
 }
 
-/** A state of the registry, and whether it is the present one. */
-export interface AtVersion {
-  readonly version: number
-  readonly isLast: boolean
-}
-
 /** The texts under way. */
 const writer = createWriter()
 
 export async function readCompanyTexts(
-  tables: ListingLookups,
+  { registry, snapshot: { tables } }: Reading,
   { ids: asked, known }: AskedCompanies,
-  { version, isLast }: AtVersion,
+  version: number,
 ): Promise<CompanyTexts> {
+  const isLast = version === registry.version
   const sources = await tables.sources(version)
   const past = isLast ? new Map<number, CompanyRow>() : await readPast(tables, asked, version)
   // Without a register, no company has to be looked up.
