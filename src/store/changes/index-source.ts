@@ -21,23 +21,12 @@ export interface WantedSegments {
   readonly both: readonly SegmentKey[]
 }
 
-export interface IndexSource {
-  readonly shape: ListingShape
-  /** Reads indexes that will be asked for, some with texts; what was read before is forgotten. */
-  prefetch(wanted: WantedSegments): Promise<void>
-  /** The texts of a segment, if they were read. */
-  readonly textsOf: (segment: number) => Uint8Array | undefined
-  /** Ids, order values, lengths and digests of segments. */
-  read(leaves: Leaves): Awaitable<readonly SegmentIndex[]>
-}
+export type IndexSource = ReturnType<typeof createIndexSource>
 
 const lists = { ...noLists, ids: true, sorts: true }
 const noColumns: readonly number[] = []
 
-export function createIndexSource(
-  tables: Pick<ListingLookups, 'segments'>,
-  shape: ListingShape,
-): IndexSource {
+export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shape: ListingShape) {
   const kept = new Map<number, Pick<SegmentRow, 'entries' | 'texts'>>()
   const pace = createPace()
   const decode = (entries: Uint8Array) => decodeEntries(shape, entries, noColumns, lists)
@@ -47,14 +36,17 @@ export function createIndexSource(
   }
   return {
     shape,
-    async prefetch({ indexes, both }) {
+    /** Reads indexes that will be asked for, some with texts; what was read before is forgotten. */
+    async prefetch({ indexes, both }: WantedSegments): Promise<void> {
       await pace()
       kept.clear()
       for (const row of await tables.segments(indexes, 'entries')) kept.set(row.segment, row)
       for (const row of await tables.segments(both, 'both')) kept.set(row.segment, row)
     },
-    textsOf: (segment) => kept.get(segment)?.texts ?? undefined,
-    read: (asked) =>
+    /** The texts of a segment, if they were read. */
+    textsOf: (segment: number) => kept.get(segment)?.texts ?? undefined,
+    /** Ids, order values, lengths and digests of segments. */
+    read: (asked: Leaves): Awaitable<readonly SegmentIndex[]> =>
       after(pace(), () => {
         const found: SegmentIndex[] = []
         for (const { segment } of asked.leaves) {

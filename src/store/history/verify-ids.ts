@@ -32,14 +32,10 @@ export const addSums = (a: IdSums, b: IdSums): IdSums => [a[0] + b[0], a[1] + b[
 
 export const isSameSums = (a: IdSums, b: IdSums): boolean => a.every((sum, n) => sum === b[n])
 
-/** Records that are in several listings, which have one content. */
-export interface SharedRecords {
-  /** The ids of those records of a segment that have another content elsewhere. */
-  differing(listing: string, index: SegmentIndex): Iterable<number>
-}
+export type SharedRecords = Awaited<ReturnType<typeof readShared>>
 
-/** Reads which records are in several listings. */
-export async function readShared(db: Pick<Database, 'batches'>): Promise<SharedRecords> {
+/** Reads which records are in several listings, where they have one content. */
+export async function readShared(db: Pick<Database, 'batches'>) {
   const contents = new Map<string, Map<number, number | undefined>>()
   const sql = 'select listing, id from record_ids group by listing, id having count(*) > 1'
   for await (const rows of db.batches(sql)) {
@@ -50,7 +46,8 @@ export async function readShared(db: Pick<Database, 'batches'>): Promise<SharedR
     }
   }
   return {
-    *differing(listing, { ids, digests }) {
+    /** The ids of those records of a segment that have another content elsewhere. */
+    *differing(listing: string, { ids, digests }: SegmentIndex): Generator<number> {
       const own = contents.get(listing)
       if (own === undefined) return
       for (const [n, id] of ids.entries()) {
