@@ -23,7 +23,7 @@ import type { Pruned } from '../writing.ts'
 export async function prune(
   db: ImportConnection,
   resources: readonly Resource[],
-  { before, isDryRun }: PruneRequest,
+  { before, isDryRun }: { readonly before: number; readonly isDryRun: boolean },
   watch: WorkWatch,
 ): Promise<Pruned> {
   await db.begin(watch)
@@ -48,11 +48,6 @@ export async function prune(
   const earliestVersion = Number(await readValue(db, 'select past_from from store'))
   await (isDryRun ? db.discard() : db.commit())
   return { earliestVersion, forgotten }
-}
-
-interface PruneRequest {
-  readonly before: number
-  readonly isDryRun: boolean
 }
 
 // The version before the first import since then. A clock that was set back can make it an earlier

@@ -69,16 +69,11 @@ export function checkSegment(
   }
 }
 
-interface RecordsPlace {
-  readonly companyId: number
-  readonly isPresent: boolean
-}
-
 function checkRecords(
   { checks, report, versions, sources }: VerifiedRegistry,
   { shape, resource }: CheckedKind,
   records: Iterable<ListedRecord>,
-  { companyId, isPresent }: RecordsPlace,
+  { companyId, isPresent }: { readonly companyId: number; readonly isPresent: boolean },
 ): void {
   const { listing } = shape
   const state = isPresent ? '' : ', past state'
