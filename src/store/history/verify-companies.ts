@@ -21,14 +21,6 @@ import { type SegmentsThere, verifyListings } from './verify-listings.ts'
 import { checkNames, createWordCheck } from './verify-names.ts'
 import type { Report } from './verify.ts'
 
-/** What a verification of companies takes. */
-export interface CompanyChecks {
-  readonly resources: readonly Resource[]
-  readonly checks: StoredChecks
-  readonly report: Report
-  readonly onStep: (step: string) => void
-}
-
 /** A kind of listing. */
 export interface CheckedKind {
   readonly shape: ListingShape
@@ -37,8 +29,11 @@ export interface CheckedKind {
 }
 
 /** What the checks have to know of the registry. */
-export interface VerifiedRegistry extends CompanyChecks {
+export interface VerifiedRegistry {
   readonly db: RegistryDatabase
+  readonly checks: StoredChecks
+  readonly report: Report
+  readonly onStep: (step: string) => void
   /** By listing. */
   readonly kinds: ReadonlyMap<string, CheckedKind>
   readonly versions: ReadonlySet<number>
@@ -64,9 +59,13 @@ type VerifiedRows = CompanyRows<keyof ReturnType<typeof queriesOf>>
 const headsAtOnce = 500
 
 /** Verifies all companies. */
-export async function verifyCompanies(db: RegistryDatabase, checks: CompanyChecks): Promise<void> {
+export async function verifyCompanies(
+  resources: readonly Resource[],
+  given: Pick<VerifiedRegistry, 'db' | 'checks' | 'report' | 'onStep'>,
+): Promise<void> {
+  const { db, onStep } = given
   const registry: VerifiedRegistry = {
-    ...{ ...checks, db, kinds: kindsOf(checks.resources), sources: await db.tables.sources() },
+    ...{ ...given, kinds: kindsOf(resources), sources: await db.tables.sources() },
     versions: new Set(await readNumbers(db, 'select version from imports')),
     shared: await readShared(db),
   }
@@ -75,7 +74,7 @@ export async function verifyCompanies(db: RegistryDatabase, checks: CompanyCheck
     (table) => `select company_id, segment from ${table}`,
   )
   for await (const rows of sideBySide(db, queriesOf(there), headsAtOnce)) {
-    checks.onStep('companies')
+    onStep('companies')
     const listings = listingsOf(registry, rows)
     const said = await verifyListings(registry, listings, segmentsOf(rows))
     const names = new Map(rows.names.map((row) => [companyOf(row), String(row['name'])]))

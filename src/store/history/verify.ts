@@ -39,7 +39,7 @@ export async function verifyStore(
     for await (const sentence of db.damage()) report('file', `file: ${sentence}`)
     onStep('the log')
     await applyRules(db, { ...rules, ...db.rules }, report)
-    await verifyCompanies(db, { resources, checks, report, onStep })
+    await verifyCompanies(resources, { db, checks, report, onStep })
     Object.assign(counts, await countAll(db, resources))
   } catch (error) {
     const damage = db.damageIn(error)
