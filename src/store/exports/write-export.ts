@@ -150,31 +150,24 @@ async function writeAll(
       output.abandon()
     }
   }
-  const committedAt = await committedAtOf(store, writing.version)
+  const { versions } = await store.readVersions({ before: writing.version + 1, limit: 1 })
+  const committedAt = versions[0]?.committedAt
   if (until.lineage === undefined) throw new Error('an export has read nothing')
   return {
     registry: store.storeId,
     version: writing.version,
-    committed_at: committedAt,
+    committed_at: committedAt === undefined ? null : new Date(committedAt).toISOString(),
     cursor: writing.cursorOf({ ...until, lineage: until.lineage }),
     resources: exported,
   }
 }
-
-async function committedAtOf(store: StoreReader, version: number): Promise<string | null> {
-  const { versions } = await store.readVersions({ before: version + 1, limit: 1 })
-  const [found] = versions
-  return found === undefined ? null : new Date(found.committedAt).toISOString()
-}
-
-type Part = Omit<CopyPart, 'next'>
 
 /** The records of a resource, or the companies: each has changed since nothing was there. */
 async function* partsOf(
   store: StoreReader,
   resource: Resource | undefined,
   named: NamedPoint,
-): AsyncGenerator<Part> {
+): AsyncGenerator<Omit<CopyPart, 'next'>> {
   if (resource !== undefined) {
     yield* pagesOf(named, (until, after: CopyPlace | undefined) =>
       store.readCopy({ resource, until, after }),
