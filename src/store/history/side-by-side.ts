@@ -49,16 +49,11 @@ function createReader(batches: ReturnType<Database['batches']>) {
     },
     /** Takes the rows that follow, of companies up to one. */
     async take(upTo: number): Promise<readonly Row[]> {
-      for (;;) {
-        const end = rows.findIndex((row) => companyOf(row) > upTo)
-        if (end < 0 && !isAtEnd) {
-          await readMore()
-          continue
-        }
-        const taken = end < 0 ? rows : rows.slice(0, end)
-        rows = rows.slice(taken.length)
-        return taken
-      }
+      while (!isAtEnd && (rows.length === 0 || companyOf(rows.at(-1)) <= upTo)) await readMore()
+      const end = rows.findIndex((row) => companyOf(row) > upTo)
+      const taken = end < 0 ? rows : rows.slice(0, end)
+      rows = rows.slice(taken.length)
+      return taken
     },
   }
 }
