@@ -25,7 +25,7 @@ import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
 /** What is exported, and how. */
-export interface ExportPlan extends Omit<OutputOptions, 'partial'> {
+interface ExportPlan extends Omit<OutputOptions, 'partial'> {
   /** The folder of copies. */
   readonly folder: string
   /** Undefined for the last one. */

@@ -7,7 +7,7 @@ import { type CompanyRow, inBatches, type ListingTables } from '../listing/table
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
 /** The new versions of a revert, and the first one that it takes back. */
-export interface RevertedSpan {
+interface RevertedSpan {
   readonly first: number
   readonly from: number
   readonly until: number

@@ -90,7 +90,7 @@ function isInForce({ reverts, revertedBy }: LoggedVersion): boolean {
 }
 
 /** A version, and that by which it is reverted. */
-export type RevertedBy = readonly [version: number, by: number | undefined]
+type RevertedBy = readonly [version: number, by: number | undefined]
 
 /**
  * What changes in the log when a revert is added to it. A revert restores the state before the

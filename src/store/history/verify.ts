@@ -9,12 +9,12 @@ import { type RegistryDatabase, type Database, readValue } from '../sql/database
 import { verifyCompanies } from './verify-companies.ts'
 
 /** By the kind of fault, a query whose column `fault` has a sentence on each. */
-export type Rules = Readonly<Record<string, string>>
+type Rules = Readonly<Record<string, string>>
 
 /** A database connection within one snapshot. */
 export interface VerifiedDatabase extends RegistryDatabase {
   /** Damage of the files that hold the tables, a sentence each. */
-  damage(): Iterable<string> | AsyncIterable<string>
+  damage(): Iterable<string>
   /** The message of an error caused by unreadable files; undefined for other errors. */
   damageIn(error: unknown): string | undefined
   /** Rules for tables that only this database has. */
@@ -36,7 +36,7 @@ export async function verifyStore(
   const counts: Record<string, number> = {}
   try {
     onStep('the file')
-    for await (const sentence of db.damage()) report('file', `file: ${sentence}`)
+    for (const sentence of db.damage()) report('file', `file: ${sentence}`)
     onStep('the log')
     await applyRules(db, { ...rules, ...db.rules }, report)
     await verifyCompanies(resources, { db, checks, report, onStep })
@@ -130,7 +130,7 @@ export function numbersAbove(table: string): string {
 }
 
 /** How many faults of each kind are reported individually. */
-export const faultsShownMax = 20
+const faultsShownMax = 20
 
 /** Reports a fault: its kind, and a sentence. */
 export type Report = (kind: string, sentence: string) => void
