@@ -17,7 +17,7 @@ export const passedMax = 2_000
 
 /** The listings of a kind that have changed, by their last changes, some at once. */
 export async function* changedListings(
-  { snapshot: { tables }, span, asked, page }: Reading,
+  { tables, span, asked, page }: Reading,
   listing: string,
 ): AsyncGenerator<readonly ChangedListing[]> {
   const { companyId, after: last } = asked

@@ -23,11 +23,10 @@ const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 
 /** Adds all that were known at the end, in the order of their ids. */
 async function addKnown(reading: Reading): Promise<void> {
-  const { snapshot, span, page } = reading
+  const { tables, span, page } = reading
   const pace = createPace()
   let passed = 0
   for await (const { ids, known } of knownIds(reading)) {
-    const { tables } = snapshot
     const found = await readCompanyTexts(reading, { ids, known }, span.until)
     const traced = await lastTraces(tables, found, span.until)
     const all = { ...found, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
@@ -62,8 +61,7 @@ function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
 
 /** The companies that may have been known at the end, from those of the last page on. */
 async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
-  const { registry, snapshot, span, asked, page } = reading
-  const { tables } = snapshot
+  const { registry, tables, span, asked, page } = reading
   const last = asked.after?.listing === listing ? asked.after.companyId : 0
   if (asked.companyId !== undefined) {
     const ids = [asked.companyId]
@@ -108,8 +106,7 @@ function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): Reado
 
 /** Adds those that have changed, in the order of their last changes. */
 async function addChanged(reading: Reading): Promise<void> {
-  const { snapshot, span, page } = reading
-  const { tables } = snapshot
+  const { tables, span, page } = reading
   const isKnown = span.since >= span.earliest
   for await (const places of changedListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)

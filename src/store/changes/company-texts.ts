@@ -34,7 +34,7 @@ export interface AskedCompanies {
 const writer = createWriter()
 
 export async function readCompanyTexts(
-  { registry, snapshot: { tables } }: Reading,
+  { registry, tables }: Reading,
   { ids: asked, known }: AskedCompanies,
   version: number,
 ): Promise<CompanyTexts> {

@@ -31,23 +31,20 @@ export async function readChanges(
   const found = await findSpan(snapshot, registry, asked)
   if ('none' in found) return found
   const { since, until } = found
-  const span = {
-    since: since.version,
-    until: until.version,
-    earliest: registry.earliestVersion,
-  }
+  const { tables } = snapshot
+  const { companyId } = asked
+  const span = { since: since.version, until: until.version, earliest: registry.earliestVersion }
   const page = createPage(asked.limit)
+  const reading = { registry, tables, span, asked, page }
   for (const listing of listingsFrom(asked)) {
-    const reading = { registry, snapshot, span, asked, page }
     await (listing.resource === undefined
       ? addCompanies(reading)
       : addRecords(reading, listing.resource))
     if (page.isFull()) break
   }
-  const told = await page.finish(snapshot.tables)
-  const { companyId } = asked
+  const told = await page.finish(tables)
   if (told.changes.length === 0 && companyId !== undefined) {
-    const isKnown = await wasEverKnown(snapshot.tables, companyId)
+    const isKnown = await wasEverKnown(tables, companyId)
     if (!isKnown) return { none: 'unknown', version: until.version, registry }
   }
   return { registry, since, until, ...told }
@@ -62,7 +59,7 @@ async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<
 /** What a page is made with. */
 export interface Reading {
   readonly registry: RegistryState
-  readonly snapshot: Snapshot
+  readonly tables: ListingLookups
   readonly span: KnownSpan
   readonly asked: ChangesRequest
   readonly page: ReturnType<typeof createPage>
@@ -79,8 +76,7 @@ function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
 }
 
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
-  const { snapshot, span, page } = reading
-  const { tables } = snapshot
+  const { tables, span, page } = reading
   const shape = shapeOf(resource)
   const { listing } = shape
   const comparing = { tables, source: createIndexSource(tables, shape), span }
