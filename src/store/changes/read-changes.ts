@@ -36,10 +36,8 @@ export async function readChanges(
   const span = { since: since.version, until: until.version, earliest: registry.earliestVersion }
   const page = createPage(asked.limit)
   const reading = { registry, tables, span, asked, page }
-  for (const listing of listingsFrom(asked)) {
-    await (listing.resource === undefined
-      ? addCompanies(reading)
-      : addRecords(reading, listing.resource))
+  for (const resource of listingsFrom(asked)) {
+    await (resource === undefined ? addCompanies(reading) : addRecords(reading, resource))
     if (page.isFull()) break
   }
   const told = await page.finish(tables)
@@ -65,13 +63,11 @@ export interface Reading {
   readonly page: ReturnType<typeof createPage>
 }
 
-/** The listings that are asked for, companies first, from that of the last page on. */
+/** The listings that are asked for from that of the last page on: companies (undefined) first. */
 function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
-  const all: { readonly name: string; readonly resource: Resource | undefined }[] = [
-    ...(hasCompanies ? [{ name: attributesShape.listing, resource: undefined }] : []),
-    ...resources.map((resource) => ({ name: resource.name, resource })),
-  ]
-  const at = after === undefined ? 0 : all.findIndex(({ name }) => name === after.listing)
+  const all = [...(hasCompanies ? [undefined] : []), ...resources]
+  const nameOf = (resource: Resource | undefined) => resource?.name ?? attributesShape.listing
+  const at = all.findIndex((resource) => nameOf(resource) === after?.listing)
   return all.slice(Math.max(0, at))
 }
 
