@@ -19,9 +19,9 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 const plainLetter = /[đðħłøŧæœþς]/g
 
-/** Scripts that are written without blanks between words, or, as Korean, often are. */
+/** A run of scripts that are written without blanks between words, or, as Korean, often are. */
 const dense =
-  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]/u
+  /([\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]+)/u
 
 /**
  * The words of a name, each once: of a text without blanks between words, such as Chinese or
@@ -93,9 +93,10 @@ function wordsOf(text: string, cut: Cut): string[] {
 
 function cutFolded(text: string, cut: Cut): string[] {
   const words = fold(text).match(runs) ?? []
-  return words.some((word) => dense.test(word))
-    ? words.flatMap((word) => (dense.test(word) ? [...split(word, cut)] : [word]))
-    : words
+  if (!words.some((word) => dense.test(word))) return words
+  // What its group captures stays between the other parts.
+  const parts = words.flatMap((word) => word.split(dense)).filter((part) => part !== '')
+  return parts.flatMap((part) => (dense.test(part) ? cut(Array.from(part)) : [part]))
 }
 
 /** Compatible letters without marks, in lower case. */
@@ -104,25 +105,6 @@ function fold(text: string): string {
   // Upper case first: it makes ß SS, and ı I. Then Korean syllables are put together again.
   const lower = bare.toUpperCase().toLowerCase()
   return lower.replace(plainLetter, (letter) => plainLetters[letter] ?? '').normalize('NFC')
-}
-
-/** Splits a run of letters and digits at the borders of scripts without blanks. */
-function* split(run: string, cut: Cut): Generator<string> {
-  let other = ''
-  let characters: string[] = []
-  for (const character of run) {
-    if (dense.test(character)) {
-      if (other !== '') yield other
-      other = ''
-      characters.push(character)
-    } else {
-      if (characters.length > 0) yield* cut(characters)
-      characters = []
-      other += character
-    }
-  }
-  if (characters.length > 0) yield* cut(characters)
-  if (other !== '') yield other
 }
 
 function pairsOf(characters: readonly string[]): string[] {
