@@ -18,9 +18,8 @@ export interface PageRoom {
 }
 
 /** @param largest the bytes of the greatest record. */
-export function roomOf(largest: number, meta: string | null): PageRoom {
-  const metaBytes = meta === null ? 0 : Buffer.byteLength(meta)
-  return { widest: largest + 1, room: pageBytesMax - frameBytes - metaBytes }
+export function roomOf(largest: number, meta = ''): PageRoom {
+  return { widest: largest + 1, room: pageBytesMax - frameBytes - Buffer.byteLength(meta) }
 }
 
 /**

@@ -1,13 +1,12 @@
 // The state of a listing at a version of the registry, the last one included: they are read alike.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import { type PageRoom, roomOf } from '../page-size.ts'
 import { markOf } from '../listing/directory.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import type { Change, HeadInRegistry, ServingReads } from './reads.ts'
+import type { HeadInRegistry, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
 export interface ListingState {
@@ -36,17 +35,13 @@ export function readState(
     if (outside !== undefined) return outside
     // Records are of companies that are known.
     if (head !== undefined && head.total > 0) {
-      return after(reads.change(head.version), (change) =>
-        stateOf(selection, found, { version: head.version, change }),
-      )
+      return stateSince(reads, selection, found, head.version)
     }
-    return after(reads.knownSince(companyId, version ?? registry.version), (since) => {
-      if (since === undefined) return undefined
-      const changedIn = Math.max(since, head?.version ?? 0)
-      return after(reads.change(changedIn), (change) =>
-        stateOf(selection, found, { version: changedIn, change }),
-      )
-    })
+    return after(reads.knownSince(companyId, version ?? registry.version), (since) =>
+      since === undefined
+        ? undefined
+        : stateSince(reads, selection, found, Math.max(since, head?.version ?? 0)),
+    )
   })
 }
 
@@ -60,27 +55,24 @@ export function findOutside(
   return version < earliest ? { outside: 'pruned', earliest, latest } : undefined
 }
 
-function stateOf(
+/** @param version that in which the listing last changed. */
+function stateSince(
+  reads: ServingReads,
   { resource, version: asked }: Selection,
   { registry, head, first }: HeadInRegistry,
-  { version, change }: { readonly version: number; readonly change: Change },
-): ListingState {
-  return {
+  version: number,
+): Awaitable<ListingState> {
+  return after(reads.change(version), ({ lineage, committedAt }) => ({
     head: {
       total: head?.total ?? 0,
       version,
-      lineage: change.lineage + (head === undefined ? '' : markOf(head.directory)),
-      changedAt: change.committedAt,
+      lineage: lineage + (head === undefined ? '' : markOf(head.directory)),
+      changedAt: committedAt,
       dataVersion: asked ?? registry.version,
       latestVersion: registry.version,
     },
     meta: resource.metaOf === undefined ? undefined : (head?.meta ?? '[]'),
     row: head,
     first,
-  }
-}
-
-/** What the size of the pages of a listing depends on. */
-export function roomIn({ row, meta }: ListingState): PageRoom {
-  return roomOf(row?.largest ?? 0, meta ?? null)
+  }))
 }

@@ -4,9 +4,10 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
+import { roomOf } from '../page-size.ts'
 import type { OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
-import { type ListingState, readState, roomIn } from './listing-state.ts'
+import { type ListingState, readState } from './listing-state.ts'
 import { makeView } from './make-view.ts'
 import type { ServingReads } from './reads.ts'
 import type { Views } from './views.ts'
@@ -43,9 +44,9 @@ function readWhole(reads: ServingReads, selection: Selection, range: PageRange):
   const wanted = range.offset === 0 ? range.limit : 0
   return after(readState(reads, selection, wanted), (state) => {
     if (!isListed(state)) return state
-    const { row, first } = state
+    const { row, meta, first } = state
     if (row === undefined) return pageOf(state, nothing, 0)
-    return after(readPageTexts(reads, row, range, roomIn(state), first), (texts) =>
+    return after(readPageTexts(reads, row, range, roomOf(row.largest, meta), first), (texts) =>
       pageOf(state, texts, state.head.total),
     )
   })
@@ -103,7 +104,8 @@ async function readView(
   range: PageRange,
   state: FilledState,
 ): Promise<Page> {
-  const { row } = state
+  const { row, meta } = state
+  const room = roomOf(row.largest, meta)
   const key = keyOf(selection, state)
   const make = async () => {
     const view = await makeView(reads, selection, row)
@@ -115,7 +117,7 @@ async function readView(
   const view = views.get(key) ?? (await views.make(key, make, isLong ? turns : undefined))
   return reads.now(() =>
     after(checkHistory(reads, state), () =>
-      after(readViewTexts(reads, row.companyId, view, range, roomIn(state)), (texts) =>
+      after(readViewTexts(reads, row.companyId, view, range, room), (texts) =>
         pageOf(state, texts, countOf(view)),
       ),
     ),
