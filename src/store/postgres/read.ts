@@ -9,7 +9,6 @@ import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
-import { createViews } from '../serving/views.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { findCompanies, findNames, readRegistry } from '../sql/find-companies.ts'
@@ -45,7 +44,7 @@ export function createReader(pool: Pool, { storeId, role }: ReaderOptions): Stor
     withConnection(pool, async (client) => (await client.query<R>(config)).rows)
   return {
     storeId,
-    ...createListingReader(reads, createViews()),
+    ...createListingReader(reads),
     ...createCompanyReader(pool, reads, reading),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
     lastWithheld: () => lastWithheld(queries),

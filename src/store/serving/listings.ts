@@ -10,7 +10,7 @@ import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState } from './listing-state.ts'
 import { makeView } from './make-view.ts'
 import type { ServingReads } from './reads.ts'
-import type { Views } from './views.ts'
+import { createViews, type Views } from './views.ts'
 
 /** The part of a `StoreReader` that reads listings. */
 export type ListingReader = Pick<StoreReader, 'readHead' | 'readPage' | 'viewCounts'>
@@ -23,7 +23,8 @@ const shortListingMax = 10_000
 /** How often a page is read anew if its listing changes meanwhile. */
 const attemptsMax = 5
 
-export function createListingReader(reads: ServingReads, views: Views): ListingReader {
+export function createListingReader(reads: ServingReads): ListingReader {
+  const views = createViews()
   return {
     readHead: (selection) =>
       reads.now(() =>

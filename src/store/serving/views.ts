@@ -27,13 +27,13 @@ const ageMaxMs = 600_000
 const overheadBytes = 1_024
 
 /**
- * @param bytesMax bounds the views that are kept, besides one that is larger; 0 keeps none.
+ * @param bytesMax bounds the views that are kept, besides one that is larger.
  * @param clock returns milliseconds.
  */
 export function createViews(bytesMax = viewBytesUsual, clock = () => performance.now()) {
   const time = { ttl: ageMaxMs, perf: { now: clock }, ttlResolution: 0 }
   const sized = { sizeCalculation: sizeOf, ...time }
-  const small = new LRUCache<string, View>({ maxSize: Math.max(1, bytesMax), ...sized })
+  const small = new LRUCache<string, View>({ maxSize: bytesMax, ...sized })
   const most = { max: 1, maxSize: Number.MAX_SAFE_INTEGER }
   const large = new LRUCache<string, View>({ ...most, ...sized })
   const making = createSharedWork<View>('too many filtered listings are being prepared')
@@ -41,8 +41,7 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
     const view = await make()
-    const isLarge = bytesMax > 0 && sizeOf(view) > bytesMax
-    const cache = isLarge ? large : small
+    const cache = sizeOf(view) > bytesMax ? large : small
     cache.set(fixedKey(key), view)
     return view
   }

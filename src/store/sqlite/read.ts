@@ -10,7 +10,6 @@ import type { Selection } from '../selection.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
-import { createViews } from '../serving/views.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
@@ -40,7 +39,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     for (const kept of heads.values()) kept.clear()
   })
   const { now, renew } = snapshots
-  const listings = createListingReader({ ...reads, now }, createViews())
+  const listings = createListingReader({ ...reads, now })
   const companies = createCompanyReader(db, reads, snapshots, ids)
   const faults = rememberFault()
   const checkFile = watchFile(db, 'while being served; restart the server')
