@@ -49,12 +49,9 @@ export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[
 export type HidePhrases = (text: string) => string
 
 export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher): HidePhrases {
-  const byLength = Map.groupBy(phrases, ({ words }) => words)
+  const hashes = new Set(phrases.map(({ hash }) => hash))
   // Of two that begin at one word, the longer one is meant.
-  const lengths = [...byLength.keys()].sort((a, b) => b - a)
-  const known = new Map(
-    [...byLength].map(([length, some]) => [length, new Set(some.map(({ hash }) => hash))]),
-  )
+  const lengths = [...new Set(phrases.map(({ words }) => words))].sort((a, b) => b - a)
   return (text) => {
     const words = wordsIn(text)
     let written = ''
@@ -62,7 +59,7 @@ export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher
     for (let at = 0; at < words.length;) {
       const length = lengths.find((n) => {
         const some = words.slice(at, at + n)
-        return some.length === n && known.get(n)?.has(hashOf(hasher, some)) === true
+        return some.length === n && hashes.has(hashOf(hasher, some))
       })
       if (length === undefined) {
         at += 1
