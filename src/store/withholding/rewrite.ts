@@ -9,7 +9,7 @@ import {
   openDirectory,
   totalsOf,
 } from '../listing/directory.ts'
-import { addToCount, metaText, parseMeta, type ListingShape } from '../listing/shape.ts'
+import { addToCount, metaText, parseMeta, type ListingShape, typesOf } from '../listing/shape.ts'
 import { leavesOf, namedSegments } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
@@ -117,19 +117,16 @@ async function replaceSegment(
   if (texts === null) return undefined
   const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
   if (mayHold?.(bytes) === false) return undefined
-  const types = new Map<string, number>()
   const records: ListedRecord[] = []
+  const gone: ListedRecord[] = []
   let isChanged = false
   for (const record of recordsOf(decodeEntries(shape, entries), bytes)) {
     const now = change(record)
-    if (now !== undefined) records.push(now)
+    if (now === undefined) gone.push(record)
+    else records.push(now)
     if (now === record) continue
     isChanged = true
     onChanged(record, now === undefined)
-    const { metaColumn } = shape
-    if (now === undefined && metaColumn !== undefined) {
-      addToCount(types, record.values[metaColumn], 1)
-    }
   }
   if (!isChanged) return undefined
   const made = cutSegments(shape, records, 'within').map(({ encoded, count, largest }) => {
@@ -138,7 +135,7 @@ async function replaceSegment(
     return { entry, row: { companyId, segment, ...encoded } }
   })
   await tables.putSegments(made.map(({ row }) => row))
-  return { entries: made.map(({ entry }) => entry), types }
+  return { entries: made.map(({ entry }) => entry), types: typesOf(shape, gone) }
 }
 
 /** Writes a head anew if it names segments that were replaced. */
