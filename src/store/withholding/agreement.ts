@@ -32,23 +32,19 @@ export async function compareWithList(db: Queries, place: ListPlace): Promise<Ag
   const [row] = await db.rows('select id, withheld from store')
   const [registry, state] = [String(row?.['id']), String(row?.['withheld'])]
   const text = await place.read(db)
-  if (text === undefined) {
-    if (state === noState || place.isOptional === true) {
-      const newText = newList()
-      const list = parseList(newText, place.name)
-      return { list, newText, behind: 0, registry, isForeign: false }
-    }
+  if (text === undefined && state !== noState && place.isOptional !== true) {
     throw new OperatorError(
       `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
         'backup, or say where it is with --withheld',
     )
   }
-  const list = parseList(text, place.name)
+  const newText = text === undefined ? newList() : ''
+  const list = parseList(text ?? newText, place.name)
   const isForeign = list.registry !== undefined && list.registry !== registry
   if (isForeign && place.isToAdopt !== true) throw ofAnother(place)
-  const at = list.states.indexOf(state)
+  const at = text === undefined ? 0 : list.states.indexOf(state)
   const behind = list.states.length - 1 - at
-  if (at >= 0) return { list, newText: '', behind, registry, isForeign }
+  if (at >= 0) return { list, newText, behind, registry, isForeign }
   throw new OperatorError(
     `${place.name} is not the list of what the store withholds, or an earlier state of it; ` +
       'restore it from its own backup, or name another one with --withheld',
