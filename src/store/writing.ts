@@ -15,8 +15,8 @@ import { createGate } from './withholding/gate.ts'
 import type { ListPlace } from './withholding/list.ts'
 import {
   adopt,
-  type AdoptRequest,
   bringUp,
+  type EntryRequest,
   lift,
   type LiftRequest,
   withhold,
@@ -53,7 +53,6 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
   const { use, list } = access
   const compare = () => use((db) => compareWithList(db, list))
   const place = { list, resources }
-  const patient = { onWait: () => undefined }
   const { behind, isForeign } = await compare()
   const isToCatchUp = behind > 0 && !isForeign
   const change = async <T>(work: (db: ImportConnection) => Promise<T>) => {
@@ -68,14 +67,14 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
   return {
     readStoreId: () => use(readStoreId),
     /** How many entries of the list of what is withheld the store lacked when it was opened. */
-    caughtUp: isToCatchUp ? await change((db) => bringUp(db, place, patient)) : 0,
+    caughtUp: isToCatchUp ? await change((db) => bringUp(db, place)) : 0,
     async beginImport(plan: ImportPlan) {
       const gate = createGate((await compare()).list, plan)
       return change((db) => beginImport(db, plan, gate))
     },
     withhold: (request: WithholdRequest) => change((db) => withhold(db, place, request)),
     lift: (request: LiftRequest) => change((db) => lift(db, place, request)),
-    adopt: (request: AdoptRequest) => change((db) => adopt(db, place, request)),
+    adopt: (request: EntryRequest) => change((db) => adopt(db, place, request)),
     lastWithheld: () => use(lastWithheld),
     /** The list of what is withheld: orders, and what has ended some. */
     readWithheld: async () => (await compare()).list.entries,

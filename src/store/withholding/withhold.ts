@@ -5,7 +5,6 @@
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
-import type { LockWait } from '../work-watch.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
 import { type Applied, applyOrder, type Course, type Located, type Wanted } from './apply.ts'
@@ -36,7 +35,7 @@ export type AskedSubject =
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
 /** What an entry of the list says besides what it does, and how long that may take. */
-interface EntryRequest extends Reason, Course {
+export interface EntryRequest extends Reason, Course {
   readonly isDryRun?: boolean
 }
 
@@ -49,8 +48,6 @@ export interface LiftRequest extends EntryRequest {
   /** The number of the order. */
   readonly lifts: number
 }
-
-export type AdoptRequest = EntryRequest
 
 /** What was withheld, or would be. */
 export interface Withheld {
@@ -124,7 +121,7 @@ export function lift(
 export function adopt(
   db: ImportConnection,
   place: WithholdingPlace,
-  request: AdoptRequest,
+  request: EntryRequest,
 ): Promise<Withheld> {
   return addEntry(db, place, request, async (agreed) => {
     const { list, registry, isForeign } = agreed
@@ -169,13 +166,10 @@ async function addEntry(
 }
 
 /** Brings a store that is behind its list up to it; returns how many entries were missing. */
-export async function bringUp(
-  db: ImportConnection,
-  place: WithholdingPlace,
-  wait: LockWait,
-): Promise<number> {
-  await db.begin(wait)
-  const { behind } = await agree(db, place, { ...wait, startedAt: Date.now() })
+export async function bringUp(db: ImportConnection, place: WithholdingPlace): Promise<number> {
+  const course = { onWait: () => undefined, startedAt: Date.now() }
+  await db.begin(course)
+  const { behind } = await agree(db, place, course)
   await db.commit()
   return behind
 }
