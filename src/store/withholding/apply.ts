@@ -9,7 +9,7 @@ import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { drawLineage } from '../sql/import-log.ts'
 import type { WorkWatch } from '../work-watch.ts'
-import { forgetExamples, labelsOf } from './forget-examples.ts'
+import { forgetExamples } from './forget-examples.ts'
 import { hideKeys } from './hide-keys.ts'
 import { type Found, hashCompany, type Hasher, type OrderKind, type Subject } from './list.ts'
 import { logWithholding } from './log-withholding.ts'
@@ -82,7 +82,7 @@ export async function applyOrder(
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
   await dropIds(work)
-  await forgetWithheld(work, former, found)
+  await forgetExamples(work, former, found.phrases)
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
@@ -118,16 +118,6 @@ async function namesOf(
     ...(await tables.companiesById(ids)),
     ...past.map(({ companyId: id, ...named }) => ({ id, ...named })),
   ]
-}
-
-/** Takes examples of what is withheld out of the log. */
-async function forgetWithheld(
-  { db, tables, touched, hasher }: Work,
-  former: readonly CompanyRow[],
-  { phrases }: Found,
-): Promise<void> {
-  const companies = await tables.companiesById([...new Set(touched.map((one) => one.companyId))])
-  await forgetExamples(db, labelsOf([...former, ...companies]), createHidePhrases(phrases, hasher))
 }
 
 const idsAtOnce = 1_000

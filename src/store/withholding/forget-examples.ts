@@ -2,27 +2,23 @@
 // companies are taken out of it.
 
 import type { CompanyRow } from '../listing/tables.ts'
-import type { Database } from '../sql/database.ts'
-import type { HidePhrases } from './phrases.ts'
+import type { Work } from './apply.ts'
+import type { PhraseHash } from './list.ts'
+import { createHidePhrases } from './phrases.ts'
 
-/** What the log calls companies: as in their registers, or by their numbers. */
-export function labelsOf(
-  companies: Iterable<Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>>,
-): Set<string> {
-  const labels = new Set<string>()
-  for (const { id, jurisdiction, identifier } of companies) {
-    labels.add(String(id))
-    if (identifier !== null) labels.add(`${jurisdiction ?? ''} ${identifier}`)
-  }
-  return labels
-}
-
-/** @param labels of the companies about which something is withheld. */
+/**
+ * Takes examples of what is withheld out of the log.
+ *
+ * @param former what the companies that are erased were called.
+ */
 export async function forgetExamples(
-  db: Database,
-  labels: ReadonlySet<string>,
-  hidePhrases: HidePhrases,
+  { db, tables, touched, hasher }: Work,
+  former: readonly CompanyRow[],
+  phrases: readonly PhraseHash[],
 ): Promise<void> {
+  const companies = await tables.companiesById([...new Set(touched.map((one) => one.companyId))])
+  const labels = labelsOf([...former, ...companies])
+  const hidePhrases = createHidePhrases(phrases, hasher)
   const isWithheld = (value: unknown) =>
     typeof value === 'string' && (labels.has(value) || hidePhrases(value) !== value)
   const tells = (value: unknown) =>
@@ -38,4 +34,14 @@ export async function forgetExamples(
     const set = 'update imports set difference = $kept where version = $version'
     await db.run(set, { kept, version: Number(version) })
   }
+}
+
+/** What the log calls companies: as in their registers, or by their numbers. */
+function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
+  const labels = new Set<string>()
+  for (const { id, jurisdiction, identifier } of companies) {
+    labels.add(String(id))
+    if (identifier !== null) labels.add(`${jurisdiction ?? ''} ${identifier}`)
+  }
+  return labels
 }
