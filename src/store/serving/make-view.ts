@@ -28,7 +28,10 @@ export async function makeView(
   const fields = { shape, orderBy: resource.order.by }
   const scan = createScan(fields, filters, sort)
   const pace = createPace()
-  for await (const { numbers, entries, texts } of readBatches(reads, head, scan.readsTexts)) {
+  for (const some of inBatches(await leavesOf(reads, head), batchLength)) {
+    const numbers = some.map(({ segment }) => segment)
+    const entries = await reads.entries(head.companyId, numbers)
+    const texts = scan.readsTexts ? await reads.texts(head.companyId, numbers) : undefined
     for (const [n, segment] of numbers.entries()) {
       const index = decodeEntries(shape, entries[n] ?? noBytes, scan.columns, scan.lists)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
@@ -42,30 +45,6 @@ export async function makeView(
 }
 
 const noBytes = new Uint8Array()
-
-interface Batch {
-  readonly numbers: readonly number[]
-  readonly entries: readonly Uint8Array[]
-  readonly texts: readonly Uint8Array[] | undefined
-}
-
-/** Reads all segments of a listing, in order. */
-async function* readBatches(
-  reads: ServingReads,
-  head: HeadRow,
-  readsTexts: boolean,
-): AsyncGenerator<Batch> {
-  const { companyId } = head
-  for (const some of inBatches(await leavesOf(reads, head), batchLength)) {
-    const numbers = some.map(({ segment }) => segment)
-    const entries = await reads.entries(companyId, numbers)
-    yield {
-      numbers,
-      entries,
-      texts: readsTexts ? await reads.texts(companyId, numbers) : undefined,
-    }
-  }
-}
 
 /** The values of a field in the records of a segment. */
 function valuesOf(texts: Uint8Array, field = ''): unknown[] {
