@@ -43,7 +43,7 @@ export async function readCompany(
   if (identity === undefined) return undefined
   const heads = await readCompanyHeads(snapshot, id, version)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
-  const listings = await summarise(snapshot, asked, { heads, identity, countListings })
+  const listings = await summarise(snapshot, asked, heads, identity, countListings)
   const changes = [
     await snapshot.change(identity.changedIn),
     ...said.changes,
@@ -99,17 +99,13 @@ async function readAll(snapshot: Snapshot, head: HeadRow): Promise<ListedRecord[
   ])
 }
 
-interface Summarised {
-  readonly heads: ReadonlyMap<string, HeadRow>
-  readonly identity: Identity
-  readonly countListings: CountListings
-}
-
 /** The listings that are asked for, and the imports that last changed them. */
 async function summarise(
   snapshot: Snapshot,
   { resources }: CompanyRequest,
-  { heads, identity, countListings }: Summarised,
+  heads: ReadonlyMap<string, HeadRow>,
+  identity: Identity,
+  countListings: CountListings,
 ): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
   const listed: CountedListing[] = []
   const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
