@@ -21,34 +21,29 @@ import {
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'
 
-/** The gate of an import. */
-export interface Gate {
-  /** A row as it may be staged: the same, without what is withheld, or undefined for none of it. */
-  pass(row: StagedRow): StagedRow | undefined
-  /** The identity of a refused row. */
-  passRefused(row: RefusedRow): RefusedRow
-  /** How many rows had something that is withheld. */
-  count(): number
-  /**
-   * @throws OperatorError if something was withheld since the list was read; asked under the write
-   *   lock.
-   */
-  checkState(db: Queries): Promise<void>
-}
+export type Gate = ReturnType<typeof createGate>
 
-export function createGate(list: List, plan: ImportPlan): Gate {
+/** Makes the gate of an import. */
+export function createGate(list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const passes = list.entries.length === 0 ? undefined : createPasses(list, plan)
   let count = 0
   return {
-    pass(row) {
+    /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
+    pass(row: StagedRow): StagedRow | undefined {
       const passed = passes === undefined ? row : passes.row(row)
       if (passed?.content !== row.content) count += 1
       return passed
     },
-    passRefused: (row) => (passes === undefined ? row : passes.key(row)),
+    /** The identity of a refused row. */
+    passRefused: (row: RefusedRow) => (passes === undefined ? row : passes.key(row)),
+    /** How many rows had something that is withheld. */
     count: () => count,
-    async checkState(db) {
+    /**
+     * @throws OperatorError if something was withheld since the list was read; asked under the
+     *   write lock.
+     */
+    async checkState(db: Queries): Promise<void> {
       if ((await readState(db)) === state) return
       throw new OperatorError(
         'something was withheld while this import read its files; nothing was changed, ' +
