@@ -32,6 +32,13 @@ before(async () => {
   await migrateStore(db, resources, { isDistributed: true, onWait: () => undefined })
   const rows = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, company_id: n + 1, name: 'one' }))
   await importRows('unused', 'rights', rows, { at: db })
+  const companies = rows.map(({ id }) => ({
+    id,
+    jurisdiction: 'GB',
+    identifier: `${id}`,
+    name: 'Company',
+  }))
+  await importRows('unused', 'companies', companies, { at: db })
   const places = await runOn<{ id: number; port: number }>(
     nodes.coordinator,
     `select c.id::integer as id, s.nodeport as port from stalls.companies c
@@ -100,6 +107,21 @@ test('a silent node takes no other node’s companies with it (A)', { skip }, as
   while (!(await isBack())) await sleep(20)
   isOver = true
   await Promise.all(clients)
+})
+
+test('a company can be read as soon as its silent node is back (A)', { skip }, async (t) => {
+  const [silent = assert.fail('there are workers')] = citus().workers
+  const store = await openStoreReader(db, { pool: 4, statementMs: 500, waitMs: 1_000 })
+  t.after(() => store.close())
+  const [companyId = 0] = companiesAt.get(silent.port) ?? []
+  const asked = { companyId, version: undefined, resources: [] }
+  const goOn = silence(t, silent)
+  await assert.rejects(async () => store.readCompany(asked))
+  goOn()
+  // A node rests for a second after it was silent.
+  await sleep(1_100)
+  const found = (await store.readCompany(asked)) as { company: { name: unknown } }
+  assert.equal(found.company.name, 'Company')
 })
 
 test('a command says that a node is silent, and ends (B)', { skip }, async (t) => {

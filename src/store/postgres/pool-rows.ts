@@ -62,18 +62,14 @@ export interface Snapshots {
 /** @param even undefined for a store that is not distributed. */
 export function createSnapshots(
   pool: Pool,
-  reads: ServingReads,
+  reads: Pick<ServingReads, 'change'>,
   even: EvenState | undefined,
 ): Snapshots {
   const ownDialect = even === undefined ? dialect : distributedDialect
   const snapshotOf = (rows: Rows): Snapshot => ({
     ...{ dialect: ownDialect, rows },
-    get tables() {
-      return lookupsOver({ dialect: ownDialect, rows }, listingReads(rows))
-    },
-    texts: (companyId, segments) => reads.texts(companyId, segments),
-    entries: (companyId, segments) => reads.entries(companyId, segments),
-    change: (version) => reads.change(version),
+    tables: lookupsOver({ dialect: ownDialect, rows }, listingReads(rows)),
+    change: reads.change,
   })
   const ofVersions = snapshotOf(rowsIn(pool))
 

@@ -90,10 +90,10 @@ async function readSaid(
 }
 
 /** All records of what sources say. */
-async function readAll(snapshot: Snapshot, head: HeadRow): Promise<ListedRecord[]> {
-  const numbers = (await leavesOf(snapshot, head)).map(({ segment }) => segment)
-  const entries = await snapshot.entries(head.companyId, numbers)
-  const texts = await snapshot.texts(head.companyId, numbers)
+async function readAll({ tables }: Snapshot, head: HeadRow): Promise<ListedRecord[]> {
+  const numbers = (await leavesOf(tables, head)).map(({ segment }) => segment)
+  const entries = await tables.entries(head.companyId, numbers)
+  const texts = await tables.texts(head.companyId, numbers)
   return entries.flatMap((one, n) => [
     ...recordsOf(decodeEntries(attributesShape, one), texts[n] ?? new Uint8Array()),
   ])
@@ -116,7 +116,7 @@ async function summarise(
     found.push({ summary: { resource, total, version }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
-  const counts = await countListings(snapshot, listed)
+  const counts = await countListings(snapshot.tables, listed)
   return found.map(({ summary, change }) => {
     const { resource } = summary
     return {

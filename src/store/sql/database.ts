@@ -4,7 +4,7 @@
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { Dialect, RowReader, RowWriter } from './dialect.ts'
-import type { ListingLookups, ListingReads, ListingTables } from '../listing/tables.ts'
+import type { ListingLookups, ListingTables } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
@@ -67,8 +67,7 @@ export function optionalNumber(value: Value | undefined): number | undefined {
 }
 
 /** Reads that all see one state of a store, for answers that one statement cannot give. */
-export interface Snapshot
-  extends RowReader, Pick<ListingReads, 'texts' | 'entries'>, Pick<ServingReads, 'change'> {
+export interface Snapshot extends RowReader, Pick<ServingReads, 'change'> {
   /** Looks up listings, companies and changes by their keys. */
   readonly tables: ListingLookups
 }

@@ -156,16 +156,15 @@ export function createSnapshots(
     const rows = checked((sql: string, ...parameters: readonly Parameter[]) =>
       rowsOf(sql, parameters),
     ) as RowReader['rows']
-    const head = checked(reads.head)
-    const listing = { texts: checked(reads.texts), entries: checked(reads.entries) }
+    const [head, texts] = [checked(reads.head), checked(reads.texts)]
+    const listings = { head, texts, entries: checked(reads.entries) }
     let tables: ListingLookups | undefined
     return {
       dialect,
       rows,
-      ...listing,
       change: checked(reads.change),
       get tables() {
-        return (tables ??= lookupsOver({ dialect, rows }, { head, ...listing }))
+        return (tables ??= lookupsOver({ dialect, rows }, listings))
       },
     }
   }
