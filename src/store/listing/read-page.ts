@@ -2,7 +2,7 @@
 // them, whose texts are cut at both ends.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import { recordSeparator } from '../record-texts.ts'
+import { findSeparator, recordSeparator } from '../record-texts.ts'
 import { greatestLimit, type PageRoom } from '../page-size.ts'
 import { findRange, type LeafRange } from './directory.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
@@ -128,7 +128,7 @@ function placeOf(bytes: Buffer, count: number, n: number): number {
   let at: number
   if (n <= count / 2) {
     at = 0
-    for (let found = 0; found < n; found++) at = bytes.indexOf(separator, at + 1)
+    for (let found = 0; found < n; found++) at = findSeparator(bytes, at + 1)
   } else {
     at = bytes.length
     for (let found = count; found > n; found--) at = bytes.lastIndexOf(separator, at - 1)
