@@ -2,7 +2,7 @@
 
 import Negotiator from 'negotiator'
 import type { Resource } from '../../resources/resource.ts'
-import { findSeparator } from '../../store/record-texts.ts'
+import { findSeparator, textIn } from '../../store/record-texts.ts'
 import { createCsvWriter } from '../../resources/csv.ts'
 import { invalid } from '../errors.ts'
 import { type Given, readValue } from './members.ts'
@@ -79,7 +79,8 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   const csv = createCsvWriter(Object.keys(resource.fields))
   const writer: RecordWriter = {
     header: csv.header,
-    bytes: (texts) => Buffer.from(texts.map((one) => csv.rows(viewOf(one).toString())).join('')),
+    // Not one text of all: what a collection of garbage meets has to be copied by it.
+    bytes: (texts) => Buffer.concat(texts.map((one) => Buffer.from(csv.rows(textIn(one))))),
   }
   csvWriters.set(resource, writer)
   return writer
@@ -99,8 +100,4 @@ function writeLines(texts: readonly Uint8Array[]): Buffer {
     lines[end++] = lineEnd
   }
   return lines
-}
-
-function viewOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length)
 }
