@@ -1,31 +1,20 @@
 // Contract section 8: finding companies by number and by words of their name.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Document, readAnnouncement } from '../support/announcement.ts'
-import { importRows } from '../support/import-rows.ts'
-import { type Answer, checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+import { askAnnounced } from '../support/announcement.ts'
+import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
 const made = await makeApp({ after })
 const { ask, store } = made
-const rows = [
+await store.importRows('companies', [
   { jurisdiction: 'GB', identifier: '09876543', name: 'Northwind Trading Ltd' },
   { jurisdiction: 'GB', identifier: '11111111', name: 'Northwind' },
   { jurisdiction: 'DE', identifier: '09876543', name: 'Südwind Handel GmbH' },
   { jurisdiction: 'FR', identifier: 'a&b=c', name: 'Northwind Transport' },
   { jurisdiction: 'FR', identifier: '5' },
-]
-await importRows(join(store.folder, 'rows'), 'companies', rows, { at: store.db })
-const document = JSON.parse((await ask('/openapi.json')).text) as Document
-const { checkAnnounced } = readAnnouncement(document)
-const operation = document.paths['/api/v1/companies']?.get ?? assert.fail()
-
-async function find(query: string, question?: Parameters<typeof ask>[1]): Promise<Answer> {
-  const answer = await ask(`/api/v1/companies${query}`, question)
-  checkAnnounced(operation, answer)
-  return answer
-}
+])
+const find = await askAnnounced(made, '/api/v1/companies')
 
 const namesIn = (answer: Answer) =>
   (memberOf(answer, 'companies') as { name: string | null }[]).map(({ name }) => name)
@@ -70,9 +59,7 @@ test('pages of companies are those of a listing: counters, links, limits (8.2)',
 })
 
 test('a body has the same members as the query (1.2, 8)', async () => {
-  const json = { 'content-type': 'application/json' }
-  const ofBody = (body: unknown, query = '') =>
-    find(query, { headers: json, body: JSON.stringify(body) })
+  const ofBody = (json: object, query = '') => find(query, { json })
   const byNumber = await ofBody({ identifier: ['09876543', '5'], jurisdiction: 'GB' })
   assert.deepEqual(namesIn(byNumber), ['Northwind Trading Ltd'])
   assert.equal(
@@ -114,13 +101,11 @@ test('more than 1,000 names are a 400 that asks for another word (8.2)', async (
   const named = Array.from({ length: 1_001 }, (_, n) => ({
     ...{ jurisdiction: 'GB', identifier: String(n), name: `Wide Number ${n}` },
   }))
-  const importTo = (some: object[]) =>
-    importRows(join(many.store.folder, 'rows'), 'companies', some, { at: many.store.db })
-  await importTo(named.slice(1))
+  await many.store.importRows('companies', named.slice(1))
   const path = '/api/v1/companies?q=wide'
   const all = await many.ask(`${path}&limit=1000`)
   assert.equal(namesIn(all).length, 1_000)
-  await importTo(named)
+  await many.store.importRows('companies', named)
   checkFailure(await many.ask(path), 400, 'More than 1000 names match; add another word')
   checkFailure(await many.ask('/api/v1/companies?q=w'), 400, /^More than 1000 names/)
   assert.deepEqual(namesIn(await many.ask(`${path}%20777`)), ['Wide Number 777'])
@@ -132,8 +117,7 @@ test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', 
   const named = Array.from({ length: 300 }, (_, n) => ({
     ...{ jurisdiction: 'GB', identifier: String(n), name: nameOf(n) },
   }))
-  const at = { at: many.store.db }
-  await importRows(join(many.store.folder, 'rows'), 'companies', named, at)
+  await many.store.importRows('companies', named)
   const path = '/api/v1/companies?q=wide'
   const message = 'The page would be larger than 16 MiB; ask for it with a limit of 255 or less'
   checkFailure(await many.ask(`${path}&limit=1000`), 400, message)
@@ -144,25 +128,18 @@ test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', 
 test('the tag is that of the answer: HEAD, 304, other keys, methods (1.1, 2, 5, 7)', async () => {
   const query = '?q=northwind'
   const first = await find(query)
-  const tag = first.headers['etag'] ?? ''
   assert.equal(first.headers['cache-control'], 'private, no-cache')
   assert.equal(first.headers['data-version'], '1')
-  const again = await find(query, { headers: { 'if-none-match': tag } })
-  assert.deepEqual([again.status, again.text], [304, ''])
-  const head = await ask(`/api/v1/companies${query}`, { method: 'HEAD' })
-  assert.deepEqual([head.status, head.headers['etag'], head.text], [200, tag, ''])
+  const tag = await checkTag((question) => ask(`/api/v1/companies${query}`, question))
   assert.notEqual((await find('?q=northwind%20t')).headers['etag'], tag)
   checkFailure(await find(query, { method: 'POST' }), 405, 'Method Not Allowed')
   checkFailure(await find(query, { authorization: null }), 403, 'Forbidden')
-  const keyOf = async (scopes: readonly string[]) =>
-    `Bearer ${await store.issueKey({ name: scopes.join('+'), scopes })}`
-  const narrow = await keyOf(['rights'])
-  checkFailure(await find(query, { authorization: narrow }), 403, 'Forbidden')
-  const named = await keyOf(['companies'])
-  assert.equal((await find(query, { authorization: named })).status, 200)
-  const listing = await ask('/api/v1/companies/1000000000001/rights', { authorization: named })
+  const narrow = { key: await store.issueKey({ name: 'narrow', scopes: ['rights'] }) }
+  checkFailure(await find(query, narrow), 403, 'Forbidden')
+  const named = { key: await store.issueKey({ name: 'named', scopes: ['companies'] }) }
+  assert.equal((await find(query, named)).status, 200)
+  const listing = await ask('/api/v1/companies/1000000000001/rights', named)
   checkFailure(listing, 403, 'Forbidden')
   // Naming a company in a path needs no scope of its own (7).
-  const byName = await ask('/api/v1/companies/GB:11111111/rights', { authorization: narrow })
-  assert.equal(byName.status, 200)
+  assert.equal((await ask('/api/v1/companies/GB:11111111/rights', narrow)).status, 200)
 })

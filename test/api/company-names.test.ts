@@ -1,16 +1,13 @@
 // Contract 1.5: a company in a path by its name in a register.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { companiesScope } from '../../src/store/keys.ts'
-import { importRows } from '../support/import-rows.ts'
-import { checkFailure, makeApp, messageOf, pathOf, type TestApp } from '../support/make-app.ts'
-import type { Scope } from '../support/temp-store.ts'
+import { checkFailure, makeApp, memberOf, messageOf, pathOf } from '../support/make-app.ts'
 
-/** Companies, each with a right, and a few events. */
+/** Companies, each with a right. */
 const names = [
   ['GB', '09876543'],
   ['GB', 'SC123456'],
@@ -18,54 +15,37 @@ const names = [
   ['DE', '00:1'],
 ] as const
 
-async function makeRegistry(scope: Scope): Promise<TestApp> {
-  const made = await makeApp(scope)
-  const rows = names.map(([jurisdiction, identifier], at) => ({
-    id: at + 1,
-    name: identifier,
-    company_jurisdiction: jurisdiction,
-    company_identifier: identifier,
-  }))
-  await importRows(join(made.store.folder, 'rows'), 'rights', rows, { at: made.store.db })
-  return made
-}
-
-let made: TestApp
-const endings: (() => Promise<void>)[] = []
-before(async () => {
-  made = await makeRegistry({ after: (work) => void endings.push(work) })
-})
-after(async () => {
-  for (const end of endings.toReversed()) await end()
-})
+const { ask, store } = await makeApp({ after })
+const rows = names.map(([jurisdiction, identifier], at) => ({
+  ...{ id: at + 1, name: identifier },
+  ...{ company_jurisdiction: jurisdiction, company_identifier: identifier },
+}))
+await store.importRows('rights', rows)
 
 test('a name in a path is the company, percent-encoded where it must be (1.5)', async () => {
   for (const [at, [jurisdiction, identifier]] of names.entries()) {
     const name = `${jurisdiction}:${encodeURIComponent(identifier)}`
     for (const segment of [name, encodeURIComponent(`${jurisdiction}:${identifier}`)]) {
-      const answer = await made.ask(pathOf(rights, segment))
+      const answer = await ask(pathOf(rights, segment))
       assert.equal(answer.status, 200, answer.text)
-      const { rights: records } = JSON.parse(answer.text) as { rights: { id: number }[] }
-      assert.deepEqual(
-        records.map(({ id }) => id),
-        [at + 1],
-      )
+      const ids = (memberOf(answer, 'rights') as { id: number }[]).map(({ id }) => id)
+      assert.deepEqual(ids, [at + 1])
     }
   }
 })
 
 test('by name or by id, the page is the same, and so is its tag (5)', async () => {
   for (const resource of resources) {
-    const byName = await made.ask(`${pathOf(resource, 'GB:09876543')}?limit=7`)
+    const byName = await ask(`${pathOf(resource, 'GB:09876543')}?limit=7`)
     const location = byName.headers['content-location'] ?? ''
     assert.match(location, new RegExp(`^/api/v1/companies/\\d+/${resource.name}\\?page=1&limit=7$`))
-    const byId = await made.ask(location)
+    const byId = await ask(location)
     assert.equal(byId.headers['content-location'], undefined)
     assert.equal(byId.text, byName.text)
     for (const header of ['etag', 'link', 'data-version', 'last-modified']) {
       assert.equal(byId.headers[header], byName.headers[header], header)
     }
-    const again = await made.ask(`${pathOf(resource, 'GB:09876543')}?limit=7`, {
+    const again = await ask(`${pathOf(resource, 'GB:09876543')}?limit=7`, {
       headers: { 'if-none-match': byId.headers['etag'] ?? '' },
     })
     assert.equal(again.status, 304)
@@ -84,39 +64,40 @@ test('an unknown name is a 404 that names near ones (1.5)', async () => {
     ['gb:sc 123456', 'GB:SC123456'],
   ]
   for (const [asked, expected] of near) {
-    const answer = await made.ask(pathOf(rights, encodeURIComponent(asked)))
+    const answer = await ask(pathOf(rights, encodeURIComponent(asked)))
     const message = `Company ${asked} is not in the registry; did you mean ${expected}?`
     checkFailure(answer, 404, message)
   }
-  const far = await made.ask(pathOf(rights, 'GB:11111111'))
+  const far = await ask(pathOf(rights, 'GB:11111111'))
   checkFailure(far, 404, 'Company GB:11111111 is not in the registry')
-  const long = await made.ask(pathOf(rights, `GB:${'9'.repeat(2_000)}`))
+  const long = await ask(pathOf(rights, `GB:${'9'.repeat(2_000)}`))
   assert.equal(long.status, 404)
   assert.ok(messageOf(long).length < 200)
 })
 
 test('a key without the scope of companies learns of no other company (1.5, 7)', async () => {
   const scopes = ['rights'] as const
-  const plain = await made.store.issueKey({ name: 'rights alone', scopes })
-  const both = await made.store.issueKey({ name: 'both', scopes: [...scopes, companiesScope] })
+  const plain = await store.issueKey({ name: 'rights alone', scopes })
+  const both = await store.issueKey({ name: 'both', scopes: [...scopes, companiesScope] })
   for (const [key, advice] of [
     [plain, ''],
     [both, '; did you mean GB:09876543?'],
   ] as const) {
-    const answer = await made.ask(pathOf(rights, 'GB:9876543'), { authorization: `Bearer ${key}` })
+    const answer = await ask(pathOf(rights, 'GB:9876543'), { key })
     checkFailure(answer, 404, `Company GB:9876543 is not in the registry${advice}`)
   }
 })
 
 test('a wrong parameter is reported before an unknown name (1.4)', async () => {
-  const answer = await made.ask(`${pathOf(rights, 'GB:1')}?limit=0`)
+  const answer = await ask(`${pathOf(rights, 'GB:1')}?limit=0`)
   checkFailure(answer, 400, /^limit is "0"/)
 })
 
 test('a company that an import has just named is found (1.5)', async () => {
   const path = pathOf(rights, 'FR:1')
-  checkFailure(await made.ask(path), 404, 'Company FR:1 is not in the registry')
-  const rows = [{ id: 99, company_jurisdiction: 'FR', company_identifier: '1' }]
-  await importRows(join(made.store.folder, 'rows'), 'rights', rows, { at: made.store.db })
-  assert.equal((await made.ask(path)).status, 200)
+  checkFailure(await ask(path), 404, 'Company FR:1 is not in the registry')
+  await store.importRows('rights', [
+    { id: 99, company_jurisdiction: 'FR', company_identifier: '1' },
+  ])
+  assert.equal((await ask(path)).status, 200)
 })

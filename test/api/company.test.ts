@@ -1,42 +1,30 @@
 // Contract 8.4: a company as a whole, and 9.1 to 9.3: as it was.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
-import { type Document, readAnnouncement } from '../support/announcement.ts'
-import { importRows } from '../support/import-rows.ts'
-import { type Answer, checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+import { events } from '../../src/resources/events.ts'
+import { askAnnounced } from '../support/announcement.ts'
+import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
 
 const made = await makeApp({ after })
 const { ask, store } = made
-const load = (target: string, rows: readonly object[], options: object = {}) =>
-  importRows(join(store.folder, 'rows'), target, rows, { at: store.db, ...options })
 const names = { company_jurisdiction: 'GB', company_identifier: '09876543' }
 const right = (id: number, status: string | null) => ({ ...names, id, status, object_type: 'mark' })
 
-await load('companies', [{ jurisdiction: 'GB', identifier: '09876543', name: 'Northwind' }], {
+const named = (name: string) => ({ jurisdiction: 'GB', identifier: '09876543', name })
+await store.importRows('companies', [named('Northwind')], {
   ...{ source: 'gb', asOf: '2024-01-31T00:00:00Z' },
 })
-await load('rights', [right(1, 'registered'), right(2, 'ended'), right(3, 'registered')], {
-  asOf: '2024-02-01T00:00:00Z',
-})
-await load('companies', [{ jurisdiction: 'GB', identifier: '09876543', name: 'Nw', size: 3 }], {
+const registered = [right(1, 'registered'), right(2, 'ended'), right(3, 'registered')]
+await store.importRows('rights', registered, { asOf: '2024-02-01T00:00:00Z' })
+await store.importRows('companies', [{ ...named('Nw'), size: 3 }], {
   ...{ source: 'a list', asOf: '2024-02-29T00:00:00Z' },
 })
-await load('rights', [right(2, null), right(4, null)])
+await store.importRows('rights', [right(2, null), right(4, null)])
 const id = 1_000_000_000_001
 const path = `/api/v1/companies/${id}`
-
-const document = JSON.parse((await ask('/openapi.json')).text) as Document
-const { checkAnnounced } = readAnnouncement(document)
-const operation = document.paths['/api/v1/companies/{company_id}']?.get ?? assert.fail()
-
-async function get(query = '', question?: Parameters<typeof ask>[1]): Promise<Answer> {
-  const answer = await ask(`${path}${query}`, question)
-  checkAnnounced(operation, answer)
-  return answer
-}
+const get = await askAnnounced(made, '/api/v1/companies/{company_id}', path)
 
 type Company = Readonly<Record<string, unknown>> & {
   readonly listings: Readonly<Record<string, { readonly total: number; readonly counts: object }>>
@@ -86,11 +74,7 @@ test('a company is as it was at a version (9.1)', async () => {
   const first = companyIn(await get('?version=1'))
   assert.equal(first.listings['rights']?.total, 0)
   assert.equal((await get('?version=4')).text, (await get()).text)
-  const inBody = await get('', {
-    headers: { 'content-type': 'application/json' },
-    body: '{"version":2}',
-  })
-  assert.equal(inBody.text, then.text)
+  assert.equal((await get('', { json: { version: 2 } })).text, then.text)
 })
 
 test('a day or a moment finds the version (9.2)', async () => {
@@ -137,29 +121,23 @@ test('a company that was not known then is a 404 (9.3)', async (t) => {
 })
 
 test('only listings that the key may read are in it (7, 8.4)', async () => {
-  const keyOf = async (...scopes: string[]) =>
-    `Bearer ${await store.issueKey({ name: scopes.join('+'), scopes })}`
-  const some = await get('', { authorization: await keyOf('companies', 'jobs', 'rights') })
+  const getWith = async (...scopes: string[]) =>
+    get('', { key: await store.issueKey({ name: scopes.join('+'), scopes }) })
+  const some = await getWith('companies', 'jobs', 'rights')
   assert.deepEqual(Object.keys(companyIn(some).listings), ['rights', 'jobs'])
-  const none = await get('', { authorization: await keyOf('companies') })
+  const none = await getWith('companies')
   assert.deepEqual(companyIn(none).listings, {})
   assert.notEqual(none.headers['etag'], some.headers['etag'])
-  checkFailure(await get('', { authorization: await keyOf('rights') }), 403, 'Forbidden')
+  checkFailure(await getWith('rights'), 403, 'Forbidden')
 })
 
 test('the tag changes with the company, and not with another one (5)', async (t) => {
   const { ask: askAbout, store: other } = await makeApp(t, { companies: [1, 2] })
-  const tagOf = async () => (await askAbout('/api/v1/companies/1')).headers['etag'] ?? ''
+  const tagOf = () => checkTag((question) => askAbout('/api/v1/companies/1', question))
   const first = await tagOf()
-  const again = await askAbout('/api/v1/companies/1', { headers: { 'if-none-match': first } })
-  assert.deepEqual([again.status, again.text], [304, ''])
-  const head = await askAbout('/api/v1/companies/1', { method: 'HEAD' })
-  assert.deepEqual([head.status, head.headers['etag'], head.text], [200, first, ''])
-  const events = resources.find(({ name }) => name === 'events') ?? assert.fail()
-  const record = (n: number) => ({ id: n, date: '2024-01-01T00:00:00Z', attr: 'name' }) as never
-  await other.load([{ resource: events, company: 2, records: [record(1)] }])
+  await other.load([{ resource: events, company: 2, records: makeRecords(events, 1) }])
   assert.equal(await tagOf(), first)
-  await other.load([{ resource: events, company: 1, records: [record(2)] }])
+  await other.load([{ resource: events, company: 1, records: makeRecords(events, 1, 2) }])
   assert.notEqual(await tagOf(), first)
 })
 
@@ -171,9 +149,7 @@ test('filters of more than 50 values, or of a very long one, are not counted (8.
     object_type: `T${n < 1_500 ? 0 : n % 51}`,
     status: n === 2_999 ? 'x'.repeat(1_025) : 'x'.repeat(n % 2 === 0 ? 1_024 : 1),
   }))
-  const at = { at: other.db }
-  const importSome = (some: object[]) =>
-    importRows(join(other.folder, 'rows'), 'rights', some, { ...at, isSnapshot: true })
+  const importSome = (some: object[]) => other.importRows('rights', some, { isSnapshot: true })
   const countsOf = async (query = '') =>
     companyIn(await askAbout(`/api/v1/companies/1${query}`)).listings['rights']?.counts
   await importSome(rows)

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,14 +12,15 @@ import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { events } from '../../src/resources/events.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
-import { importInto, importRows } from '../support/import-rows.ts'
+import { importInto } from '../support/import-rows.ts'
 import {
   type Answer,
   checkFailure,
+  checkTag,
+  listenOn,
   makeApp,
   memberOf,
   pathOf,
-  type TestApp,
 } from '../support/make-app.ts'
 import { inOrder, makeRecord, type WireRecord } from '../support/make-record.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +37,6 @@ const load = (records: readonly WireRecord[]) => ({
 })
 const linesOf = (records: readonly WireRecord[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
-const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
 
 test('CSV has a header, CRLF, empty cells for null, and JSON for lists (11.2)', async (t) => {
   const { ask } = await makeApp(t, load(odd))
@@ -82,8 +81,7 @@ test('Accept chooses a format, and the parameter wins over it (11.1)', async (t)
     assert.equal(headers['content-type']?.split(';')[0], type, `${accept} ${query}`)
     assert.equal(headers['vary'], 'Accept, Accept-Encoding')
   }
-  const body = JSON.stringify({ format: 'csv', limit: 'all' })
-  const asked = await ask(path, { headers: { 'content-type': 'application/json' }, body })
+  const asked = await ask(path, { json: { format: 'csv', limit: 'all' } })
   assert.equal(asked.headers['content-type'], 'text/csv; charset=utf-8; header=present')
 })
 
@@ -92,10 +90,7 @@ test('each format has a tag of its own, and a 304 for it', async (t) => {
   const queries = ['', 'format=csv', 'format=ndjson', 'format=csv&limit=all']
   const tags = new Set<string | undefined>()
   for (const query of queries) {
-    const tag = (await ask(`${path}?${query}`)).headers['etag'] ?? ''
-    tags.add(tag)
-    const again = await ask(`${path}?${query}`, { headers: { 'if-none-match': tag } })
-    assert.deepEqual([again.status, again.text], [304, ''])
+    tags.add(await checkTag((question) => ask(`${path}?${query}`, question)))
   }
   assert.equal(tags.size, queries.length)
 })
@@ -167,7 +162,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     const { bytes } = await from.ask(`${path}?format=${format}&limit=all`)
     const file = join(to.store.folder, `copy.${format}`)
     writeFileSync(file, bytes)
-    await importInto(pathOfStore(to), 'rights', [file], {
+    await importInto(join(to.store.folder, 'registry.db'), 'rights', [file], {
       mapping: 'select 7 as company_id, * from source',
     })
     const [before, after] = [await from.ask(path), await to.ask(path)]
@@ -176,9 +171,7 @@ for (const format of ['csv', 'ndjson'] as const) {
 }
 
 /** Opens a stream over a socket, of which nothing is read yet. */
-async function open({ app, key }: TestApp, query: string): Promise<IncomingMessage> {
-  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
+async function open(port: number, key: string, query: string): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${key}` }
   const asked = request({ port, host: '127.0.0.1', path: `${path}?${query}`, headers }).end()
   const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -200,12 +193,9 @@ const wide = Array.from({ length: 6_000 }, (_, n) =>
 
 test('a stream is of one version, though imports go on (11.3)', async (t) => {
   const made = await makeApp(t, load(wide))
-  const answer = await open(made, 'format=ndjson&limit=all')
-  const changed = wide.map((record) => ({ ...record, company_id: 7, status: 'changed' }))
-  await importRows(pathOfStore(made), 'rights', changed.slice(0, 5_500), {
-    source: 'test',
-    permissions: { accepted: true },
-  })
+  const answer = await open(await listenOn(made), made.key, 'format=ndjson&limit=all')
+  const changed = wide.map((record) => ({ ...record, status: 'changed' }))
+  await made.store.load([{ resource: rights, company: 7, records: changed.slice(0, 5_500) }])
   const text = await readAll(answer)
   assert.equal(answer.headers['data-version'], '1')
   assert.ok(text === linesOf(inOrder(rights, wide)))
@@ -226,7 +216,7 @@ test('a stream that fails is cut off, and the cause is logged (11.3)', async (t)
       },
     }),
   })
-  const answer = await open(made, 'format=csv&limit=all')
+  const answer = await open(await listenOn(made), made.key, 'format=csv&limit=all')
   await assert.rejects(readAll(answer), /aborted|ECONNRESET/)
   const faults = made.logged().filter(({ msg }) => msg === 'the request could not be answered')
   assert.equal(faults.length, 1)
@@ -235,8 +225,11 @@ test('a stream that fails is cut off, and the cause is logged (11.3)', async (t)
 
 test('a client that leaves ends its stream, and a key has only so many at a time', async (t) => {
   const made = await makeApp(t, load(wide))
+  const port = await listenOn(made)
   const answers: IncomingMessage[] = []
-  for (let n = 0; n < streamsMax / 2; n += 1) answers.push(await open(made, 'format=csv&limit=all'))
+  for (let n = 0; n < streamsMax / 2; n += 1) {
+    answers.push(await open(port, made.key, 'format=csv&limit=all'))
+  }
   checkFailure(await made.ask(`${path}?format=csv&limit=all`), 503, 'Service Unavailable')
   for (const answer of answers) answer.destroy()
   let again: Answer

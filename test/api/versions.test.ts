@@ -1,24 +1,14 @@
 // Contract 9.4: the versions of the registry.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type Document, readAnnouncement } from '../support/announcement.ts'
+import { askAnnounced } from '../support/announcement.ts'
 import { changeResource } from '../../src/resources/index.ts'
-import { importRows } from '../support/import-rows.ts'
-import { type Answer, checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
 const made = await makeApp({ after })
 const { ask, store } = made
-const document = JSON.parse((await ask('/openapi.json')).text) as Document
-const { checkAnnounced } = readAnnouncement(document)
-const operation = document.paths['/api/v1/versions']?.get ?? assert.fail()
-
-async function list(query = '', question?: Parameters<typeof ask>[1]): Promise<Answer> {
-  const answer = await ask(`/api/v1/versions${query}`, question)
-  checkAnnounced(operation, answer)
-  return answer
-}
+const list = await askAnnounced(made, '/api/v1/versions')
 
 interface Version {
   readonly version: number
@@ -38,17 +28,12 @@ test('before the first import there is no version (9.4)', async () => {
 })
 
 test('every import is a version, newest first, with what it changed (9.4)', async () => {
-  const company = (name: string) => ({ jurisdiction: 'GB', identifier: '1', name })
-  const at = { at: store.db, source: 'gov', recordIn: changeResource }
-  const folder = join(store.folder, 'rows')
-  await importRows(folder, 'companies', [company('Old')], {
-    ...at,
-    asOf: '2024-01-31T00:00:00Z',
-  })
-  await importRows(folder, 'companies', [company('New')], {
-    ...at,
-    asOf: '2024-02-29T00:00:00Z',
-  })
+  const load = (name: string, asOf: string) =>
+    store.importRows('companies', [{ jurisdiction: 'GB', identifier: '1', name }], {
+      ...{ source: 'gov', recordIn: changeResource, asOf },
+    })
+  await load('Old', '2024-01-31T00:00:00Z')
+  await load('New', '2024-02-29T00:00:00Z')
   const answer = await list()
   const [second, first] = versionsIn(answer)
   const { committed_at: committedAt = '', ...rest } = second ?? {}
@@ -80,38 +65,29 @@ test('pages of versions go on before the last one of the page (9.4)', async () =
 })
 
 test('a list that has not changed is a 304', async () => {
-  const { headers } = await list()
-  const again = await list('', { headers: { 'if-none-match': String(headers['etag']) } })
-  assert.equal(again.status, 304)
+  await checkTag((question) => ask('/api/v1/versions', question))
 })
 
 test('any valid key may list versions, and no other (7, 9.4)', async () => {
   const key = await store.issueKey({ name: 'narrow', scopes: ['rights'] })
-  assert.equal((await list('', { authorization: `Bearer ${key}` })).status, 200)
+  assert.equal((await list('', { key })).status, 200)
   checkFailure(await list('', { authorization: null }), 403, 'Forbidden')
 })
 
 test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
-  checkFailure(await list('?before=0'), 400, /before is "0"; it takes an integer from 1 to/)
-  checkFailure(
-    await list('?limit=1001'),
-    400,
-    /limit is "1001"; it takes an integer from 1 to 1000/,
-  )
-  checkFailure(
-    await list('?befor=1'),
-    400,
-    /"befor" is not a known query parameter; did you mean before\?/,
-  )
+  for (const [query, message] of [
+    ['?before=0', /before is "0"; it takes an integer from 1 to/],
+    ['?limit=1001', /limit is "1001"; it takes an integer from 1 to 1000/],
+    ['?befor=1', /"befor" is not a known query parameter; did you mean before\?/],
+  ] as const) {
+    checkFailure(await list(query), 400, message)
+  }
 })
 
 test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {
   const app = await makeApp(t)
-  const at = { at: app.store.db }
-  const folder = join(app.store.folder, 'rows')
   const load = (resource: string, day: string, source = 'default') =>
-    importRows(folder, resource, [{ id: 1, company_id: 7 }], {
-      ...at,
+    app.store.importRows(resource, [{ id: 1, company_id: 7 }], {
       ...{ asOf: `${day}T00:00:00Z`, source },
     })
   await load('jobs', '2023-06-30')

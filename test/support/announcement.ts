@@ -1,7 +1,7 @@
 // Checks answers against the service's OpenAPI document.
 
 import assert from 'node:assert/strict'
-import type { Answer } from './make-app.ts'
+import type { Answer, Question, TestApp } from './make-app.ts'
 import { resolve, validatorFor } from './json-schema.ts'
 
 export interface Media {
@@ -55,6 +55,23 @@ export interface Announcement {
    * @throws AssertionError that names the difference.
    */
   checkAnnounced: (operation: Operation, given: Pick<Answer, 'status' | 'headers' | 'text'>) => void
+}
+
+/**
+ * Reads an application's document; returns a function that asks for one of its paths with a query,
+ * and checks that the answer is announced.
+ *
+ * @param at is the path with its parameters filled in.
+ */
+export async function askAnnounced({ ask }: Pick<TestApp, 'ask'>, path: string, at = path) {
+  const document = JSON.parse((await ask('/openapi.json')).text) as Document
+  const { checkAnnounced } = readAnnouncement(document)
+  const operation = document.paths[path]?.get ?? assert.fail(path)
+  return async (query = '', question?: Question): Promise<Answer> => {
+    const answer = await ask(at + query, question)
+    checkAnnounced(operation, answer)
+    return answer
+  }
 }
 
 /** Headers of HTTP itself, of which a document says nothing. */

@@ -49,12 +49,16 @@ interface MakeAppOptions extends Partial<AppSettings> {
 }
 
 /** A request except its path. `Authorization` has a valid key by default. */
-interface Question {
+export interface Question {
   readonly method?: string
+  /** Another key. */
+  readonly key?: string
   /** The Authorization field; null for none. */
   readonly authorization?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
+  /** A body as JSON, with its type. */
+  readonly json?: object
   /** The address that the request comes from. */
   readonly from?: string
 }
@@ -114,7 +118,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     app,
     store,
     key,
-    ask: (path, question = {}) => ask(app, path, { authorization: `Bearer ${key}`, ...question }),
+    ask: (path, question = {}) => ask(app, path, { key, ...question }),
     logged: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
   }
 }
@@ -125,11 +129,16 @@ export async function listenOn({ app }: Pick<TestApp, 'app'>): Promise<number> {
 }
 
 async function ask(app: App, path: string, question: Question): Promise<Answer> {
-  const { method = 'GET', authorization, headers, body, from } = question
+  const { method = 'GET', key, authorization = `Bearer ${key}`, headers, json, from } = question
+  const { body = json && JSON.stringify(json) } = question
   const response = await inject(app.handle, {
     method: method as 'GET',
     url: path,
-    headers: { ...(typeof authorization === 'string' ? { authorization } : {}), ...headers },
+    headers: {
+      ...(authorization !== null && { authorization }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { payload: body }),
     ...(from === undefined ? {} : { remoteAddress: from }),
   })
@@ -178,6 +187,19 @@ export function checkPage(answer: Answer, expected: ExpectedPage): void {
 /** The bytes of a failure (section 7 of the specification). */
 export function failureText(status: number, message: string): string {
   return `{"ok":false,"error":{"code":${status},"message":${JSON.stringify(message)}}}`
+}
+
+/**
+ * Checks that the tag of what is asked for gets a 304, and HEAD the tag and no body (contract 1.1,
+ * 5); returns the tag.
+ */
+export async function checkTag(ask: (question: Question) => Promise<Answer>): Promise<string> {
+  const tag = (await ask({})).headers['etag'] ?? assert.fail('there is no tag')
+  const again = await ask({ headers: { 'if-none-match': tag } })
+  assert.deepEqual([again.status, again.text, again.headers['etag']], [304, '', tag])
+  const head = await ask({ method: 'HEAD' })
+  assert.deepEqual([head.status, head.text, head.headers['etag']], [200, '', tag])
+  return tag
 }
 
 /** Checks that an answer is a failure in the contract's form with a matching message. */

@@ -1,4 +1,4 @@
-// A store in which one company has twelve rights, for tests whose subject is not the records.
+// Rights of one company, for tests whose subject is not the records.
 
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
@@ -6,17 +6,21 @@ import { expectedBody, pathOf } from './make-app.ts'
 import { makeRecords } from './make-record.ts'
 import { makeTempStore, type Scope } from './temp-store.ts'
 
-/** Makes the store and a key; `whole` is the first page of its listing, with all records. */
-export async function makeRightsStore(scope: Scope) {
-  const all = makeRecords(rights, 12)
-  const store = await makeTempStore(scope, resources)
-  await store.load([{ resource: rights, company: 1, records: all }])
-  const key = await store.issueKey({ name: 'test' })
+/** Makes records to load; `whole` is the first page of their listing. */
+export function makeRights(count: number, company = 1) {
+  const all = makeRecords(rights, count)
   return {
-    store,
-    key,
     all,
-    path: pathOf(rights, 1),
+    records: [{ resource: rights, company, records: all }],
+    path: pathOf(rights, company),
     whole: expectedBody({ resource: rights, all }),
   }
+}
+
+/** Makes a store of them, and a key. */
+export async function makeRightsStore(scope: Scope, count = 12, company = 1) {
+  const made = makeRights(count, company)
+  const store = await makeTempStore(scope, resources)
+  await store.load(made.records)
+  return { store, key: await store.issueKey({ name: 'test' }), ...made }
 }

@@ -23,8 +23,12 @@ export interface Server {
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
   stop(signal?: NodeJS.Signals): void
-  /** Waits for the end. */
+  /** Waits for the end; the time is that since the last signal. */
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
+  /** Stops it, and checks that it ends with 0. */
+  end(signal?: NodeJS.Signals): Promise<{ lines: LogLine[]; ms: number }>
+  /** Where its metrics are; it says so at its start. */
+  metricsUrl(): string
 }
 
 /** The environment of a server. */
@@ -60,7 +64,7 @@ export async function runServer(
   const printed = () => said.out + said.err
   await until(listening)
   let stoppedAt = performance.now()
-  return {
+  const server: Server = {
     port: Number(listening.exec(printed())?.[1]),
     pid: child.pid ?? 0,
     stopReading() {
@@ -83,7 +87,15 @@ export async function runServer(
         ms: performance.now() - stoppedAt,
       }
     },
+    async end(signal) {
+      server.stop(signal)
+      const { code, ...rest } = await server.ended()
+      assert.equal(code, 0, printed())
+      return rest
+    },
+    metricsUrl: () => /"metrics_url":"([^"]+)"/.exec(printed())?.[1] ?? assert.fail(printed()),
   }
+  return server
 }
 
 /** An answer as received. */

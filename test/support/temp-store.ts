@@ -8,7 +8,8 @@ import { issueKey } from '../../src/auth/issue.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
-import { importWith } from './import-rows.ts'
+import type { ImportReport } from '../../src/import/import-files.ts'
+import { type ImportOptions, importWith } from './import-rows.ts'
 import type { WireRecord } from './make-record.ts'
 import { storeAt } from './store-at.ts'
 import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
@@ -42,11 +43,20 @@ export interface TempStore {
   load(parts: readonly CompanyRecords[], options?: { isSnapshot?: boolean }): Promise<void>
   /** Imports companies by their ids. */
   loadCompanies(ids: readonly number[]): Promise<void>
+  /** Imports rows as `dossier import` would. */
+  importRows(
+    target: string,
+    rows: readonly unknown[],
+    options?: ImportOptions,
+  ): Promise<ImportReport>
+  /** Deletes all that was replaced. */
+  prune(): Promise<void>
   issueKey(options: KeyOptions): Promise<string>
   revokeKey(name: string): Promise<void>
 }
 
 const patient = { onWait: () => undefined }
+const alone = { onWait: () => assert.fail('nobody else writes') }
 
 /** Makes an empty store. */
 export async function makeTempStore(
@@ -65,36 +75,36 @@ export async function makeTempStore(
     leaveSchemas(folder)
   })
 
-  async function importRows(
-    target: string,
-    rows: readonly unknown[],
-    isSnapshot = false,
-  ): Promise<void> {
+  const importRows: TempStore['importRows'] = async (target, rows, options) => {
     const file = join(folder, 'rows.ndjson')
     await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const { problems } = await importWith(writer, target, [file], {
-      ...{ source: 'test', isSnapshot, resources, permissions: { accepted: true } },
-      onWait: () => assert.fail('nobody else writes'),
-    })
+    return importWith(writer, target, [file], { resources, ...alone, ...options })
+  }
+
+  async function importValid(target: string, rows: readonly unknown[], isSnapshot = false) {
+    const options = { source: 'test', isSnapshot, permissions: { accepted: true } }
+    const { problems } = await importRows(target, rows, options)
     assert.deepEqual(problems, [], 'the records of a test are valid')
   }
 
   return {
     db,
     folder,
+    importRows,
     async load(parts, { isSnapshot } = {}) {
       const byResource = Map.groupBy(parts, ({ resource }) => resource)
       for (const [resource, listings] of byResource) {
         const rows = listings.flatMap(({ company, records }) =>
           records.map((record) => ({ company_id: company, ...record })),
         )
-        await importRows(resource.name, rows, isSnapshot)
+        await importValid(resource.name, rows, isSnapshot)
       }
     },
     async loadCompanies(ids) {
       const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
-      await importRows('companies', rows)
+      await importValid('companies', rows)
     },
+    prune: () => writer.prune(Date.now() + 1, alone).then(() => undefined),
     issueKey({ name, scopes, expiresAt, rate }) {
       const createdAt = Date.now()
       return issueKey(writer, { name, scopes, expiresAt, rate, createdAt }, patient)
