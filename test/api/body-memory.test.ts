@@ -9,10 +9,8 @@ import { rights } from '../../src/resources/rights.ts'
 import { borrow, giveBack, isBorrowed } from '../../src/http/wire/body-memory.ts'
 import { expectedBody, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord } from '../support/make-record.ts'
-import { answersIn, requestTo } from '../support/run-server.ts'
-import { aboveStores } from '../support/store-at.ts'
+import { answersIn, askPort, bodiesOf, requestTo } from '../support/run-server.ts'
 
-const above = { skip: aboveStores }
 const companies = [1, 2, 3, 4, 5, 6]
 /** Records of 2.3 kB: a page of all is more than the system's buffers hold, and not kept. */
 const all = companies.map((company) => ({
@@ -37,7 +35,7 @@ async function readSlowly(port: number, requests: string): Promise<string> {
   return chunks.join('')
 }
 
-test('a slow client gets its own page while others are served', above, async (t) => {
+test('a slow client gets its own page while others are served', async (t) => {
   const made = await makeApp(t, { records: all })
   const port = await listenOn(made)
   const request = (company: number, query: string, isLast = false) =>
@@ -59,7 +57,7 @@ test('a slow client gets its own page while others are served', above, async (t)
       request(company, 'limit=900').repeat(5) +
       request(company, 'limit=100').repeat(2) +
       request(company, 'limit=100', true)
-    const bodies = answersIn(await readSlowly(port, requests)).map(({ body }) => body)
+    const bodies = bodiesOf(answersIn(await readSlowly(port, requests)))
     assert.equal(bodies.length, 8)
     const expected = expectedBody({ resource: rights, all: records, limit: 100 })
     for (const body of bodies.slice(5)) {
@@ -70,17 +68,14 @@ test('a slow client gets its own page while others are served', above, async (t)
   await Promise.all(fast)
 })
 
-test('what several clients get at once is not used again for two others', above, async (t) => {
-  const { app, store } = await makeApp(t, { records: all })
-  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
-  const at = await app.listen({ port: 0, host: '127.0.0.1' })
-  const ask = async () => {
-    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
-    return (await fetch(`${at}/api/v1/changes?after=0&limit=200`, { headers })).text()
-  }
-  const bodies = await Promise.all(Array.from({ length: 20 }, ask))
+test('what several clients get at once is not used again for two others', async (t) => {
+  const made = await makeApp(t, { records: all })
+  const key = await made.store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const port = await listenOn(made)
+  const ask = () => askPort(port, '/api/v1/changes?after=0&limit=200', { key })
+  const bodies = bodiesOf(await Promise.all(Array.from({ length: 20 }, ask)))
   assert.equal(new Set(bodies).size, 1)
-  const bytes = Buffer.byteLength(bodies[0] ?? '')
+  const bytes = bodies[0]?.length ?? 0
   const next = [borrow(bytes), borrow(bytes), borrow(bytes)]
   assert.equal(new Set(next.map(({ buffer }) => buffer)).size, next.length)
 })

@@ -8,6 +8,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
 import { checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
+import { makeRights } from '../support/rights-store.ts'
 import { aboveStores, someOf, storeKind } from '../support/store-at.ts'
 
 const above = { skip: aboveStores }
@@ -41,46 +42,61 @@ for (const cacheBytesMax of sizes) {
   }
 }
 
-/** An application that counts the page reads of its store. */
-async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax: number) {
-  const count = { pages: 0 }
+const { all: ten, records, path } = makeRights(10)
+
+/** An application that counts what its store reads: pages, and what tells of companies. */
+async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax = 1_048_576) {
+  const count = { pages: 0, others: 0 }
+  const counting =
+    <A extends unknown[], T>(what: keyof typeof count, read: (...args: A) => T) =>
+    (...args: A): T => {
+      count[what] += 1
+      return read(...args)
+    }
   const made = await makeApp(t, {
     cacheBytesMax,
-    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
+    records,
     wrapStore: (store) => ({
       ...store,
-      readPage: (...range) => {
-        count.pages += 1
-        return store.readPage(...range)
-      },
+      readPage: counting('pages', (...range) => store.readPage(...range)),
+      readCompany: counting('others', (asked) => store.readCompany(asked)),
+      findCompanies: counting('others', (query) => store.findCompanies(query)),
+      readVersions: counting('others', (range) => store.readVersions(range)),
     }),
   })
   return { ...made, count }
 }
 
 test('an unchanged page is read once, even across other imports', async (t) => {
-  const { ask, store, count } = await countingApp(t, 1_048_576)
-  for (let turn = 0; turn < 5; turn += 1) await ask(pathOf(rights, 1))
+  const { ask, store, count } = await countingApp(t)
+  for (let turn = 0; turn < 5; turn += 1) await ask(path)
   assert.equal(count.pages, 1)
   await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
-  await ask(pathOf(rights, 1))
+  await ask(path)
   assert.equal(count.pages, 1)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
-  await ask(pathOf(rights, 1))
+  await ask(path)
   assert.equal(count.pages, 2)
 })
 
-test('a cache of 0 bytes keeps nothing', above, async (t) => {
-  const { ask, count } = await countingApp(t, 0)
-  for (let turn = 0; turn < 5; turn += 1) await ask(pathOf(rights, 1))
-  assert.equal(count.pages, 5)
-})
+for (const [what, bytes] of [
+  ['a cache of 0 bytes keeps nothing', 0],
+  ['a page too large for the cache is still served', 2_048],
+] as const) {
+  test(what, above, async (t) => {
+    const { ask, count } = await countingApp(t, bytes)
+    for (let turn = 0; turn < 3; turn += 1) {
+      checkPage(await ask(path), { resource: rights, all: ten })
+    }
+    assert.equal(count.pages, 3)
+  })
+}
 
 test('a full cache keeps pages that are requested repeatedly', above, async (t) => {
   const { ask, count } = await countingApp(t, 65_536)
   // The same records each time, but a different page to the cache.
   const pages = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, n) => `${pathOf(rights, 1)}?limit=${from + n}`)
+    Array.from({ length: to - from }, (_, n) => `${path}?limit=${from + n}`)
   const readsOf = async (paths: readonly string[]) => {
     const before = count.pages
     for (const path of paths) await ask(path)
@@ -96,14 +112,6 @@ test('a full cache keeps pages that are requested repeatedly', above, async (t) 
   assert.ok((await readsOf(pages(20, 100))) > 70, 'too long ago to be the second time')
 })
 
-test('a page too large for the cache is still served', above, async (t) => {
-  const { ask, count } = await countingApp(t, 2_048)
-  for (let turn = 0; turn < 3; turn += 1) {
-    checkPage(await ask(pathOf(rights, 1)), { resource: rights, all: makeRecords(rights, 10) })
-  }
-  assert.equal(count.pages, 3)
-})
-
 test('a cached page has the current Data-Version', async (t) => {
   const { ask, store } = await countingApp(t, 1_048_576)
   assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '1')
@@ -112,7 +120,7 @@ test('a cached page has the current Data-Version', async (t) => {
 })
 
 test('a company imported after a 404 is found at once', async (t) => {
-  const { ask, store } = await countingApp(t, 1_048_576)
+  const { ask, store } = await countingApp(t)
   const conditional = { headers: { 'if-none-match': '"x"' } }
   for (let turn = 0; turn < 2; turn += 1) {
     assert.equal((await ask(pathOf(rights, 9))).status, 404)
@@ -125,43 +133,22 @@ test('a company imported after a 404 is found at once', async (t) => {
   checkPage(await ask(pathOf(rights, 9), conditional), { resource: rights, all: news })
 })
 
-/** An application that counts how often its store is searched, and asked for a company. */
-async function companiesApp(t: Parameters<typeof makeApp>[0]) {
-  const count = { reads: 0 }
-  const counting =
-    <A extends unknown[], T>(read: (...args: A) => T) =>
-    (...args: A): T => {
-      count.reads += 1
-      return read(...args)
-    }
-  const made = await makeApp(t, {
-    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
-    wrapStore: (store) => ({
-      ...store,
-      readCompany: counting((asked) => store.readCompany(asked)),
-      findCompanies: counting((query) => store.findCompanies(query)),
-      readVersions: counting((range) => store.readVersions(range)),
-    }),
-  })
-  return { ...made, count }
-}
-
 test('what tells of companies and versions is made once for each state', async (t) => {
-  const { ask, store, count } = await companiesApp(t)
+  const { ask, store, count } = await countingApp(t)
   const paths = ['/api/v1/companies/1', '/api/v1/companies?identifier=9', '/api/v1/versions']
   const askAll = () => Promise.all(paths.map(async (path) => (await ask(path)).text))
   const first = await askAll()
   assert.deepEqual(await askAll(), first)
-  assert.equal(count.reads, 3)
+  assert.equal(count.others, 3)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   const [company = '', , versions = ''] = await askAll()
-  assert.equal(count.reads, 6)
+  assert.equal(count.others, 6)
   assert.match(company, /"rights":\{"total":11,"version":2/)
   assert.match(versions, /"total":2/)
 })
 
 test('a key gets no answer that was made for another scope', async (t) => {
-  const { ask, store } = await companiesApp(t)
+  const { ask, store } = await countingApp(t)
   const key = await store.issueKey({ name: 'narrow', scopes: ['companies', 'jobs'] })
   const path = '/api/v1/companies/1'
   assert.match((await ask(path)).text, /"listings":\{"rights":/)
@@ -170,7 +157,7 @@ test('a key gets no answer that was made for another scope', async (t) => {
 })
 
 test('what is pruned is not served from the cache', async (t) => {
-  const { ask, store } = await companiesApp(t)
+  const { ask, store } = await countingApp(t)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   const path = '/api/v1/companies/1?version=1'
   assert.equal((await ask(path)).status, 200)
@@ -181,9 +168,7 @@ test('what is pruned is not served from the cache', async (t) => {
 })
 
 test('endless different filters take no more memory than the caches may (L1)', above, async (t) => {
-  const { app, key } = await makeApp(t, {
-    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
-  })
+  const { app, key } = await makeApp(t, { records })
   // A request that is injected stays in memory.
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const headers = { authorization: `Bearer ${key}` }
@@ -192,7 +177,7 @@ test('endless different filters take no more memory than the caches may (L1)', a
       const value = randomBytes(n % 4 === 0 ? 10_000 : 2_900).toString('base64url')
       // From the cache, an answer may keep more than when it was made.
       for (let turn = 0; turn < 3; turn += 1) {
-        const answer = await fetch(`${origin}${pathOf(rights, 1)}?status=${value}`, { headers })
+        const answer = await fetch(`${origin}${path}?status=${value}`, { headers })
         assert.equal(answer.status, 200, await answer.text())
       }
     }

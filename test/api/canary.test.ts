@@ -4,20 +4,14 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { failureText, pathOf } from '../support/make-app.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { answersIn, exchange, runServer } from '../support/run-server.ts'
-import { aboveStores } from '../support/store-at.ts'
+import { answersIn, askPort, exchange, runServer } from '../support/run-server.ts'
 import { changeStore } from '../support/store-state.ts'
-import { makeTempStore } from '../support/temp-store.ts'
 
-const above = { skip: aboveStores }
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 12) }])
+const { store, path } = await makeRightsStore({ after })
 
 /** Fails if a text contains the key or a third of its secret. */
 function assertWithout(key: string, text: string, where: string): void {
@@ -94,7 +88,7 @@ function requestsWith(key: string): readonly string[] {
   ]
 }
 
-test('an encoded, prefixless or truncated key is not logged either (C13)', above, async (t) => {
+test('an encoded, prefixless or truncated key is not logged either (C13)', async (t) => {
   const key = await store.issueKey({ name: 'spelled' })
   const server = await runServer(t, store.db)
   // Decodes the text, as a reader of the log might.
@@ -113,14 +107,12 @@ test('an encoded, prefixless or truncated key is not logged either (C13)', above
       assertWithout(key, read(headers + answer.body), sent)
     }
   }
-  server.stop()
-  const { code, lines } = await server.ended()
-  assert.equal(code, 0)
+  const { lines } = await server.end()
   assert.ok(lines.length > 5 * spellingsOf(key).length, 'each has a line, and all are JSON')
   assertWithout(key, read(server.printed()), 'the log')
 })
 
-test('text that only resembles a key is logged unchanged', above, async (t) => {
+test('text that only resembles a key is logged unchanged', async (t) => {
   const server = await runServer(t, store.db)
   const ids = [
     ...['11bbbf98-591a-48bd-b9a1-bc5535e43675', '4bf92f3577b34da6a3ce929d0e0e4736'],
@@ -129,12 +121,10 @@ test('text that only resembles a key is logged unchanged', above, async (t) => {
   ]
   const companies = ['LEI:5493001KJTIIGC8Y1R12', 'DE:HRB%20123456', 'RU:%D0%9E%D0%93%D0%A0%D0%9D']
   for (const text of [...ids, ...companies]) {
-    const id = ids.includes(text) ? `X-Request-Id: ${text}\r\n` : ''
-    const head = `GET ${pathOf(rights, text)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${id}\r\n`
-    await exchange(server.port, head)
+    const fields = ids.includes(text) ? [`X-Request-Id: ${text}`] : []
+    await askPort(server.port, pathOf(rights, text), { fields })
   }
-  server.stop()
-  const { lines } = await server.ended()
+  const { lines } = await server.end()
   const logged = lines.filter((line) => 'path' in line)
   assert.deepEqual(
     logged.map((line) => line['path']),
@@ -144,6 +134,33 @@ test('text that only resembles a key is logged unchanged', above, async (t) => {
     logged.slice(0, ids.length).map((line) => line['request_id']),
     ids,
   )
+})
+
+test('a log line has request id, key name, resource, status, time and bytes', async (t) => {
+  const key = await store.issueKey({ name: 'acme' })
+  const server = await runServer(t, store.db)
+  const ask = async (id: string, target: string, more: Parameters<typeof askPort>[2] = {}) =>
+    (await askPort(server.port, target, { fields: [`X-Request-Id: ${id}`], ...more })).body.length
+  const bytes = await ask('a', path, { key })
+  await ask('b', path, { key, method: 'HEAD' })
+  await ask('c', path)
+  await ask('d', '/healthz')
+  const { lines } = await server.end()
+  const lineOf = (id: string) => {
+    const { level, time, ms, ...rest } = lines.find((line) => line['request_id'] === id) ?? {}
+    assert.deepEqual([level, typeof time, typeof ms], [30, 'number', 'number'])
+    return rest
+  }
+  const page = { method: 'GET', path, status: 200, resource: 'rights' }
+  const refused = failureText(403, 'Forbidden').length
+  assert.deepEqual(lineOf('a'), { ...page, request_id: 'a', bytes, key: 'acme' })
+  assert.deepEqual(lineOf('b'), {
+    ...{ ...page, request_id: 'b', method: 'HEAD', bytes: 0, key: 'acme' },
+  })
+  assert.deepEqual(lineOf('c'), { ...page, request_id: 'c', status: 403, bytes: refused })
+  assert.deepEqual(lineOf('d'), {
+    ...{ request_id: 'd', method: 'GET', path: '/healthz', status: 200, bytes: 11 },
+  })
 })
 
 test('a key appears in no log, error, message or process list (C13)', async (t) => {
@@ -181,57 +198,9 @@ test('a key appears in no log, error, message or process list (C13)', async (t) 
   assert.equal(broken?.status, 503)
   assertWithout(key, JSON.stringify(broken), 'the fault')
 
-  server.stop()
-  const { code, lines } = await server.ended()
-  assert.equal(code, 0)
+  const { lines } = await server.end()
   assert.ok(lines.length > requestsWith(key).length, 'each has a line')
   assert.ok(lines.some((line) => 'err' in line))
   assert.ok(lines.some(({ msg }) => msg === 'broken request'))
   assertWithout(key, server.printed(), 'the log')
 })
-
-test('a log line has request id, key name, resource, status, time and bytes', above, async (t) => {
-  const db = await makeTempStore(t, resources)
-  await db.load([{ resource: rights, company: 1, records: makeRecords(rights, 2) }])
-  const key = await db.issueKey({ name: 'acme' })
-  const server = await runServer(t, db.db)
-  const ask = (id: string, start: string, extra = '') =>
-    exchange(
-      server.port,
-      `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ${id}\r\n${extra}\r\n`,
-    )
-  const auth = `Authorization: Bearer ${key}\r\n`
-  const [page] = answersIn(await ask('a', `GET ${path}`, auth))
-  await ask('b', `HEAD ${path}`, auth)
-  await ask('c', `GET ${path}`)
-  await ask('d', 'GET /healthz')
-  server.stop()
-  const { lines } = await server.ended()
-  const lineOf = (id: string) => {
-    const { level, time, ms, ...rest } = lines.find((line) => line['request_id'] === id) ?? {}
-    assert.equal(level, 30)
-    assert.equal(typeof time, 'number')
-    assert.equal(typeof ms, 'number')
-    return rest
-  }
-  const bytes = page?.body.length
-  assert.deepEqual(lineOf('a'), {
-    ...{ request_id: 'a', method: 'GET', path, status: 200, bytes },
-    ...{ resource: 'rights', key: 'acme' },
-  })
-  assert.deepEqual(lineOf('b'), {
-    ...{ request_id: 'b', method: 'HEAD', path, status: 200, bytes: 0 },
-    ...{ resource: 'rights', key: 'acme' },
-  })
-  const refused = failureBytes(403, 'Forbidden')
-  assert.deepEqual(lineOf('c'), {
-    ...{ request_id: 'c', method: 'GET', path, status: 403, bytes: refused, resource: 'rights' },
-  })
-  assert.deepEqual(lineOf('d'), {
-    ...{ request_id: 'd', method: 'GET', path: '/healthz', status: 200, bytes: 11 },
-  })
-})
-
-function failureBytes(code: number, message: string): number {
-  return JSON.stringify({ ok: false, error: { code, message } }).length
-}

@@ -7,10 +7,9 @@ import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
-import { expectedBody, listenOn, makeApp, pathOf } from '../support/make-app.ts'
+import { listenOn, makeApp } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {
   answerIn,
@@ -23,16 +22,13 @@ import {
   requestTo,
   runServer,
 } from '../support/run-server.ts'
-import { makeRightsStore } from '../support/rights-store.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRights, makeRightsStore } from '../support/rights-store.ts'
 import { aboveStores, storeKind } from '../support/store-at.ts'
 import { residentMib } from '../support/run-dossier.ts'
 import { until } from '../support/until.ts'
 
 const above = { skip: aboveStores }
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const whole = expectedBody({ resource: rights, all })
+const { all, path, whole } = makeRights(12)
 
 /** A listening application with these limits, and a store with this delay for key look-ups. */
 async function listen(t: TestContext, limits: Partial<WireLimits>, records = all, keyMs?: number) {
@@ -67,6 +63,16 @@ function openCount(server: {
   return new Promise<number>((done) => {
     server.getConnections((_error, count) => done(count))
   })
+}
+
+/** Records with long names. */
+const longRecords = (count: number, length: number) =>
+  makeRecords(rights, count).map((record) => ({ ...record, name: 'x'.repeat(length) }))
+
+/** Opens a connection of which nothing is read yet. */
+async function openUnread(port: number): Promise<Socket> {
+  const { socket } = await openWire(port)
+  return socket.pause()
 }
 
 test('a connection may have eight requests waiting for answers (D23)', above, async (t) => {
@@ -119,23 +125,13 @@ test(
   '50 clients that request 200 pages and never read take little memory (E3)',
   onProc,
   async (t) => {
-    const store = await makeTempStore(t, resources)
-    const many = makeRecords(rights, 1_000)
-    await store.load([{ resource: rights, company: 1, records: many }])
-    const key = await store.issueKey({ name: 'test' })
+    const { store, key } = await makeRightsStore(t, 1_000)
     const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
     assert.equal((await askPort(port, '/healthz')).status, 200)
     const before = residentMib(pid)
     const request = requestTo(`${path}?limit=1000`, { key, isLast: false })
-    const sockets = await Promise.all(
-      Array.from({ length: 50 }, async () => {
-        const socket = connect(port, '127.0.0.1').pause()
-        socket.on('error', () => undefined)
-        await once(socket, 'connect')
-        socket.write(request.repeat(200))
-        return socket
-      }),
-    )
+    const sockets = await Promise.all(Array.from({ length: 50 }, () => openUnread(port)))
+    for (const socket of sockets) socket.write(request.repeat(200))
     t.after(() => sockets.forEach((socket) => socket.destroy()))
     let peak = 0
     for (let turn = 0; turn < 10; turn += 1) {
@@ -151,10 +147,9 @@ test(
 
 test('an answer is built only after the previous one is sent (E3)', above, async (t) => {
   // More than the system buffers for a client that does not read.
-  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
+  const long = longRecords(1_000, 15_000)
   const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
-  const socket = connect(port, '127.0.0.1').pause()
-  socket.on('error', () => undefined)
+  const socket = await openUnread(port)
   socket.write(request('?limit=1000') + request('?limit=999') + request('?limit=998'))
   await until(() => pagesRead() > 0)
   await sleep(200)
@@ -166,14 +161,9 @@ test('an answer is built only after the previous one is sent (E3)', above, async
 
 test('a client that does not read its answer is disconnected (E3)', above, async (t) => {
   assert.equal(wireLimits.standstillMs, 15_000)
-  const long = makeRecords(rights, 1_000).map((record) => ({
-    ...record,
-    name: 'x'.repeat(15_000),
-  }))
+  const long = longRecords(1_000, 15_000)
   const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
-  const socket = connect(port, '127.0.0.1').pause()
-  socket.on('error', () => undefined)
-  await once(socket, 'connect')
+  const socket = await openUnread(port)
   socket.write(request('?limit=1000'))
   await until(async () => (await open()) === 1)
   const ms = await until(async () => (await open()) === 0)
@@ -182,11 +172,10 @@ test('a client that does not read its answer is disconnected (E3)', above, async
 })
 
 test('a client that reads slowly gets its answer (E3)', above, async (t) => {
-  const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
   const standstillMs = 2_000
-  const { port, request } = await listen(t, { standstillMs }, long)
+  const { port, request } = await listen(t, { standstillMs }, longRecords(500, 20_000))
   const startedAt = performance.now()
-  const socket = connect(port, '127.0.0.1')
+  const socket = await openUnread(port)
   socket.write(request('?limit=1000', ['Connection: close']))
   let bytes = 0
   socket.on('data', (chunk) => {
@@ -194,6 +183,7 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
     socket.pause()
     setTimeout(() => socket.resume(), 20)
   })
+  socket.resume()
   await once(socket, 'close')
   assert.ok(bytes > 10_000_000, `${bytes} bytes`)
   assert.ok(performance.now() - startedAt > standstillMs, 'it took longer than a client may rest')

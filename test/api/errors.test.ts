@@ -5,10 +5,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, failureText, makeApp, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { makeRights } from '../support/rights-store.ts'
 
-const path = pathOf(rights, 1)
-const records = [{ resource: rights, company: 1, records: makeRecords(rights, 3) }]
+const { records, path } = makeRights(3)
 const { ask } = await makeApp({ after }, { records })
 
 const companyTakes =

@@ -9,15 +9,15 @@ import { jobs } from '../../src/resources/jobs.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { type Answer, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
+import { makeRights } from '../support/rights-store.ts'
 
-const all = makeRecords(rights, 12)
+const { all, records: own, path } = makeRights(12)
 const records = [
-  { resource: rights, company: 1, records: all },
+  ...own,
   { resource: rights, company: 2, records: makeRecords(rights, 2, 100) },
   { resource: jobs, company: 1, records: makeRecords(jobs, 2) },
 ]
 const { ask } = await makeApp({ after }, { records })
-const path = pathOf(rights, 1)
 
 test('every answer has a unique X-Request-Id (5)', async () => {
   const urls = [path, `${path}?limit=0`, '/nothing', pathOf(rights, '%zz'), '/healthz', '/docs']
@@ -137,7 +137,7 @@ test('a re-created store has other tags for the same versions (5)', async (t) =>
 })
 
 test('Data-Version counts the imports, on every 200 and 304 (5)', async (t) => {
-  const { ask, store } = await makeApp(t, { records: records.slice(0, 1) })
+  const { ask, store } = await makeApp(t, { records: own })
   for (const version of ['1', '2', '3']) {
     const { headers } = await ask(path)
     assert.equal(headers['data-version'], version)

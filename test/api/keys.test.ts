@@ -9,17 +9,15 @@ import fc from 'fast-check'
 import { findKeyFaults } from '../../fuzz/keys.ts'
 import { hashKey, isWellFormedKey, keyHint, makeKey } from '../../src/auth/key.ts'
 import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
-import { makeApp, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { failureText, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRights } from '../support/rights-store.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { storeBytes } from '../support/store-state.ts'
 
 const above = { skip: aboveStores }
-const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
+const refusal = failureText(403, 'Forbidden')
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const path = pathOf(rights, 1)
-const records = [{ resource: rights, company: 1, records: makeRecords(rights, 1) }]
+const { records, path } = makeRights(1)
 
 /** The value of base-62 digits. */
 function numberOf(text: string): number {
@@ -93,7 +91,7 @@ test('the published pattern finds a leaked key in any text (2.4)', above, () => 
 test('the store contains the hash of a key, never the key (2.4, C12)', async (t) => {
   const { store, key, ask } = await makeApp(t, { records })
   const other = await store.issueKey({ name: 'other', scopes: ['jobs'] })
-  for (const used of [key, other]) await ask(path, { authorization: `Bearer ${used}` })
+  for (const used of [key, other]) await ask(path, { key: used })
   await store.revokeKey('other')
   const bytes = await storeBytes(store.db)
   for (const plain of [key, other]) {
@@ -124,21 +122,21 @@ async function untilRefused(ask: () => Promise<{ status: number; text: string }>
 
 test('a revoked key is refused within a second by a running service (2.2, C10)', async (t) => {
   const { ask, store } = await makeApp(t, { records })
-  const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
-  assert.equal((await ask(path, { authorization })).status, 200)
+  const key = await store.issueKey({ name: 'leaving' })
+  assert.equal((await ask(path, { key })).status, 200)
   await store.revokeKey('leaving')
   const revokedAt = Date.now()
-  assert.ok((await untilRefused(() => ask(path, { authorization }))) < revokedAt + 1_000)
+  assert.ok((await untilRefused(() => ask(path, { key }))) < revokedAt + 1_000)
 })
 
 test('an expired key is refused within a second by a running service (2.2, C4)', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   const expiresAt = Date.now() + 400
-  const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
-  const { status } = await ask(path, { authorization })
+  const key = await store.issueKey({ name: 'trial', expiresAt })
+  const { status } = await ask(path, { key })
   // A slow machine may have come to this too late.
   if (Date.now() < expiresAt) assert.equal(status, 200)
-  const last = await untilRefused(() => ask(path, { authorization }))
+  const last = await untilRefused(() => ask(path, { key }))
   assert.ok(Date.now() >= expiresAt, 'not before its time')
   assert.ok(last < expiresAt + 1_000)
 })
@@ -147,7 +145,7 @@ test('a key expires by the wall clock, to the millisecond, and works until then 
   let clock = Date.parse('2030-01-01T00:00:00Z')
   const { ask, store } = await makeApp(t, { records, now: () => clock })
   const expiresAt = clock + 1_000
-  const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
+  const key = await store.issueKey({ name: 'trial', expiresAt })
   for (const [at, status] of [
     [0, 200],
     [999, 200],
@@ -159,25 +157,25 @@ test('a key expires by the wall clock, to the millisecond, and works until then 
     [-3_600_000, 200],
   ] as const) {
     clock = expiresAt - 1_000 + at
-    assert.equal((await ask(path, { authorization })).status, status, `after ${at} ms`)
+    assert.equal((await ask(path, { key })).status, status, `after ${at} ms`)
   }
 })
 
 test('setting the clock back does not revive a revoked key (2.2, C16)', async (t) => {
   let clock = Date.parse('2030-01-01T00:00:00Z')
   const { ask, store } = await makeApp(t, { records, now: () => clock })
-  const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
-  assert.equal((await ask(path, { authorization })).status, 200)
+  const key = await store.issueKey({ name: 'leaving' })
+  assert.equal((await ask(path, { key })).status, 200)
   await store.revokeKey('leaving')
   clock -= 3_600_000
-  assert.equal((await ask(path, { authorization })).status, 403)
+  assert.equal((await ask(path, { key })).status, 403)
 })
 
 test('a key works as soon as it is issued, even if it was refused before (2.2)', async (t) => {
   const { ask, store } = await makeApp(t, { records })
-  await ask(path, { authorization: `Bearer ${makeKey(randomBytes(32))}` })
-  const authorization = `Bearer ${await store.issueKey({ name: 'new' })}`
-  assert.equal((await ask(path, { authorization })).status, 200)
+  await ask(path, { key: makeKey(randomBytes(32)) })
+  const key = await store.issueKey({ name: 'new' })
+  assert.equal((await ask(path, { key })).status, 200)
 })
 
 test('a name may be used again; the old key stays refused (2.2)', async (t) => {
@@ -186,8 +184,8 @@ test('a name may be used again; the old key stays refused (2.2)', async (t) => {
   await assert.rejects(store.issueKey({ name: 'client' }), /a key named client exists/)
   await store.revokeKey('client')
   const young = await store.issueKey({ name: 'client' })
-  assert.equal((await ask(path, { authorization: `Bearer ${old}` })).text, refusal)
-  assert.equal((await ask(path, { authorization: `Bearer ${young}` })).status, 200)
+  assert.equal((await ask(path, { key: old })).text, refusal)
+  assert.equal((await ask(path, { key: young })).status, 200)
 })
 
 test('every set of scopes grants access to its own listings only (2.2, C14)', async (t) => {
@@ -195,9 +193,9 @@ test('every set of scopes grants access to its own listings only (2.2, C14)', as
   const names = resources.map(({ name }) => name)
   for (let set = 0; set < 1 << names.length; set += 1) {
     const scopes = names.filter((_, index) => (set >> index) % 2 === 1)
-    const authorization = `Bearer ${await store.issueKey({ name: `set-${set}`, scopes })}`
+    const key = await store.issueKey({ name: `set-${set}`, scopes })
     for (const resource of resources) {
-      const { status, text } = await ask(pathOf(resource, 1), { authorization })
+      const { status, text } = await ask(pathOf(resource, 1), { key })
       assert.equal(status, scopes.includes(resource.name) ? 200 : 403, scopes.join())
       if (status === 403) assert.equal(text, refusal)
     }

@@ -3,25 +3,28 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { lineBytesMax, shortLine } from '../../src/server/log.ts'
 import { keylessLinesMax } from '../../src/http/request-log.ts'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { freePort } from '../support/free-port.ts'
-import { makeRecords } from '../support/make-record.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
-import { type LogLine, openWire, runServer } from '../support/run-server.ts'
+import {
+  askPort,
+  exchange,
+  type LogLine,
+  openWire,
+  requestTo,
+  runServer,
+  statusesIn,
+  untilReady,
+} from '../support/run-server.ts'
 import { storeAt } from '../support/store-at.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { until } from '../support/until.ts'
 
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
-const key = await store.issueKey({ name: 'test' })
+const { store, key } = await makeRightsStore({ after })
 
 /** An unknown path with a line of a kilobyte. */
 const longPath = `/api/v1/${'x'.repeat(2_000)}`
@@ -36,29 +39,19 @@ async function startWith(t: TestContext, redirection: string, options: readonly 
   return { port, ...startDossier(t, store.folder, args, { via }) }
 }
 
-/** Sends a request over keep-alive connections; returns the status or the error. */
-function createClient(port: number) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const headers = { authorization: `Bearer ${key}` }
-  const ask = (path: string) =>
-    new Promise<number | string>((done) => {
-      const options = { port, host: '127.0.0.1', path, agent, headers, timeout: 10_000 }
-      const asked = request(options, (answer) => {
-        answer.resume().on('end', () => done(answer.statusCode ?? 0))
-      })
-      asked.on('timeout', () => asked.destroy(new Error('no answer')))
-      asked.on('error', (error) => done(error.message)).end()
-    })
-  return {
-    ask,
-    /** Requests this many missing pages; all must be answered. */
-    askMany: async (count: number) => {
-      const statuses = await Promise.all(Array.from({ length: count }, () => ask(longPath)))
-      assert.deepEqual([...new Set(statuses)], [404])
-    },
-    untilReady: () => until(async () => (await ask('/readyz')) === 200, 'it is ready'),
-    close: () => agent.destroy(),
+/** Requests this many missing pages, eight on a connection; all must be answered. */
+async function askMany(port: number, count: number): Promise<void> {
+  let left = count
+  const runClient = async () => {
+    while (left > 0) {
+      const some = Math.min(8, left)
+      left -= some
+      const asked = requestTo(longPath, { key, isLast: false }).repeat(some - 1)
+      const received = await exchange(port, asked + requestTo(longPath, { key }))
+      assert.deepEqual(statusesIn(received), new Array<number>(some).fill(404))
+    }
   }
+  await Promise.all(Array.from({ length: 16 }, runClient))
 }
 
 /** A pipe, and the text read from it. */
@@ -96,14 +89,13 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
   const pipe = makePipe(t, 'stalled')
   const options = ['--workers', '2', '--metrics-port', '0']
   const { port, child, ended } = await startWith(t, `> '${pipe.path}'`, options)
-  const { ask, askMany, untilReady, close } = createClient(port)
-  await untilReady()
+  await untilReady(port)
   const url = () => /"metrics_url":"([^"]+)"/.exec(pipe.read())?.[1] ?? ''
   await until(() => url() !== '', 'it says where its metrics are')
 
   // One and a half times what the pipe and the backlog hold.
   const count = 1_500
-  await askMany(count)
+  await askMany(port, count)
   await until(async () => sumOf(await readMetrics(url()), dropped) > 100, 'lines are missing')
 
   // The pipe flows again: buffered lines arrive, then the count of dropped ones.
@@ -119,9 +111,8 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
   assert.ok(lines.filter((line) => 'dropped' in line).length <= 2, 'one line for each gap')
 
   // The pipe stalls again, and the server is stopped.
-  await askMany(200)
-  assert.equal(await ask('/healthz'), 200)
-  close()
+  await askMany(port, 200)
+  assert.equal((await askPort(port, '/healthz')).status, 200)
   child.kill('SIGTERM')
   assert.equal((await ended).code, 0)
 })
@@ -129,14 +120,12 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
 test('with a full disk, the server serves, stays small and stops at SIGTERM', async (t) => {
   if (!existsSync('/dev/full')) return t.skip('there is no /dev/full')
   const { port, child, ended } = await startWith(t, '> /dev/full')
-  const { askMany, untilReady, close } = createClient(port)
-  await untilReady()
-  await askMany(1_000)
+  await untilReady(port)
+  await askMany(port, 1_000)
   const before = peakMemoryMb(child.pid)
-  await askMany(1_500)
+  await askMany(port, 1_500)
   const grownMb = peakMemoryMb(child.pid) - before
   assert.ok(grownMb < 30, `${grownMb} MB`)
-  close()
   child.kill('SIGTERM')
   assert.equal((await ended).code, 0)
 })
@@ -148,14 +137,10 @@ test('unread standard error blocks nothing', async (t) => {
   const planted = `process.on('SIGUSR2', () => { ${warn} })`
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
   const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS }, stderrTo: pipe.path })
-  const { askMany, close } = createClient(server.port)
   process.kill(server.pid, 'SIGUSR2')
   await until(() => server.printed().length > 200_000, 'it has warned often')
-  await askMany(100)
-  close()
-  server.stop()
-  const { code, lines } = await server.ended()
-  assert.equal(code, 0)
+  await askMany(server.port, 100)
+  const { lines } = await server.end()
   assert.equal(pipe.read(), '', 'warnings are lines of the log')
   assert.ok(lines.some(({ msg, level }) => msg === 'warning' && level === 40))
 })
@@ -165,10 +150,8 @@ for (const format of ['json', 'text']) {
     const file = join(store.folder, `log.${format}`)
     const to = `>> '${file}'`
     const { port, child, ended } = await startWith(t, to, ['--log-format', format])
-    const { askMany, untilReady, close } = createClient(port)
-    await untilReady()
-    await askMany(50)
-    close()
+    await untilReady(port)
+    await askMany(port, 50)
     child.kill('SIGTERM')
     assert.equal((await ended).code, 0)
     const text = readFileSync(file, 'utf8')
@@ -180,7 +163,7 @@ for (const format of ['json', 'text']) {
 test('requests without a key get 100 lines a second of up to 4 KiB; the rest are counted', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   const startedAt = performance.now()
-  const asked = `GET /${'"'.repeat(15_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const asked = requestTo(`/${'"'.repeat(15_000)}`, { isLast: false })
   const count = 640
   await Promise.all(
     Array.from({ length: count / 8 }, async () => {
@@ -191,17 +174,9 @@ test('requests without a key get 100 lines a second of up to 4 KiB; the rest are
     }),
   )
   const seconds = (performance.now() - startedAt) / 1_000
-  const url = /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? ''
-  const missing = sumOf(await readMetrics(url), dropped)
-  server.stop()
-  const { code, lines } = await server.ended()
-  assert.equal(code, 0)
-  assert.ok(
-    server
-      .printed()
-      .split('\n')
-      .every((line) => line.length < lineBytesMax),
-  )
+  const missing = sumOf(await readMetrics(server.metricsUrl()), dropped)
+  await server.end()
+  const lines = linesIn(server.printed())
   const written = lines.filter(({ status }) => status === 404 || status === 400).length
   assert.ok(written <= keylessLinesMax * (Math.ceil(seconds) + 1), `${written} in ${seconds} s`)
   assert.equal(written + missing, count)
@@ -211,8 +186,7 @@ test('requests without a key get 100 lines a second of up to 4 KiB; the rest are
 
 test('a folder of copies that does not exist is warned of at the start', async (t) => {
   const server = await runServer(t, store.db, ['--exports', 'nowhere'])
-  server.stop()
-  const { lines } = await server.ended()
+  const { lines } = await server.end()
   const [warning] = lines.filter(({ level }) => level === 40)
   assert.equal(warning?.['exports'], 'nowhere')
   assert.match(

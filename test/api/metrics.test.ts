@@ -5,26 +5,16 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { parseMetrics, readMetrics, type Samples, sumOf } from '../support/read-metrics.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answersIn, askPort, exchange, runServer, type Server } from '../support/run-server.ts'
-import { aboveStores } from '../support/store-at.ts'
-import { makeTempStore } from '../support/temp-store.ts'
 
-const above = { skip: aboveStores }
 const companyId = 4_711_000_123
-const path = pathOf(rights, companyId)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: companyId, records: makeRecords(rights, 12) }])
+const { store, path } = await makeRightsStore({ after }, 12, companyId)
 const key = await store.issueKey({ name: 'canary-client' })
-
-function metricsUrl(server: Server): string {
-  return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
-}
 
 async function ask({ port }: Server, target: string, ...fields: string[]): Promise<number> {
   return (await askPort(port, target, { fields })).body.length
@@ -44,7 +34,7 @@ test('requests, times, bytes, cache, refused keys and the registry are counted',
   await ask(server, '/nowhere')
   await ask(server, '/%zz')
   await exchange(server.port, 'NONSENSE\r\n\r\n')
-  const samples = await readMetrics(metricsUrl(server))
+  const samples = await readMetrics(server.metricsUrl())
   const values = {
     'dossier_requests_total{resource="rights",status="200"}': 3,
     'dossier_requests_total{resource="rights",status="304"}': 1,
@@ -87,20 +77,19 @@ test('requests, times, bytes, cache, refused keys and the registry are counted',
 })
 
 test('freshness: the next import updates the time of its source and the version', async (t) => {
-  const own = await makeTempStore(t, resources)
-  await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
+  const { store: own } = await makeRightsStore(t, 1)
   const server = await runServer(t, own.db, ['--metrics-port', '0'])
   const name = 'dossier_last_import_timestamp_seconds{source="test"}'
-  const before = await readMetrics(metricsUrl(server))
+  const before = await readMetrics(server.metricsUrl())
   await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 2) }])
-  const since = await readMetrics(metricsUrl(server))
+  const since = await readMetrics(server.metricsUrl())
   assert.equal(since.get('dossier_registry_version'), 2)
   assert.ok((since.get(name) ?? 0) > (before.get(name) ?? Infinity))
 })
 
-test('no metric contains a key, key name, company or address (C13, I12)', above, async (t) => {
+test('no metric contains a key, key name, company or address (C13, I12)', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
-  const url = metricsUrl(server)
+  const url = server.metricsUrl()
   const before = ownNames(await readMetrics(url)).length
   const auth = `Authorization: Bearer ${key}`
   await ask(server, path, auth, `User-Agent: ${key}`)
@@ -121,9 +110,9 @@ function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }
 
-test('metrics are off by default, and on loopback if they are on (I13)', above, async (t) => {
+test('metrics are off by default, and on loopback if they are on (I13)', async (t) => {
   const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
-  const url = new URL(metricsUrl(server))
+  const url = new URL(server.metricsUrl())
   assert.equal(url.hostname, '127.0.0.1')
   assert.equal((await askPort(server.port, '/metrics')).status, 404)
   for (const [method, target, status] of [
@@ -155,7 +144,7 @@ test('metrics are off by default, and on loopback if they are on (I13)', above, 
   assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
 })
 
-test('docs/grafana-dashboard.json queries only existing metrics', above, async (t) => {
+test('docs/grafana-dashboard.json queries only existing metrics', async (t) => {
   const file = join(import.meta.dirname, '../../docs/grafana-dashboard.json')
   const text = readFileSync(file, 'utf8')
   const expressions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(
@@ -164,7 +153,7 @@ test('docs/grafana-dashboard.json queries only existing metrics', above, async (
   assert.ok(expressions.length >= 12)
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   await ask(server, path)
-  const known = [...(await readMetrics(metricsUrl(server))).keys()]
+  const known = [...(await readMetrics(server.metricsUrl())).keys()]
   for (const expression of expressions) {
     const names = expression.match(/\b(?:dossier|nodejs|process)_\w+/g) ?? []
     assert.ok(names.length > 0, expression)
@@ -175,5 +164,5 @@ test('docs/grafana-dashboard.json queries only existing metrics', above, async (
       )
     }
   }
-  assert.ok(sumOf(await readMetrics(metricsUrl(server)), /^dossier_requests_total/) >= 1)
+  assert.ok(sumOf(await readMetrics(server.metricsUrl()), /^dossier_requests_total/) >= 1)
 })

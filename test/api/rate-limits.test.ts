@@ -9,14 +9,12 @@ import { parseRate } from '../../src/config/rate.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
-import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { type Answer, checkFailure, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRights, makeRightsStore } from '../support/rights-store.ts'
 import { runCommand } from '../support/run-command.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
-const all = makeRecords(rights, 3)
-const records = [{ resource: rights, company: 1, records: all }]
-const path = pathOf(rights, 1)
+const { records, path, whole } = makeRights(3)
 
 /** An application whose clock moves only on demand. */
 async function makeLimited(t: Parameters<typeof makeApp>[0], defaultRate = 'none') {
@@ -29,7 +27,7 @@ async function makeLimited(t: Parameters<typeof makeApp>[0], defaultRate = 'none
     asker: async (name: string, rate?: string) => {
       const key = await made.store.issueKey(rate === undefined ? { name } : { name, rate })
       return (url = path, headers: Readonly<Record<string, string>> = {}) =>
-        made.ask(url, { headers, authorization: `Bearer ${key}` })
+        made.ask(url, { headers, key })
     },
   }
 }
@@ -50,7 +48,7 @@ test('a key over its rate gets 429 with Retry-After until the window ends (E9)',
   const ask = await asker('small', '5/10s')
   for (let count = 1; count <= 5; count += 1) {
     const answer = await ask()
-    checkPage(answer, { resource: rights, all })
+    assert.equal(answer.text, whole)
     assert.deepEqual(limitOf(answer), [5, 10, 5 - count, 10])
     assert.equal(answer.headers['retry-after'], undefined)
   }
@@ -104,13 +102,13 @@ test('every answer to a limited key has RateLimit and RateLimit-Policy (5)', asy
 test('a refusal does not reveal a limit or count towards it (2.2)', async (t) => {
   const { store, ask } = await makeLimited(t)
   const rate = '2/60s'
-  const scoped = `Bearer ${await store.issueKey({ name: 'scoped', scopes: ['rights'], rate })}`
+  const key = await store.issueKey({ name: 'scoped', scopes: ['rights'], rate })
   for (let count = 0; count < 5; count += 1) {
-    const answer = await ask('/api/v1/companies/1/jobs', { authorization: scoped })
+    const answer = await ask('/api/v1/companies/1/jobs', { key })
     checkFailure(answer, 403, 'Forbidden')
     assert.equal(limitOf(answer), undefined)
   }
-  assert.deepEqual(limitOf(await ask(path, { authorization: scoped })), [2, 60, 1, 60])
+  assert.deepEqual(limitOf(await ask(path, { key })), [2, 60, 1, 60])
 })
 
 test('--default-rate applies to keys without a rate; none removes the limit', async (t) => {
@@ -156,13 +154,13 @@ test('setting the wall clock moves no window (C16, I9)', async (t) => {
   let wall = Date.parse('2030-01-01T00:00:00Z')
   let time = 0
   const { store, ask } = await makeApp(t, { records, now: () => wall, clock: () => time })
-  const authorization = `Bearer ${await store.issueKey({ name: 'small', rate: '2/60s' })}`
-  const left = async () => limitOf(await ask(path, { authorization }))
+  const key = await store.issueKey({ name: 'small', rate: '2/60s' })
+  const left = async () => limitOf(await ask(path, { key }))
   assert.deepEqual(await left(), [2, 60, 1, 60])
   wall -= 3_600_000
   assert.deepEqual(await left(), [2, 60, 0, 60])
   wall += 400 * 86_400_000
-  assert.equal((await ask(path, { authorization })).status, 429)
+  assert.equal((await ask(path, { key })).status, 429)
   time += 60_000
   assert.deepEqual(await left(), [2, 60, 1, 60])
 })
@@ -209,7 +207,7 @@ test('a rate is a count and a time', () => {
 })
 
 test('keys create --rate shows in keys list, and the server enforces it', async (t) => {
-  const { store } = await makeApp(t, { records })
+  const { store } = await makeRightsStore(t)
   const create = (...args: string[]) =>
     runCommand(store.folder, ['keys', 'create', '--db', store.db, ...args])
   const { code, out } = await create('--name', 'small', '--rate', '2/1h')
@@ -233,7 +231,7 @@ test('keys create --rate shows in keys list, and the server enforces it', async 
 })
 
 test('the workers of a server share their limits (E9, C15)', async (t) => {
-  const { store } = await makeApp(t, { records })
+  const { store } = await makeRightsStore(t)
   const key = await store.issueKey({ name: 'small', rate: '20/1h' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])
   const ask = async (key: string) => (await askPort(port, path, { key })).status

@@ -22,23 +22,24 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { freePort } from '../support/free-port.ts'
-import { pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
-import { startDossier } from '../support/run-dossier.ts'
-import { answersIn, askPort, exchange, requestTo, runServer } from '../support/run-server.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
+import { residentMib, startDossier } from '../support/run-dossier.ts'
+import {
+  answersIn,
+  askPort,
+  exchange,
+  requestTo,
+  runServer,
+  untilReady,
+} from '../support/run-server.ts'
 import { aboveStores } from '../support/store-at.ts'
-import { makeTempStore } from '../support/temp-store.ts'
 
 const above = { skip: aboveStores }
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
-const key = await store.issueKey({ name: 'test' })
-const largest = `${pathOf(rights, 1)}?limit=500`
+const { store, key, path } = await makeRightsStore({ after }, 1_000)
+const largest = `${path}?limit=500`
 
-const ask = (port: number, path = largest) => askPort(port, path, { key })
+const ask = (port: number, target = largest) => askPort(port, target, { key })
 
 /** Sends this many requests, some at a time; returns the statuses. */
 async function askOften(port: number, count: number): Promise<Set<number>> {
@@ -51,16 +52,6 @@ async function askOften(port: number, count: number): Promise<Set<number>> {
   return statuses
 }
 
-/** Waits until a server answers, however slow the machine is. */
-async function untilReady(port: number): Promise<void> {
-  for (let turn = 0; turn < 400; turn += 1) {
-    const answer = await ask(port, '/readyz').catch(() => undefined)
-    if (answer?.status === 200) return
-    await sleep(50)
-  }
-  assert.fail('it does not become ready')
-}
-
 test('liveness is answered while 100 clients request the largest page (E6, E12)', async (t) => {
   const { port } = await runServer(t, store.db, ['--cache-mib', '0'])
   const pages = Promise.all(Array.from({ length: 100 }, () => ask(port)))
@@ -71,15 +62,11 @@ test('liveness is answered while 100 clients request the largest page (E6, E12)'
 })
 
 test('the last page of a long listing costs what the first one does (E7)', async (t) => {
-  const long = await makeTempStore(t, resources)
-  const count = 60_000
-  await long.load([{ resource: rights, company: 1, records: makeRecords(rights, count) }])
-  const longKey = await long.issueKey({ name: 'test' })
-  const { port } = await runServer(t, long.db, ['--cache-mib', '0'])
+  const long = await makeRightsStore(t, 60_000)
+  const { port } = await runServer(t, long.store.db, ['--cache-mib', '0'])
   const msOf = async (page: number) => {
-    const path = `${pathOf(rights, 1)}?limit=500&page=${page}`
     const startedAt = performance.now()
-    const answer = await askPort(port, path, { key: longKey })
+    const answer = await askPort(port, `${largest}&page=${page}`, { key: long.key })
     assert.equal(answer.status, 200)
     assert.equal(answer.body.match(/"id":/g)?.length, 500)
     return performance.now() - startedAt
@@ -116,15 +103,13 @@ const onLinux = { skip: process.platform === 'linux' ? false : 'needs /proc' }
 
 test('memory and open files stay constant over many requests (E15)', onLinux, async (t) => {
   const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
-  const megabytes = () =>
-    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
   const files = () => readdirSync(`/proc/${pid}/fd`).length
   await askOften(port, 400)
   await sleep(300)
-  const [memory, open] = [megabytes(), files()]
+  const [memory, open] = [residentMib(pid), files()]
   assert.deepEqual([...(await askOften(port, 800))], [200])
   await sleep(300)
-  assert.ok(megabytes() < memory + 60, `${memory} MB before, ${megabytes()} after`)
+  assert.ok(residentMib(pid) < memory + 57, `${memory} MiB before, ${residentMib(pid)} after`)
   assert.ok(files() <= open, `${open} before, ${files()} after`)
 })
 
@@ -172,9 +157,8 @@ test('each request is one line of JSON, whatever it contains (I8)', above, async
     const [answer] = answersIn(await exchange(server.port, Buffer.from(text)))
     assert.ok(answer !== undefined && answer.status < 500, text)
   }
-  server.stop()
   // Each line is parsed here.
-  const { lines } = await server.ended()
+  const { lines } = await server.end()
   assert.ok(lines.length >= starts.length)
   // Neither terminals nor readers with other line ends are misled.
   assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
@@ -219,13 +203,11 @@ const mayLockDown = spawnSync('unshare', ['-m', 'setpriv', '--reuid=65534', 'tru
 const asRoot = { skip: !mayLockDown && 'only root can make such a place' }
 
 test('the same bytes as user nobody on a read-only file system (I14)', asRoot, async (t) => {
-  const own = await makeTempStore(t, resources)
-  await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
-  const asked = { key: await own.issueKey({ name: 'test' }) }
+  const { store: own, ...asked } = await makeRightsStore(t, 1_000)
   const usual = await runServer(t, own.db)
   const expected = await askPort(usual.port, largest, asked)
-  for (const path of ['.', ...readdirSync(own.folder)])
-    chownSync(join(own.folder, path), 65534, 65534)
+  for (const file of ['.', ...readdirSync(own.folder)])
+    chownSync(join(own.folder, file), 65534, 65534)
   const port = await freePort()
   const via = [...asNobody, lockDown, own.folder]
   const args = ['serve', '--db', own.db, '--port', String(port)]

@@ -14,19 +14,12 @@ import {
   pathOf,
 } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { makeRights } from '../support/rights-store.ts'
 import { processorMs } from '../support/processor-time.ts'
 
-const all = makeRecords(rights, 12)
-const { ask } = await makeApp(
-  { after },
-  {
-    records: [
-      { resource: rights, company: 1, records: all },
-      { resource: rights, company: 9_007_199_254_740_992 - 1, records: makeRecords(rights, 2) },
-    ],
-  },
-)
-const path = pathOf(rights, 1)
+const { all, records, path } = makeRights(12)
+const last = { resource: rights, company: Number.MAX_SAFE_INTEGER, records: makeRecords(rights, 2) }
+const { ask } = await makeApp({ after }, { records: [...records, last] })
 const json = { 'content-type': 'application/json' }
 const pageTakes = 'it takes an integer from 1 to 9007199254740991'
 const limitTakes = 'it takes an integer from 1 to 1000'
@@ -145,13 +138,11 @@ test('a parameter in both places works with equal values; different ones are a 4
 })
 
 test('page 1 and limit 100 are the defaults (1.3)', async (t) => {
-  const many = makeRecords(rights, 101)
-  const { ask } = await makeApp(t, {
-    records: [{ resource: rights, company: 5, records: many }],
-  })
-  const plain = await ask(pathOf(rights, 5))
+  const { all: many, records } = makeRights(101)
+  const { ask } = await makeApp(t, { records })
+  const plain = await ask(path)
   checkPage(plain, { resource: rights, all: many, page: 1, limit: 100 })
-  assert.equal((await ask(`${pathOf(rights, 5)}?page=1&limit=100`)).text, plain.text)
+  assert.equal((await ask(`${path}?page=1&limit=100`)).text, plain.text)
 })
 
 const wrong = [
@@ -279,8 +270,8 @@ test('a thousand unknown parameters are refused cheaply (1.4, A12)', async () =>
 })
 
 test('company_id is a positive integer up to 2^53-1 (1.5)', async () => {
-  const last = await ask(pathOf(rights, '9007199254740991'))
-  checkPage(last, { resource: rights, all: makeRecords(rights, 2) })
+  const answer = await ask(pathOf(rights, '9007199254740991'))
+  checkPage(answer, { resource: rights, all: last.records })
 })
 
 for (const segment of [

@@ -3,30 +3,25 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
-import { pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
 const withRedis = { skip: noRedis }
-const path = pathOf(rights, 1)
 const away = 'Redis is unreachable; this server counts rates on its own'
 const back = 'Redis is reachable; rates are shared'
 
 /** Servers on one store that share a Redis, and a way to send requests to each. */
 async function serve(t: TestContext, redisUrl: string, count: number) {
-  const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+  const { store, path } = await makeRightsStore(t, 3)
   const options = ['--redis-url', redisUrl]
   const servers = await Promise.all(
     Array.from({ length: count }, () => runServer(t, store.db, options)),
   )
+  const [server = assert.fail()] = servers
   const ask = ({ port }: Server, key: string) => askPort(port, path, { key })
-  return { store, servers, ask }
+  return { store, servers, server, ask }
 }
 
 /** The number of times a server has logged a message. */
@@ -53,13 +48,13 @@ async function askInTime<T>(servers: readonly Server[], askAll: (round: number) 
 
 test('three servers together allow a key exactly its rate (E10)', withRedis, async (t) => {
   const redis = await runRedis(t)
-  const { store, servers, ask } = await serve(t, redis.url, 3)
+  const { store, servers, server, ask } = await serve(t, redis.url, 3)
   const answers = await askInTime(servers, async (round) => {
     const key = await store.issueKey({ name: `small ${round}`, rate: '50/1h' })
     // One request at a time for each server, so that none queues for Redis.
-    const asked = servers.map(async (server) => {
+    const asked = servers.map(async (one) => {
       const own = []
-      for (let turn = 0; turn < 30; turn += 1) own.push(await ask(server, key))
+      for (let turn = 0; turn < 30; turn += 1) own.push(await ask(one, key))
       return own
     })
     return (await Promise.all(asked)).flat()
@@ -78,16 +73,12 @@ test('three servers together allow a key exactly its rate (E10)', withRedis, asy
     assert.ok(reset > 3_500 && reset <= 3_600)
   }
   const other = await store.issueKey({ name: 'other', rate: '50/1h' })
-  const [first] = servers
-  assert.ok(first)
-  assert.equal((await ask(first, other)).status, 200)
+  assert.equal((await ask(server, other)).status, 200)
 })
 
 test('a shared window ends (E9)', withRedis, async (t) => {
   const redis = await runRedis(t)
-  const { store, servers, ask } = await serve(t, redis.url, 1)
-  const [server] = servers
-  assert.ok(server)
+  const { store, server, ask } = await serve(t, redis.url, 1)
   const key = await store.issueKey({ name: 'small', rate: '2/1s' })
   const statuses: number[] = []
   for (let turn = 0; turn < 3; turn += 1) statuses.push((await ask(server, key)).status)
@@ -100,9 +91,8 @@ test('a shared window ends (E9)', withRedis, async (t) => {
 
 test('while Redis is down, the server warns once and counts locally', withRedis, async (t) => {
   const redis = await runRedis(t)
-  const { store, servers, ask } = await serve(t, redis.url, 2)
-  const [one, two] = servers
-  assert.ok(one && two)
+  const { store, servers, server: one, ask } = await serve(t, redis.url, 2)
+  const [, two = assert.fail()] = servers
   const key = await store.issueKey({ name: 'small', rate: '2/1h' })
   assert.deepEqual([(await ask(one, key)).status, (await ask(two, key)).status], [200, 200])
   assert.equal((await ask(one, key)).status, 429)
@@ -123,9 +113,7 @@ test('while Redis is down, the server warns once and counts locally', withRedis,
 
 test('a hanging Redis delays one request briefly, later ones not', withRedis, async (t) => {
   const redis = await runRedis(t)
-  const { store, servers, ask } = await serve(t, redis.url, 1)
-  const [server] = servers
-  assert.ok(server)
+  const { store, server, ask } = await serve(t, redis.url, 1)
   const key = await store.issueKey({ name: 'small', rate: '100/1h' })
   assert.equal((await ask(server, key)).status, 200)
   redis.freeze()
@@ -140,14 +128,10 @@ test('a hanging Redis delays one request briefly, later ones not', withRedis, as
 })
 
 test('without Redis the server starts, counts locally and stops', async (t) => {
-  const { store, servers, ask } = await serve(t, 'redis://user:hunter2@127.0.0.1:1', 1)
-  const [server] = servers
-  assert.ok(server)
+  const { store, server, ask } = await serve(t, 'redis://user:hunter2@127.0.0.1:1', 1)
   const key = await store.issueKey({ name: 'small', rate: '1/1h' })
   assert.deepEqual([(await ask(server, key)).status, (await ask(server, key)).status], [200, 429])
-  server.stop()
-  const { code } = await server.ended()
-  assert.equal(code, 0)
+  await server.end()
   assert.equal(timesLogged(server, away), 1)
   assert.doesNotMatch(server.printed(), /hunter2/)
 })

@@ -1,7 +1,7 @@
 // L3: no key takes what others need, without a rate limit.
 
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
@@ -11,26 +11,19 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { patientBounds } from '../support/store-at.ts'
-import { makeTempStore, type TempStore } from '../support/temp-store.ts'
+import { makeTempStore } from '../support/temp-store.ts'
 
 const [long, short] = [pathOf(rights, 1), pathOf(rights, 2)]
 /** Beyond this, a view is made beside the event loop. */
 const longTotal = 10_001
 
-let filled: TempStore
-const keys: string[] = []
-const endings: (() => Promise<void> | void)[] = []
-before(async () => {
-  filled = await makeTempStore({ after: (work) => void endings.push(work) }, [rights])
-  await filled.load([
-    { resource: rights, company: 1, records: makeRecords(rights, longTotal) },
-    { resource: rights, company: 2, records: makeRecords(rights, 5, 20_000) },
-  ])
-  for (const name of ['one', 'other']) keys.push(await filled.issueKey({ name }))
-})
-after(async () => {
-  for (const end of endings.toReversed()) await end()
-})
+const filled = await makeTempStore({ after }, [rights])
+await filled.load([
+  { resource: rights, company: 1, records: makeRecords(rights, longTotal) },
+  { resource: rights, company: 2, records: makeRecords(rights, 5, 20_000) },
+])
+const oneKey = await filled.issueKey({ name: 'one' })
+const otherKey = await filled.issueKey({ name: 'other' })
 
 /** A server of the store above, with metrics or without, and clients with its two keys. */
 async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, isMeasured = false) {
@@ -38,11 +31,11 @@ async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, isMeasure
   const reader = isMeasured ? timeStore(opened, { countStore: () => undefined }) : opened
   const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const client = (key: string | undefined) => (path: string, signal?: AbortSignal) => {
+  const client = (key: string) => (path: string, signal?: AbortSignal) => {
     const headers = { authorization: `Bearer ${key}` }
     return fetch(origin + path, { headers, ...(signal && { signal }) })
   }
-  return { logged, one: client(keys[0]), other: client(keys[1]) }
+  return { logged, one: client(oneKey), other: client(otherKey) }
 }
 
 let filters = 0

@@ -3,32 +3,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AssetLimits, assetLimits } from '../../src/http/static-assets.ts'
 import type { LoadLimits } from '../../src/http/wire/load.ts'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
-import {
-  type Answer,
-  checkFailure,
-  expectedBody,
-  listenOn,
-  makeApp,
-  pathOf,
-} from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
-import { askPort, checkRawFailure, requestTo, runServer } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { type Answer, checkFailure, listenOn, makeApp } from '../support/make-app.ts'
+import { makeRights, makeRightsStore } from '../support/rights-store.ts'
+import { askPort, checkRawFailure, openWire, requestTo, runServer } from '../support/run-server.ts'
 import { residentMib } from '../support/run-dossier.ts'
 import { until } from '../support/until.ts'
 
 const bundle = '/docs/swagger-ui-bundle.js'
-const all = makeRecords(rights, 12)
-const records = [{ resource: rights, company: 1, records: all }]
-const path = pathOf(rights, 1)
-const whole = expectedBody({ resource: rights, all })
+const { records, path, whole } = makeRights(12)
 
 const { ask } = await makeApp({ after })
 const askFor = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
@@ -124,16 +111,13 @@ async function listen(t: TestContext, limits: Partial<AssetLimits & LoadLimits>)
 
 /** Requests more of the bundle than the system buffers, and does not read. */
 async function stall(t: TestContext, port: number, count: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').pause())
-  t.after(() => sockets.forEach((socket) => socket.destroy()))
-  await Promise.all(
-    sockets.map(async (socket) => {
-      socket.on('error', () => undefined)
-      await once(socket, 'connect')
-      socket.write(requestTo(bundle, { isLast: false }).repeat(8))
-    }),
-  )
-  return sockets
+  const wires = await Promise.all(Array.from({ length: count }, () => openWire(port)))
+  t.after(() => wires.forEach(({ socket }) => socket.destroy()))
+  for (const wire of wires) {
+    wire.socket.pause()
+    wire.send(requestTo(bundle, { isLast: false }).repeat(8))
+  }
+  return wires.map(({ socket }) => socket)
 }
 
 test('concurrent file answers are limited; one more is a 503', async (t) => {
@@ -175,9 +159,7 @@ test('a client that reads a file too slowly is disconnected, though never idle',
 const onProc = { skip: existsSync('/proc/self/status') ? false : 'there is no /proc' }
 
 test('150 slow readers of a file hold neither memory nor requests', onProc, async (t) => {
-  const store = await makeTempStore(t, resources)
-  await store.load(records)
-  const key = await store.issueKey({ name: 'test' })
+  const { store, key } = await makeRightsStore(t)
   const { port, pid } = await runServer(t, store.db, ['--requests-max', '40'])
   assert.equal((await askPort(port, path, { key })).body, whole)
   assert.equal((await askPort(port, bundle)).status, 200)

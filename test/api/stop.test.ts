@@ -21,7 +21,7 @@ import { aboveStores } from '../support/store-at.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 
 const above = { skip: aboveStores }
-const { store, key, all, path } = await makeRightsStore({ after })
+const { store, key, all, path, whole } = await makeRightsStore({ after })
 
 const body = '{"page":2,"limit":5}'
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
@@ -33,14 +33,20 @@ const open = requestTo(path, {
   fields: ['Content-Type: application/json', `Content-Length: ${body.length}`],
 })
 
-/** Sends the beginning of a request, which has arrived once a witness has an answer. */
-async function beginRequest(port: number) {
-  const wire = await openWire(port)
-  wire.send(open + body.slice(0, 5))
+/** Opens a connection that has had an answer. */
+async function openWitness(port: number) {
   const witness = await openWire(port)
   witness.send(plain)
   await witness.until(/pagination_offset/)
-  return { wire, witness }
+  return witness
+}
+
+/** Sends the beginnings of requests, which have arrived once a witness has an answer. */
+async function beginRequests(port: number, count = 1) {
+  const wires = await Promise.all(Array.from({ length: count }, () => openWire(port)))
+  for (const wire of wires) wire.send(open + body.slice(0, 5))
+  const [wire = assert.fail()] = wires
+  return { wire, wires, witness: await openWitness(port) }
 }
 
 // Less than --stop-seconds (10), the time of a stop that waits for a client, and long enough for a
@@ -50,13 +56,9 @@ const promptMs = 8_000
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} ends an idle server with open connections at once, with exit code 0`, async (t) => {
     const server = await runServer(t, store.db)
-    const wire = await openWire(server.port)
-    wire.send(plain)
-    await wire.until(/pagination_offset/)
-    server.stop(signal)
+    const wire = await openWitness(server.port)
+    const { ms, lines } = await server.end(signal)
     await wire.closed()
-    const { code, ms, lines } = await server.ended()
-    assert.equal(code, 0)
     assert.ok(ms < promptMs, `${ms} ms`)
     assert.equal(lines.at(-1)?.['msg'], 'stopped')
   })
@@ -64,10 +66,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 test('SIGTERM under load: no request fails, and every client gets Connection: close (I1)', async (t) => {
   const server = await runServer(t, store.db)
-  const expected = expectedBody({ resource: rights, all })
-  const task = { port: server.port, path, key, body: expected }
   // Idle connections are open at the same time.
   const idle = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
+  const task = { port: server.port, path, key, body: whole }
   const load = startLoad({ ...task, clients: 20, endsWhenClosed: true })
   while (load.answered() < 500) await sleep(5)
   server.stop()
@@ -130,7 +131,7 @@ test('SIGTERM before readiness or during an import ends the process and damages 
   const server = await runServer(t, store.db)
   const load = startLoad({
     ...{ port: server.port, path, key, clients: 4, endsWhenClosed: true },
-    body: expectedBody({ resource: rights, all }),
+    body: whole,
   })
   const importing = store.load(
     [{ resource: rights, company: 2, records: makeRecords(rights, 5_000, 100) }],
@@ -144,12 +145,7 @@ test('SIGTERM before readiness or during an import ends the process and damages 
 
 test('SIGTERM during requests: they complete, then the server exits with 0', above, async (t) => {
   const server = await runServer(t, store.db)
-  const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
-  for (const wire of wires) wire.send(open + body.slice(0, 5))
-  // All have arrived once a later one has been answered.
-  const witness = await openWire(server.port)
-  witness.send(plain)
-  await witness.until(/pagination_offset/)
+  const { wires, witness } = await beginRequests(server.port, 10)
   server.stop()
   await witness.closed()
   for (const wire of wires) wire.send(body.slice(5))
@@ -164,7 +160,7 @@ test('SIGTERM during requests: they complete, then the server exits with 0', abo
 
 test('a request on an open connection after SIGTERM gets a 503 (4)', above, async (t) => {
   const server = await runServer(t, store.db)
-  const { wire, witness } = await beginRequest(server.port)
+  const { wire, witness } = await beginRequests(server.port)
   server.stop()
   await witness.closed()
   wire.send(body.slice(5) + plain)
@@ -182,20 +178,14 @@ test('a request on an open connection after SIGTERM gets a 503 (4)', above, asyn
 
 test('an unfinished request delays a stop by --stop-seconds at most', above, async (t) => {
   const server = await runServer(t, store.db, ['--stop-seconds', '1'])
-  await beginRequest(server.port)
-  server.stop()
-  const { code, ms } = await server.ended()
-  assert.equal(code, 0)
+  await beginRequests(server.port)
+  const { ms } = await server.end()
   assert.ok(ms >= 900 && ms < promptMs, `${ms} ms`)
 })
 
 test('a second signal ends it at once', above, async (t) => {
   const server = await runServer(t, store.db)
-  const wire = await openWire(server.port)
-  wire.send(open)
-  const witness = await openWire(server.port)
-  witness.send(plain)
-  await witness.until(/pagination_offset/)
+  const { witness } = await beginRequests(server.port)
   server.stop()
   await witness.closed()
   server.stop()
@@ -212,7 +202,6 @@ test('SIGUSR1 neither opens a debugger nor ends a server or its workers', above,
   for (let count = 0; count < 10; count += 1) {
     assert.equal(answerIn(await exchange(server.port, closing)).status, 200)
   }
-  server.stop()
-  assert.equal((await server.ended()).code, 0)
+  await server.end()
   assert.doesNotMatch(server.printed(), /debugger|a worker has died/i)
 })

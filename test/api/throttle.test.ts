@@ -15,13 +15,11 @@ import {
 import { createWindows } from '../../src/auth/windows.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
-import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { checkFailure, checkPage, makeApp } from '../support/make-app.ts'
+import { makeRights, makeRightsStore } from '../support/rights-store.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
-const all = makeRecords(rights, 3)
-const records = [{ resource: rights, company: 1, records: all }]
-const path = pathOf(rights, 1)
+const { all, records, path } = makeRights(3)
 const expected = { resource: rights, all }
 const badKeyRate = { quota: 10, seconds: 60 }
 const unknown = () => `Bearer ${makeKey(randomBytes(32))}`
@@ -104,21 +102,20 @@ test('valid keys still work from other addresses, and from a blocked one if alre
   checkPage(await ask(path, { from }), expected)
   checkPage(await ask(path, { from: '192.0.2.2' }), expected)
   // A new key looks like a guess, unless it has been used from elsewhere.
-  const issue = async (name: string) => `Bearer ${await store.issueKey({ name })}`
   for (let count = 1; count < reservedLookUps; count += 1) {
     await ask(path, { from, authorization: unknown() })
   }
-  const elsewhere = await issue('elsewhere')
-  checkFailure(await ask(path, { from, authorization: elsewhere }), 429, /./)
-  checkPage(await ask(path, { from: '192.0.2.2', authorization: elsewhere }), expected)
-  checkPage(await ask(path, { from, authorization: elsewhere }), expected)
+  const elsewhere = await store.issueKey({ name: 'elsewhere' })
+  checkFailure(await ask(path, { from, key: elsewhere }), 429, /./)
+  checkPage(await ask(path, { from: '192.0.2.2', key: elsewhere }), expected)
+  checkPage(await ask(path, { from, key: elsewhere }), expected)
   // A new key gets its turn even while others at the address keep trying.
   pass(1_000)
-  const here = await issue('here')
+  const here = await store.issueKey({ name: 'here' })
   checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
-  checkPage(await ask(path, { from, authorization: here }), expected)
+  checkPage(await ask(path, { from, key: here }), expected)
   for (let count = 0; count < 20; count += 1) await ask(path, { from, authorization: unknown() })
-  checkPage(await ask(path, { from, authorization: here }), expected)
+  checkPage(await ask(path, { from, key: here }), expected)
 })
 
 test('requests without a key are not counted as attempts (C15)', async (t) => {
@@ -133,10 +130,10 @@ test('requests without a key are not counted as attempts (C15)', async (t) => {
 
 test('a key that is no longer valid counts as a failed attempt (C15)', async (t) => {
   const { ask, store } = await makeThrottled(t)
-  const authorization = `Bearer ${await store.issueKey({ name: 'old', expiresAt: Date.now() })}`
+  const key = await store.issueKey({ name: 'old', expiresAt: Date.now() })
   const statuses: number[] = []
   for (let count = 0; count < 12; count += 1) {
-    statuses.push((await ask(path, { from: '192.0.2.1', authorization })).status)
+    statuses.push((await ask(path, { from: '192.0.2.1', key })).status)
   }
   assert.deepEqual(statuses, [...new Array<number>(10).fill(403), 429, 429])
 })
@@ -184,19 +181,13 @@ test('X-Forwarded-For is ignored unless it comes from a trusted proxy (D17)', as
     const answer = await behind.ask(path, { ...question, from, headers: spoofed(1) })
     checkFailure(answer, 429, /./)
   }
-  checkFailure(
-    await behind.ask(path, { ...question, from: '10.1.2.3', headers: spoofed(2) }),
-    403,
-    /./,
-  )
+  const near = { ...question, from: '10.1.2.3' }
+  checkFailure(await behind.ask(path, { ...near, headers: spoofed(2) }), 403, /./)
   // The client's own entries are to the left of those that the proxy added.
   const chain = { 'x-forwarded-for': '1.1.1.1, 198.51.100.1, 10.0.0.5' }
-  checkFailure(await behind.ask(path, { ...question, from: '10.1.2.3', headers: chain }), 429, /./)
-  checkFailure(
-    await behind.ask(path, { ...question, from: '203.0.113.1', headers: chain }),
-    403,
-    /./,
-  )
+  checkFailure(await behind.ask(path, { ...near, headers: chain }), 429, /./)
+  const far = { ...question, from: '203.0.113.1' }
+  checkFailure(await behind.ask(path, { ...far, headers: chain }), 403, /./)
 })
 
 test('a million addresses are counted in bounded memory (E8)', (t) => {
@@ -244,7 +235,7 @@ test('--bad-key-rate and --trust-proxy accept the documented values', async (t) 
     assert.throws(() => read('trust-proxy', value), /must be none, or addresses and networks/)
   }
   // They are on in the real executable.
-  const { store, key } = await makeApp(t, { records })
+  const { store, key } = await makeRightsStore(t)
   const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '127.0.0.1']
   const { port } = await runServer(t, store.db, options)
   const ask = async (address: string, authorization: string) => {
@@ -257,7 +248,7 @@ test('--bad-key-rate and --trust-proxy accept the documented values', async (t) 
 })
 
 test('a flood of invalid keys blocks no valid key of its address in any worker (C15)', async (t) => {
-  const { store, key } = await makeApp(t, { records })
+  const { store, key } = await makeRightsStore(t)
   const fresh = await store.issueKey({ name: 'fresh' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])
   // Each on its own connection, which the primary assigns to the workers in turn.

@@ -9,6 +9,7 @@ import { isServerStore } from '../../src/store/open-store.ts'
 import { startDossier } from './run-dossier.ts'
 import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
+import { until } from './until.ts'
 
 const listening = /"url":"http:\/\/[\d.]+:(\d+)"/
 
@@ -60,9 +61,9 @@ export async function runServer(
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
   const errors = stderrTo === undefined ? '' : `2> '${stderrTo}'`
   const via = ['bash', '-c', `${limit} exec "$0" "$@" ${errors}`]
-  const { child, said, until, ended } = startDossier(scope, '.', args, { via, env })
+  const { child, said, ended, ...started } = startDossier(scope, '.', args, { via, env })
   const printed = () => said.out + said.err
-  await until(listening)
+  await started.until(listening)
   let stoppedAt = performance.now()
   const server: Server = {
     port: Number(listening.exec(printed())?.[1]),
@@ -179,6 +180,12 @@ export async function askPort(
   request: WrittenRequest = {},
 ): Promise<WireAnswer> {
   return answerIn(await exchange(port, requestTo(path, request)), request.method)
+}
+
+/** Waits until a server answers, however slow the machine is. */
+export async function untilReady(port: number): Promise<void> {
+  const ask = () => askPort(port, '/readyz').then(({ status }) => status)
+  await until(async () => (await ask().catch(() => 0)) === 200, 'it is ready')
 }
 
 export function bodiesOf(answers: readonly WireAnswer[]): string[] {
