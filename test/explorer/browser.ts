@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Demo } from './demo.ts'
+import { type Demo, startDemo } from './demo.ts'
 
 /** The shell without a window takes two thirds of the browser's processor time. */
 const names = [
@@ -52,9 +52,25 @@ export async function launchBrowser(executablePath: string): Promise<BrowserCont
 }
 
 /** What the tests look at. */
-export interface Bench extends Demo {
+interface Bench extends Demo {
   readonly browser: BrowserContext
 }
+
+let started: Bench | undefined
+
+/** Starts a browser, and the demo in a folder. */
+export async function startBench(executablePath: string, folder: string): Promise<void> {
+  const launching = launchBrowser(executablePath)
+  started = { ...(await startDemo(folder)), browser: await launching }
+}
+
+export async function stopBench(): Promise<void> {
+  await started?.browser.close()
+  started?.stop()
+}
+
+/** The demo that all tests share, and their browser. */
+export const bench = () => started ?? assert.fail('the demo has not started')
 
 export interface VisitOptions {
   readonly width?: number
@@ -64,6 +80,20 @@ export interface VisitOptions {
   readonly expected?: RegExp
 }
 
+/** Asks the demo for a path of its API, as any client does. */
+export async function askDemo(path: string): Promise<string> {
+  const { url, key } = bench()
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}/api/v1/${path}`, { headers })
+  assert.equal(answer.status, 200, path)
+  return answer.text()
+}
+
+/** Opens a view of the demo, with its key, in a tab of its own. */
+export function visitDemo(t: TestContext, view: string, options?: VisitOptions): Promise<Page> {
+  return visit(t, bench().at(view), options)
+}
+
 /**
  * Opens a tab: its session storage is its own, while the files of the page are loaded once for all
  * tests. What the browser reports as an error, violations of the page's policy included, fails the
@@ -71,11 +101,10 @@ export interface VisitOptions {
  */
 export async function visit(
   t: TestContext,
-  browser: BrowserContext,
   url: string,
   { width = 1280, height = 900, scheme = 'light', expected }: VisitOptions = {},
 ): Promise<Page> {
-  const page = await browser.newPage()
+  const page = await bench().browser.newPage()
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme: scheme })
   page.setDefaultTimeout(15_000)

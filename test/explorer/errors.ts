@@ -4,16 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { mustRun } from '../support/run-command.ts'
-import { type Bench, untilLoaded, visit } from './browser.ts'
+import { untilLoaded, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
 
-export function testErrors(given: () => Bench): void {
+export function testErrors(): void {
   test('a company that is not there, and an address that makes no sense', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/99999'), { expected: refused })
+    const page = await visitDemo(t, '/companies/99999', { expected: refused })
     await page.getByText('Company 99999 is not in the registry').waitFor()
     assert.deepEqual(await page.getByRole('definition').allTextContents(), ['99999'])
     assert.deepEqual(await page.getByRole('term').allTextContents(), ['ID'])
@@ -28,9 +26,9 @@ export function testErrors(given: () => Bench): void {
   test('a key that is revoked meanwhile asks for another one', async (t) => {
     const registry = await serveRegistry(t)
     await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
-    const key = await registry.store.issueKey({ name: 'short' })
-    const address = registry.address('/companies/1/rights', key)
-    const page = await visit(t, given().browser, address, { expected: refused })
+    const page = await registry.visitWith({ name: 'short' }, '/companies/1/rights', {
+      expected: refused,
+    })
     await page.getByText('1–25 of 40').waitFor()
     await registry.store.revokeKey('short')
     // Keys are remembered for half a second.
@@ -42,8 +40,8 @@ export function testErrors(given: () => Bench): void {
 
   test('a company says that its key is wrong, and asks for another one', async (t) => {
     const registry = await serveRegistry(t)
-    const address = registry.address('/companies/1', 'dossier_wrong')
-    const page = await visit(t, given().browser, address, { expected: refused })
+    const wrong = { key: 'dossier_wrong', expected: refused }
+    const page = await registry.visit('/companies/1', wrong)
     await page.getByText('The service does not let this key read this.').waitFor()
     await page.getByRole('button', { name: 'Use another key' }).click()
     await page.getByLabel('Your key').waitFor()
@@ -52,10 +50,8 @@ export function testErrors(given: () => Bench): void {
   test('a key without a part of its scopes shows the others', async (t) => {
     const registry = await serveRegistry(t)
     await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
-    const narrow = await registry.store.issueKey({ name: 'narrow', scopes: ['rights'] })
-    const page = await visit(t, given().browser, registry.address('/companies/1/rights', narrow), {
-      expected: refused,
-    })
+    const narrow = { name: 'narrow', scopes: ['rights'] }
+    const page = await registry.visitWith(narrow, '/companies/1/rights', { expected: refused })
     await page.getByText('1–3 of 3').waitFor()
     await page.getByRole('heading', { name: 'Company 1' }).waitFor()
     await page.getByRole('link', { name: 'Jobs' }).click()
@@ -65,10 +61,8 @@ export function testErrors(given: () => Bench): void {
   test('a key that may not search says so, and opens a company by its number', async (t) => {
     const registry = await serveRegistry(t)
     await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
-    const narrow = await registry.store.issueKey({ name: 'narrow', scopes: ['rights'] })
-    const page = await visit(t, given().browser, registry.address('/', narrow), {
-      expected: refused,
-    })
+    const narrow = { name: 'narrow', scopes: ['rights'] }
+    const page = await registry.visitWith(narrow, '/', { expected: refused })
     await page.getByRole('searchbox').fill('1')
     await page.getByText('This key may not search for companies.').waitFor()
     assert.equal(await page.getByText('Searching …').count(), 0)
@@ -81,10 +75,8 @@ export function testErrors(given: () => Bench): void {
   test('without requests left it waits, says so, and goes on by itself', async (t) => {
     const registry = await serveRegistry(t)
     await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 9) }])
-    const rated = await registry.store.issueKey({ name: 'rated', rate: '2/3s' })
-    const page = await visit(t, given().browser, registry.address('/companies/1/rights', rated), {
-      expected: refused,
-    })
+    const rated = { name: 'rated', rate: '2/3s' }
+    const page = await registry.visitWith(rated, '/companies/1/rights', { expected: refused })
     await page
       .getByText(/This key has no requests left for now\. It goes on by itself/)
       .first()
@@ -98,10 +90,8 @@ export function testErrors(given: () => Bench): void {
     for (const name of ['One', 'Two']) {
       await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
     }
-    await mustRun(registry.store.folder, [
-      ...['prune', '--yes', '--keep', '0d', '--db', registry.store.db],
-    ])
-    const page = await visit(t, given().browser, registry.address('/companies/1?version=1'), {
+    await registry.store.prune()
+    const page = await registry.visit('/companies/1?version=1', {
       expected: refused,
     })
     await page.getByText('This version is no longer kept.').waitFor()
@@ -110,8 +100,7 @@ export function testErrors(given: () => Bench): void {
   })
 
   test('offline, what was loaded stays, and it tries again by itself', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights'), {
+    const page = await visitDemo(t, '/companies/1/rights', {
       expected: /ERR_INTERNET_DISCONNECTED/,
     })
     await page.getByText('1–25 of 230').waitFor()

@@ -1,13 +1,11 @@
 // The explorer in a real Chromium: on the demo, with its company of 250,000 events, and on
 // registries of a few records. One browser and one demo serve all tests.
 
-import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite } from 'node:test'
-import { type Bench, findBrowser, launchBrowser } from './browser.ts'
-import { startDemo } from './demo.ts'
+import { findBrowser, startBench, stopBench } from './browser.ts'
 import { testErrors } from './errors.ts'
 import { testFinding } from './finding.ts'
 import { testHostileTexts } from './hostile-texts.ts'
@@ -23,27 +21,20 @@ const skip = path === undefined && 'there is no Chromium; install one, or name i
 
 suite('the explorer in a browser', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
-  let bench: Bench | undefined
 
-  before(async () => {
-    const launching = launchBrowser(path ?? '')
-    const demo = await startDemo(folder)
-    bench = { ...demo, browser: await launching }
-  })
+  before(() => startBench(path ?? '', folder))
   after(async () => {
-    await bench?.browser.close()
-    bench?.stop()
+    await stopBench()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const given = () => bench ?? assert.fail('the demo has not started')
-  testFinding(given)
-  testListings(given)
-  testPictures(given)
-  testVersions(given)
-  testTaking(given)
-  testErrors(given)
-  testHostileTexts(given)
-  testLooks(given)
-  testReference(given)
+  testFinding()
+  testListings()
+  testPictures()
+  testVersions()
+  testTaking()
+  testErrors()
+  testHostileTexts()
+  testLooks()
+  testReference()
 })

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Bench, visit } from './browser.ts'
+import { askDemo, bench, visit, visitDemo } from './browser.ts'
 
-export function testFinding(given: () => Bench): void {
+export function testFinding(): void {
   test('the address that the demo prints opens a company, and the key leaves it', async (t) => {
-    const { browser, printed, key } = given()
-    const page = await visit(t, browser, printed)
+    const { printed, key } = bench()
+    const page = await visit(t, printed)
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
@@ -26,8 +26,8 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('an address with a key may be pasted into an open tab', async (t) => {
-    const { browser, printed, url } = given()
-    const page = await visit(t, browser, `${url}/`)
+    const { printed, url } = bench()
+    const page = await visit(t, `${url}/`)
     await page.getByLabel('Your key').waitFor()
     await page.evaluate(`location.href = ${JSON.stringify(printed)}`)
     await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
@@ -35,8 +35,8 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('a wrong key gets a sentence; the right one is kept only by choice', async (t) => {
-    const { browser, url, key } = given()
-    const page = await visit(t, browser, `${url}/`, { expected: /status of 403/ })
+    const { url, key } = bench()
+    const page = await visit(t, `${url}/`, { expected: /status of 403/ })
     const field = page.getByLabel('Your key')
     await field.fill('dossier_wrong')
     await field.press('Enter')
@@ -60,8 +60,7 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('companies are found by words of their name, by keyboard alone', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/'))
+    const page = await visitDemo(t, '/')
     await page.getByRole('searchbox').waitFor()
     await page.keyboard.type('ploverhollow')
     await page.getByRole('link', { name: /Ploverhollow Software Ltd/ }).waitFor()
@@ -74,8 +73,7 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('and by their number, with or without its register', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/'))
+    const page = await visitDemo(t, '/')
     const field = page.getByRole('searchbox')
     for (const number of ['10015838', 'GB:10015838']) {
       await field.fill(number)
@@ -90,12 +88,9 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('the search goes on beyond the first 20 companies, by keyboard too', async (t) => {
-    const { browser, url, key, at } = given()
-    const headers = { authorization: `Bearer ${key}` }
-    const answer = await fetch(`${url}/api/v1/companies?q=ltd&limit=1`, { headers })
-    const { total } = (await answer.json()) as { total: number }
+    const { total } = JSON.parse(await askDemo('companies?q=ltd&limit=1')) as { total: number }
     assert.ok(total > 100)
-    const page = await visit(t, browser, at('/'))
+    const page = await visitDemo(t, '/')
     await page.getByRole('searchbox').fill('ltd')
     await page.getByText(`The first 20 of ${total} companies`).waitFor()
     const links = page.locator('.companies a')
@@ -113,9 +108,9 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('the key field has the focus, / leads to the search, and the guide is linked', async (t) => {
-    const { browser, url, key } = given()
+    const { url, key } = bench()
     // The browser shows the guide, a text, and asks for an icon of it.
-    const page = await visit(t, browser, `${url}/`, { expected: /status of 404/ })
+    const page = await visit(t, `${url}/`, { expected: /status of 404/ })
     await page.getByLabel('Your key').waitFor()
     await page.keyboard.type(key)
     await page.keyboard.press('Enter')
@@ -133,8 +128,8 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('a kept key works in a tab that a Ctrl-click opens; forgotten in one, it is in all', async (t) => {
-    const { browser, printed } = given()
-    const page = await visit(t, browser, printed)
+    const { browser, printed } = bench()
+    const page = await visit(t, printed)
     const open = async () => {
       const opened = browser.waitForEvent('page')
       await page

@@ -8,7 +8,7 @@ import { employees } from '../../src/resources/employees.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecord } from '../support/make-record.ts'
 import { checkAccessible } from './accessibility.ts'
-import { type Bench, overflowOf, visit } from './browser.ts'
+import { overflowOf } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const hostile = [
@@ -29,7 +29,7 @@ async function checkText(page: Page, what: string): Promise<void> {
   assert.ok((await overflowOf(page)) <= 0, `${what}: nothing is wider than the page`)
 }
 
-export function testHostileTexts(given: () => Bench): void {
+export function testHostileTexts(): void {
   test('markup, marks of direction and endless words stay text in every view', async (t) => {
     const registry = await serveRegistry(t)
     const [name = '', ...others] = hostile
@@ -76,7 +76,7 @@ export function testHostileTexts(given: () => Bench): void {
       },
     ])
     for (const width of [1280, 320]) {
-      const page = await visit(t, given().browser, registry.address('/companies/1'), { width })
+      const page = await registry.visit('/companies/1', { width })
       await page.getByRole('heading', { level: 1 }).getByText(name).waitFor()
       await page.getByRole('link', { name: /^Rights 7/ }).waitFor()
       await checkText(page, 'overview')
@@ -99,7 +99,7 @@ export function testHostileTexts(given: () => Bench): void {
     const text = 'word '.repeat(100).trim()
     const record = makeRecord(rights, { id: 1, name: text })
     await registry.store.load([{ resource: rights, company: 1, records: [record] }])
-    const page = await visit(t, given().browser, registry.address('/companies/1/rights'))
+    const page = await registry.visit('/companies/1/rights')
     const more = page.getByRole('button', { name: 'more', exact: true })
     assert.equal(await more.getAttribute('aria-expanded'), 'false')
     assert.equal(await page.getByText(text).count(), 0)
@@ -119,7 +119,7 @@ export function testHostileTexts(given: () => Bench): void {
         name: `Acme ${text}`,
       })),
     )
-    const page = await visit(t, given().browser, registry.address('/'), { width: 320 })
+    const page = await registry.visit('/', { width: 320 })
     await page.getByRole('searchbox').fill('acme')
     await page.getByText('7 companies').waitFor()
     await checkText(page, 'search')

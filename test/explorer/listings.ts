@@ -4,32 +4,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { resources } from '../../src/resources/index.ts'
-import { type Bench, visit } from './browser.ts'
+import { askDemo, visitDemo } from './browser.ts'
 
 interface Listing {
   readonly total: number
   readonly pagination_total: number
 }
 
-/** A page of a listing, asked for as by any client. */
-export async function askFor({ url, key }: Bench, path: string): Promise<Listing> {
-  const headers = { authorization: `Bearer ${key}` }
-  const answer = await fetch(`${url}/api/v1/${path}`, { headers })
-  assert.equal(answer.status, 200, path)
-  return (await answer.json()) as Listing
-}
+const askFor = async (path: string) => JSON.parse(await askDemo(path)) as Listing
 
 /** The query in the page's address, which is that of the API. */
 const queryOf = (page: Page) => new URL(page.url()).hash.split('?')[1] ?? ''
 
 const rangeOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('status')
 
-export function testListings(given: () => Bench): void {
+export function testListings(): void {
   test('every listing shows its records, counts, and values as the API has them', async (t) => {
-    const { browser, printed } = given()
-    const page = await visit(t, browser, printed)
+    const page = await visitDemo(t, '/companies/1')
     for (const { name, title } of resources) {
-      const { total } = await askFor(given(), `companies/1/${name}?limit=1`)
+      const { total } = await askFor(`companies/1/${name}?limit=1`)
       await page.getByRole('link', { name: new RegExp(`^${title}s ${total}`) }).click()
       const shown = Math.min(25, total)
       await page.getByText(`1–${shown} of ${total}`, { exact: true }).waitFor()
@@ -39,8 +32,7 @@ export function testListings(given: () => Bench): void {
   })
 
   test('a filter of values has a menu with counts; what is set can be taken off', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights'))
+    const page = await visitDemo(t, '/companies/1/rights')
     const opener = page.getByRole('button', { name: 'Status' })
     await opener.focus()
     await page.keyboard.press('Enter')
@@ -63,8 +55,7 @@ export function testListings(given: () => Bench): void {
   })
 
   test('ranges of days, null, and a day on which records hold are filters', async (t) => {
-    const bench = given()
-    const page = await visit(t, bench.browser, bench.at('/companies/1/employees'))
+    const page = await visitDemo(t, '/companies/1/employees')
     const filters = page.getByRole('group', { name: 'Filters' })
     const set = async (menu: string, fill: () => Promise<void>) => {
       await filters.getByRole('button', { name: menu, exact: true }).click()
@@ -83,13 +74,12 @@ export function testListings(given: () => Bench): void {
     for (const part of ['end_date=', 'current_on=2020-06-30', 'start_date%5Bgte%5D=2015-01-01']) {
       assert.ok(query.includes(part), query)
     }
-    const { pagination_total: expected } = await askFor(bench, `companies/1/employees?${query}`)
+    const { pagination_total: expected } = await askFor(`companies/1/employees?${query}`)
     await page.getByText(`of ${expected} (140 without filters)`).waitFor()
   })
 
   test('a click on a column orders by it, up, down, and as before', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/employees'))
+    const page = await visitDemo(t, '/companies/1/employees')
     const head = page.getByRole('columnheader', { name: 'Start date' })
     for (const [sort, order] of [
       ['sort=start_date', 'ascending'],
@@ -103,8 +93,7 @@ export function testListings(given: () => Bench): void {
   })
 
   test('pages and page sizes are in the address, and Back goes back', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights'))
+    const page = await visitDemo(t, '/companies/1/rights')
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('26–50 of 230').waitFor()
     await page.getByRole('button', { name: 'Last page' }).click()
@@ -121,8 +110,7 @@ export function testListings(given: () => Bench): void {
   })
 
   test('the last page of 250,000 events is shown like the first', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/2/events'))
+    const page = await visitDemo(t, '/companies/2/events')
     await page.getByText('1–25 of 250,000').waitFor()
     await page.getByRole('button', { name: 'Last page' }).click()
     await page.getByText('249,976–250,000 of 250,000').waitFor()
@@ -130,8 +118,7 @@ export function testListings(given: () => Bench): void {
   })
 
   test('empty listings, empty selections and pages past the end say so', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/2901/jobs'))
+    const page = await visitDemo(t, '/companies/2901/jobs')
     await page.getByText('This company has no jobs on record.').waitFor()
     await page.evaluate('location.hash = "#/companies/1/rights?status=none"')
     await page.getByText('No record matches these filters.').waitFor()

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkAccessible } from './accessibility.ts'
-import { type Bench, overflowOf, untilLoaded, visit } from './browser.ts'
+import { bench, overflowOf, untilLoaded, visit, visitDemo } from './browser.ts'
 
 /** Every kind of view; the last ones open something. */
 const views = [
@@ -44,14 +44,13 @@ const faultyLabels = `[...document.querySelectorAll('.plot svg')].flatMap((svg) 
   })
 })`
 
-export function testLooks(given: () => Bench): void {
+export function testLooks(): void {
   for (const [scheme, width] of [
     ['light', 1280],
     ['dark', 320],
   ] as const) {
     test(`every view is accessible, ${scheme}, ${width} px wide and at 200 % zoom`, async (t) => {
-      const { browser, printed } = given()
-      const page = await visit(t, browser, printed, { scheme, width })
+      const page = await visitDemo(t, '/companies/1', { scheme, width })
       for (const view of views) {
         await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
         await untilLoaded(page)
@@ -74,15 +73,13 @@ export function testLooks(given: () => Bench): void {
   }
 
   test('the page without a key is accessible', async (t) => {
-    const { browser, url } = given()
-    const page = await visit(t, browser, `${url}/`)
+    const page = await visit(t, `${bench().url}/`)
     await page.getByLabel('Your key').waitFor()
     await checkAccessible(page, 'the field for a key')
   })
 
   test('the first stop of the keyboard skips to the content', async (t) => {
-    const { browser, printed } = given()
-    const page = await visit(t, browser, printed)
+    const page = await visitDemo(t, '/companies/1')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -91,8 +88,7 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('no label of a picture is cut or overlaps another, 1280 to 320 px wide', async (t) => {
-    const { browser, printed } = given()
-    const page = await visit(t, browser, printed)
+    const page = await visitDemo(t, '/companies/1')
     for (const view of drawn) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
       for (const width of [1280, 768, 390, 320]) {
@@ -107,8 +103,7 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('on a narrow screen, the tab that is open is in sight', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/events'), { width: 320 })
+    const page = await visitDemo(t, '/companies/1/events', { width: 320 })
     const tab = page.getByRole('link', { name: /^Events 120/ }).first()
     await untilLoaded(page)
     const box = (await tab.boundingBox()) ?? assert.fail()
@@ -116,8 +111,7 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('a table that is wider than its room says so until its end', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/employees'), { width: 768 })
+    const page = await visitDemo(t, '/companies/1/employees', { width: 768 })
     const hint = page.getByText('More columns to the right →')
     await hint.waitFor()
     await page.evaluate('document.querySelector(".scroller").scrollTo(9999, 0)')
@@ -127,8 +121,7 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('print has the whole company, with its version and sources', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights?version=5'))
+    const page = await visitDemo(t, '/companies/1/rights?version=5')
     await page.getByText('1–25 of 230').waitFor()
     let requests = 0
     page.on('request', () => (requests += 1))

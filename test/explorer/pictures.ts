@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { type Bench, untilLoaded, visit } from './browser.ts'
+import { untilLoaded, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const figure = (page: Page, name: string | RegExp) => page.getByRole('figure', { name })
@@ -58,10 +58,9 @@ async function sumOf(page: Page): Promise<number> {
   return rows.reduce((sum, row) => sum + Number((row[3] ?? '').replaceAll(',', '')), 0)
 }
 
-export function testPictures(given: () => Bench): void {
+export function testPictures(): void {
   test('the timeline has a mark for each change, which tells before and after', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/events'))
+    const page = await visitDemo(t, '/companies/1/events')
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^120 changes of 5 kinds, from .+ Most are of address \(47\)/).waitFor()
     assert.equal(await picture.locator('circle').count(), 120)
@@ -92,8 +91,7 @@ export function testPictures(given: () => Bench): void {
   })
 
   test('a drag over a period zooms in, and filters the table by its days', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/events'))
+    const page = await visitDemo(t, '/companies/1/events')
     const picture = figure(page, 'Changes over time')
     const box = (await picture.locator('svg.brushable').boundingBox()) ?? assert.fail()
     const y = box.y + 30
@@ -113,8 +111,7 @@ export function testPictures(given: () => Bench): void {
   })
 
   test('250,000 events are drawn by ten requests at most, and so is each zoom', async (t) => {
-    const { browser, at } = given()
-    const asked = countRequests(await visit(t, browser, at('/')))
+    const asked = countRequests(await visitDemo(t, '/'))
     const { page } = asked
     await page.evaluate('location.hash = "#/companies/2/events"')
     const picture = figure(page, 'Changes over time')
@@ -153,7 +150,7 @@ export function testPictures(given: () => Bench): void {
     const records = makeRecords(rights, 7_000)
     await registry.store.load([{ resource: rights, company: 1, records: records.slice(0, 6_900) }])
     await registry.store.load([{ resource: rights, company: 1, records }])
-    const asked = countRequests(await visit(t, given().browser, registry.address('/')))
+    const asked = countRequests(await registry.visit('/'))
     const { page } = asked
     await page.evaluate('location.hash = "#/companies/1/rights?version=1"')
     await page.getByText('What differs from now is not marked in 7,000 records.').waitFor()
@@ -165,8 +162,7 @@ export function testPictures(given: () => Bench): void {
   })
 
   test('bars from start to end show who was there when; a day lists them', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/employees'))
+    const page = await visitDemo(t, '/companies/1/employees')
     const picture = figure(page, 'Who was there when')
     await picture.getByText('140 employees; most at a time: 96, on 6 Aug 2023.').waitFor()
     assert.equal(await picture.locator('rect.bar').count(), 140)
@@ -188,8 +184,7 @@ export function testPictures(given: () => Bench): void {
   })
 
   test('rights by year and status, and no picture where a table says as much', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights'))
+    const page = await visitDemo(t, '/companies/1/rights')
     await page.getByText('230 dated from 2005 to 2024; most in 2009 (17).').waitFor()
     const [head = [], ...years] = await figuresOf(page, /^By year/)
     assert.deepEqual(head, ['Year', 'registered', 'pending', 'expired', 'opposed', 'Total'])
@@ -204,8 +199,7 @@ export function testPictures(given: () => Bench): void {
   })
 
   test('a filter changes the picture too, and a picture can be hidden', async (t) => {
-    const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/events?attr=status'))
+    const page = await visitDemo(t, '/companies/1/events?attr=status')
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^7 changes of 1 kind, /).waitFor()
     // They are drawn once the width of the picture is known.

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Bench, visit } from './browser.ts'
+import { bench, visit } from './browser.ts'
 
-export function testReference(given: () => Bench): void {
+export function testReference(): void {
   test('every operation of the reference can be executed as it opens, under its policy', async (t) => {
-    const { browser, url, key } = given()
+    const { url, key } = bench()
     // The demo offers no copies, so that their manifest and files are not found.
-    const page = await visit(t, browser, `${url}/`, { expected: /status of 404/ })
+    const page = await visit(t, `${url}/`, { expected: /status of 404/ })
     await page.getByRole('link', { name: 'API reference' }).click()
     await page.getByRole('button', { name: 'Authorize' }).click()
     await page.getByLabel('auth-bearer-value').fill(key)

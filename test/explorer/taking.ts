@@ -5,27 +5,27 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { type Bench, visit } from './browser.ts'
+import { askDemo, bench, visit, visitDemo } from './browser.ts'
 
 const shell = promisify(execFile)
 
-export function testTaking(given: () => Bench): void {
+export function testTaking(): void {
   test('a link leads another person, with a key of their own, to the same view', async (t) => {
-    const { browser, key, url, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights?status=pending&page=2'))
+    const { key, url } = bench()
+    const page = await visitDemo(t, '/companies/1/rights?status=pending&page=2')
     await page.getByText('26–50 of 52').waitFor()
     await page.getByRole('button', { name: 'Download and share' }).click()
     const link = await page.getByRole('textbox', { name: 'Link to this view' }).inputValue()
     assert.equal(link, `${url}/#/companies/1/rights?status=pending&page=2`)
-    const other = await visit(t, browser, link)
+    const other = await visit(t, link)
     await other.getByLabel('Your key').fill(key)
     await other.keyboard.press('Enter')
     await other.getByText('26–50 of 52').waitFor()
   })
 
   test('the command and the code get what is shown, with the key in a variable', async (t) => {
-    const { browser, key, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights?status=pending&sort=-name'))
+    const { key } = bench()
+    const page = await visitDemo(t, '/companies/1/rights?status=pending&sort=-name')
     await page.getByRole('button', { name: 'Download and share' }).click()
     const curl = await page.getByRole('textbox', { name: 'curl' }).inputValue()
     const code = await page.getByRole('textbox', { name: 'fetch, for JavaScript' }).inputValue()
@@ -44,8 +44,7 @@ export function testTaking(given: () => Bench): void {
   })
 
   test('downloads are what the API answers, of this page and of all', async (t) => {
-    const { browser, url, key, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights?status=pending'))
+    const page = await visitDemo(t, '/companies/1/rights?status=pending')
     await page.getByRole('button', { name: 'Download and share' }).click()
     for (const [name, query, file] of [
       ['Download CSV: This page, 25', 'page=1&limit=25&format=csv', 'rights-1.csv'],
@@ -55,15 +54,14 @@ export function testTaking(given: () => Bench): void {
       await page.getByRole('button', { name }).click()
       const download = await downloading
       assert.equal(download.suggestedFilename(), file)
-      const path = `${url}/api/v1/companies/1/rights?status=pending&${query}`
-      const answer = await fetch(path, { headers: { authorization: `Bearer ${key}` } })
-      assert.equal(readFileSync(await download.path(), 'utf8'), await answer.text())
+      const answer = await askDemo(`companies/1/rights?status=pending&${query}`)
+      assert.equal(readFileSync(await download.path(), 'utf8'), answer)
     }
   })
 
   test('links and commands carry the version that is looked at, and offer that of now', async (t) => {
-    const { browser, url, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights?status=pending'))
+    const { url } = bench()
+    const page = await visitDemo(t, '/companies/1/rights?status=pending')
     const valueOf = (name: string) => page.getByRole('textbox', { name }).inputValue()
     const opener = page.getByRole('button', { name: 'Download and share' })
     await opener.click()

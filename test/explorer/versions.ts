@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { type Bench, visit } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -30,10 +29,10 @@ async function makeHistory(t: TestContext): Promise<OwnRegistry> {
   return registry
 }
 
-export function testVersions(given: () => Bench): void {
+export function testVersions(): void {
   test('what each source says stands side by side', async (t) => {
     const registry = await makeHistory(t)
-    const page = await visit(t, given().browser, registry.address('/companies/GB:09876543'))
+    const page = await registry.visit('/companies/GB:09876543')
     await page.getByRole('columnheader', { name: 'gov' }).waitFor()
     await page.getByText('dissolved since 5 Jan 2024').first().waitFor()
     const rows = await page.locator('.sources tbody tr').allInnerTexts()
@@ -59,7 +58,7 @@ export function testVersions(given: () => Bench): void {
     const registry = await makeHistory(t)
     // The next extract of gov is without the company.
     await registry.load('companies', [{ ...company('Other Ltd'), id: 8, identifier: '1' }])
-    const page = await visit(t, given().browser, registry.address('/companies/7'))
+    const page = await registry.visit('/companies/7')
     await page.getByText('gov has not listed it since 6 Jan 2024 (version 6).').waitFor()
     const [former, other] = [page.locator('.sources td.former'), page.locator('.sources td')]
     assert.equal(await former.count(), 7)
@@ -84,7 +83,7 @@ export function testVersions(given: () => Bench): void {
     for (const name of ['A', 'B']) await loadOther(name)
     await registry.load('employees', [person(1, 'Ann', 'Director'), person(3, 'Cas', 'Director')])
     await loadOther('C')
-    const page = await visit(t, given().browser, registry.address('/companies/7/employees'), {
+    const page = await registry.visit('/companies/7/employees', {
       expected: refused,
     })
     await page.getByRole('button', { name: 'Look back' }).click()
@@ -117,7 +116,7 @@ export function testVersions(given: () => Bench): void {
 
   test('a slider leads to earlier versions by keyboard; what differs from now is marked', async (t) => {
     const registry = await makeHistory(t)
-    const page = await visit(t, given().browser, registry.address('/companies/7/employees'))
+    const page = await registry.visit('/companies/7/employees')
     await page.getByRole('button', { name: 'Look back' }).click()
     const slider = page.getByRole('slider', { name: 'Versions that changed this company' })
     await slider.waitFor()
@@ -140,8 +139,7 @@ export function testVersions(given: () => Bench): void {
     const which = scopes === listings ? 'any key' : 'a key that may ask for changes'
     test(`what changed between two versions, record by record, with ${which}`, async (t) => {
       const registry = await makeHistory(t)
-      const key = await registry.store.issueKey({ name: 'reader', scopes })
-      const page = await visit(t, given().browser, registry.address('/companies/7', key))
+      const page = await registry.visitWith({ name: 'reader', scopes }, '/companies/7')
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.getByRole('button', { name: 'Look back' }).click()
@@ -182,9 +180,8 @@ export function testVersions(given: () => Bench): void {
     await registry.load('jobs', jobs)
     await registry.load('jobs', [{ ...jobs[1], title: 'Another job' }, ...jobs.slice(2)])
     const key = await registry.store.issueKey({ name: 'reader', scopes: [...listings, 'changes'] })
-    const told = async (versions: string, used?: string) => {
-      const address = registry.address(`/companies/7/differences?${versions}`, used)
-      const page = await visit(t, given().browser, address)
+    const told = async (versions: string, used = registry.key) => {
+      const page = await registry.visit(`/companies/7/differences?${versions}`, { key: used })
       const part = page.locator('.difference', { hasText: 'Jobs' })
       await part.waitFor()
       return (await part.innerText()).split(/\s*\n\s*/).filter((line) => line !== '')
@@ -199,16 +196,13 @@ export function testVersions(given: () => Bench): void {
 
   test('where a listing has not changed since, that is said', async (t) => {
     const registry = await makeHistory(t)
-    const page = await visit(
-      ...([t, given().browser, registry.address('/companies/7/employees?version=4')] as const),
-    )
+    const page = await registry.visit('/companies/7/employees?version=4')
     await page.getByText('Nothing here differs from now.').waitFor()
   })
 
   test('to now and back to a version by the browser marks what differs, each time', async (t) => {
     const registry = await makeHistory(t)
-    const address = registry.address('/companies/7/employees?version=2')
-    const page = await visit(t, given().browser, address)
+    const page = await registry.visit('/companies/7/employees?version=2')
     const said = page.locator('.marks-note')
     await said.waitFor()
     for (let turn = 0; turn < 5; turn += 1) {
