@@ -72,8 +72,12 @@ test('the scheme is case-insensitive (2.1, C2)', async () => {
 })
 
 for (const [name, authorization] of Object.entries(refused)) {
-  test(`${name}: 403 with exactly the specified bytes (2.2, C1 to C6)`, async () => {
+  const isLookedUp = name.endsWith('(C4)') || name === 'a key for another listing'
+  const cost = isLookedUp ? 'after a look-up' : 'without a look-up'
+  test(`${name}: 403 with exactly the specified bytes, ${cost} (2.2, 2.4, C1 to C6)`, async () => {
+    const before = lookUps
     const answer = await ask(path, { authorization })
+    assert.equal(lookUps - before, isLookedUp ? 1 : 0)
     assert.equal(answer.status, 403)
     assert.equal(answer.text, refusal)
     const none = await ask(path, { authorization: null })
@@ -142,38 +146,9 @@ test('the refusal comes before a 304, and before a cached page (2.3)', async () 
   }
 })
 
-// Other spellings of a path under /api/ that the router accepts.
-for (const spelled of [
-  '/%61pi/v1/companies/1/rights',
-  '/ap%69/v1/companies/1/rights',
-  '/%61%70%69/%76%31/companies/1/rights?page=1',
-  '/%61pi/v1/companies/1/jobs',
-  '/%61pi/v1/companies/404/rights',
-  '/%61pi/v1/companies/abc/rights',
-  '/%41PI/v1/companies/1/rights',
-]) {
-  test(`${spelled} gives no access without a key (2.3)`, async () => {
-    const answer = await ask(spelled, { authorization: null })
-    assert.ok([403, 404].includes(answer.status), `${answer.status}: ${answer.text.slice(0, 80)}`)
-    assert.doesNotMatch(answer.text, /Company|company_id|rights/)
-  })
-}
-
 test('another spelling of the path does not bypass a scope (2.3)', async () => {
   const answer = await ask('/%61pi/v1/companies/1/rights', { key: jobsOnly })
   assert.notEqual(answer.status, 200, answer.text.slice(0, 80))
-})
-
-test('a malformed key is refused without a look-up (2.4, C3)', async () => {
-  const before = lookUps
-  for (const [name, authorization] of Object.entries(refused)) {
-    if (name.endsWith('(C4)')) continue
-    if (name === 'a key for another listing') continue
-    await ask(path, { authorization })
-  }
-  assert.equal(lookUps, before)
-  await ask(path, { key: makeKey(randomBytes(32)) })
-  assert.equal(lookUps, before + 1, 'one that can be a key is looked up')
 })
 
 test('expired and revoked keys cost as many look-ups as unknown ones, so timing reveals nothing (C4)', async () => {

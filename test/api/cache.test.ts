@@ -112,13 +112,6 @@ test('a full cache keeps pages that are requested repeatedly', above, async (t) 
   assert.ok((await readsOf(pages(20, 100))) > 70, 'too long ago to be the second time')
 })
 
-test('a cached page has the current Data-Version', async (t) => {
-  const { ask, store } = await countingApp(t, 1_048_576)
-  assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '1')
-  await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
-  assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '2')
-})
-
 test('a company imported after a 404 is found at once', async (t) => {
   const { ask, store } = await countingApp(t)
   const conditional = { headers: { 'if-none-match': '"x"' } }

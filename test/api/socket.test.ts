@@ -27,7 +27,7 @@ const run = promisify(execFile)
 const { store, key, all, path, whole } = await makeRightsStore({ after })
 const { port } = await runServer({ after }, store.db)
 
-const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
+const refusal = failureText(403, 'Forbidden')
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
 
 /** A request head with a valid key. */
@@ -184,6 +184,12 @@ for (const target of [
   `https://a@b:80${path}`,
   path.replace('api', '%61pi'),
   path.replace('companies', '%63ompanies'),
+  '/ap%69/v1/companies/1/rights',
+  '/%61%70%69/%76%31/companies/1/rights?page=1',
+  '/%61pi/v1/companies/1/jobs',
+  '/%61pi/v1/companies/404/rights',
+  '/%61pi/v1/companies/abc/rights',
+  '/%41PI/v1/companies/1/rights',
   `/x/..${path}`,
   `/./${path.slice(1)}`,
   `//registry.example${path}`,
