@@ -13,16 +13,15 @@ import { mustRun } from './support/run-command.ts'
 import { storeDigest } from './support/store-state.ts'
 
 const root = join(import.meta.dirname, '..')
-const noCurl = spawnSync('curl', ['--version']).error !== undefined
+const noCurl = spawnSync('curl', ['--version']).error && 'curl is not installed here'
+const withCurl = { skip: noCurl ?? false }
 
 const extract = (count: number, town = 'Leeds') =>
   `jurisdiction,identifier,town\n${Array.from({ length: count }, (_, n) => `GB,${n + 1},${n === 0 ? town : 'Ely'}\n`).join('')}`
 
 test(
-  'the script updates from a new extract, and alarms with a code for each failure',
-  {
-    skip: noCurl && 'curl is not installed here',
-  },
+  'an extract updates the registry, and each failure alarms with a code',
+  withCurl,
   async (t) => {
     const folder = makeFolder(t)
     let served: string | undefined = extract(20)
@@ -80,28 +79,5 @@ test(
 
     served = extract(3)
     assert.equal((await run('banks', url, '--accept')).code, 0)
-  },
-)
-
-test(
-  'the units of the update are valid',
-  {
-    skip: spawnSync('systemd-analyze', ['--version']).error !== undefined && 'no systemd here',
-  },
-  (t) => {
-    const folder = makeFolder(t)
-    for (const ending of ['service', 'timer']) {
-      const unit = readFileSync(join(root, `contrib/dossier-update@.${ending}`), 'utf8')
-      const here = unit.replaceAll('/opt/dossier/current', root)
-      writeFileSync(join(folder, `dossier-update@.${ending}`), here)
-    }
-    const units = ['service', 'timer'].map((ending) => join(folder, `dossier-update@.${ending}`))
-    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
-      encoding: 'utf8',
-    })
-    assert.deepEqual(
-      stderr.split('\n').filter((line) => line.includes('dossier-update')),
-      [],
-    )
   },
 )

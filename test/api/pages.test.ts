@@ -88,7 +88,13 @@ test('the files of pages are named by their content and kept for good', async ()
     assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
-    if (docsFiles.includes(file)) continue
+    const other = `/${file.replace(/\.[0-9a-f]{16}/, '.0123456789abcdef')}`
+    checkFailure(await get(other), 404, 'Not Found')
+    if (docsFiles.includes(file)) {
+      const plain = await get(`/${file.replace(/\.[0-9a-f]{16}/, '')}`)
+      assert.deepEqual(plain.bytes, answer.bytes)
+      continue
+    }
     assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
     for (const [, imported = ''] of answer.text.matchAll(/\bfrom\s*['"]([^'"]*)['"]/g)) {
       if (/[^\w./-]/.test(imported)) continue

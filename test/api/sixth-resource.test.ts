@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { id, integer, text, textList, timestamp, timestampMs } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
 import { defineResource } from '../../src/resources/resource.ts'
-import { validatorFor } from '../support/json-schema.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
@@ -33,28 +34,24 @@ test('a resource more has a scope of its own', above, async (t) => {
   const { ask, store } = await makeApp(t, { resources: [...resources, sixth], companies: [1] })
   const own = await store.issueKey({ name: 'own', scopes: [sixth.name] })
   const other = await store.issueKey({ name: 'other', scopes: ['rights'] })
-  assert.equal((await ask(path, { authorization: `Bearer ${own}` })).status, 200)
-  assert.equal((await ask(path, { authorization: `Bearer ${other}` })).status, 403)
+  assert.equal((await ask(path, { key: own })).status, 200)
+  assert.equal((await ask(path, { key: other })).status, 403)
   assert.equal((await ask(path, { authorization: null })).status, 403)
 })
 
 test('a resource more is in the OpenAPI document and answers accordingly', above, async (t) => {
-  const { ask } = await makeApp(t, {
+  const made = await makeApp(t, {
     resources: [...resources, sixth],
     records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
   })
-  const document = JSON.parse((await ask('/openapi.json')).text) as {
-    paths: Record<string, { get: { operationId: string; responses: Record<string, unknown> } }>
-  }
-  const operation = document.paths[pathOf(sixth, '{company_id}')]?.get
-  assert.equal(operation?.operationId, `list_${sixth.name}`)
-  const { content } = operation.responses['200'] as {
-    content: Record<string, { schema: unknown; examples: Record<string, { value: unknown }> }>
-  }
-  const media = content['application/json']
-  const validate = validatorFor(document)
-  validate(media?.schema, JSON.parse((await ask(path)).text))
-  for (const { value } of Object.values(media?.examples ?? {})) validate(media?.schema, value)
+  const document = JSON.parse((await made.ask('/openapi.json')).text) as Document
+  const { get } = document.paths[pathOf(sixth, '{company_id}')] ?? assert.fail()
+  assert.equal(get.operationId, `list_${sixth.name}`)
+  const { checkAnnounced, responsesOf, validate } = readAnnouncement(document)
+  checkAnnounced(get, await made.ask(path))
+  const [[, { content }] = assert.fail()] = responsesOf(get)
+  const { schema, examples } = content?.['application/json'] ?? assert.fail()
+  for (const { value } of Object.values(examples)) validate(schema, value)
   for (const field of Object.keys(sixth.fields)) {
     assert.ok(JSON.stringify(document).includes(`"${field}"`))
   }
@@ -62,7 +59,6 @@ test('a resource more is in the OpenAPI document and answers accordingly', above
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
-  const { openStoreReader } = await import('../../src/store/open-store.ts')
   const reader = await openStoreReader(storeAt(store.db))
   const asked = { resource: sixth, companyId: 1, version: undefined, filters: [], sort: undefined }
   const page = await reader.readPage(asked, 0, 100)
