@@ -13,7 +13,15 @@ import { settings, variableOf } from '../src/config/settings.ts'
 import { rights } from '../src/resources/rights.ts'
 import { expectedBody, failureText } from './support/make-app.ts'
 import { makeFolder } from './support/import-rows.ts'
-import { answerIn, answersIn, exchange, runServer, type WireAnswer } from './support/run-server.ts'
+import {
+  answerIn,
+  answersIn,
+  askPort,
+  exchange,
+  requestTo,
+  runServer,
+  type WireAnswer,
+} from './support/run-server.ts'
 import { makeRightsStore } from './support/rights-store.ts'
 import type { Scope } from './support/temp-store.ts'
 import { until } from './support/until.ts'
@@ -133,14 +141,11 @@ const { store, key, all, path, whole: page } = await makeRightsStore({ after })
 /** The host name in the files of contrib/. */
 const host = 'registry.example.com'
 
-/** Sends a request through the proxy on a port; without a key if `extra` is null. */
-async function askAt(port: number, start: string, extra: string | null = '', body = '') {
-  const auth = extra === null ? '' : `Authorization: Bearer ${key}\r\n${extra}`
-  const head = `${start} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${auth}\r\n`
-  const [answer] = answersIn(await exchange(port, head + body), [start.split(' ', 1)[0] ?? ''])
-  assert.ok(answer, start)
-  return answer
-}
+/** Sends a request with the key through the proxy on a port. */
+const askAt = (port: number, target: string, request: Parameters<typeof askPort>[2] = {}) =>
+  askPort(port, target, { host, key, ...request })
+/** Of a request without. */
+const keyless = { key: undefined }
 
 function assertFailure(answer: WireAnswer, status: number): void {
   assert.equal(answer.status, status, answer.body)
@@ -151,51 +156,41 @@ function assertFailure(answer: WireAnswer, status: number): void {
 
 /** Rules of the contract that a proxy could break. */
 async function checkContract(port: number): Promise<void> {
-  const whole = await askAt(port, `GET ${path}`)
+  const whole = await askAt(port, path)
   assert.equal(whole.status, 200)
   assert.equal(whole.body, page)
   assert.equal(whole.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(whole.headers['x-content-type-options'], 'nosniff')
   assert.ok(whole.headers['data-version'] && whole.headers['last-modified'])
 
-  const second = await askAt(port, `GET ${path}?page=2&limit=5`)
+  const second = await askAt(port, `${path}?page=2&limit=5`)
   assert.equal(second.body, expectedBody({ resource: rights, all, page: 2, limit: 5 }))
   assert.match(
     second.headers['link'] ?? '',
     /<\/api\/v1\/companies\/1\/rights\?page=3&limit=5&version=\d+>/,
   )
-
-  const json = '{"page":2,"limit":5}'
-  const type = `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n`
-  assert.equal(
-    (await askAt(port, `GET ${path}`, type, json)).body,
-    second.body,
-    'the body of a GET',
-  )
+  const asked = await askAt(port, path, { json: '{"page":2,"limit":5}' })
+  assert.equal(asked.body, second.body, 'the body of a GET')
 
   const tag = whole.headers['etag'] ?? assert.fail('no tag')
-  assert.equal((await askAt(port, `GET ${path}`, `If-None-Match: ${tag}\r\n`)).status, 304)
-  const head = await askAt(port, `HEAD ${path}`)
+  const unchanged = await askAt(port, path, { fields: [`If-None-Match: ${tag}`] })
+  assert.equal(unchanged.status, 304)
+  const head = await askAt(port, path, { method: 'HEAD' })
   assert.deepEqual([head.status, head.body, head.headers['etag']], [200, '', tag])
 
-  const coded = await exchange(
-    port,
-    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n` +
-      `Authorization: Bearer ${key}\r\nX-Request-Id: mine-1\r\n\r\n`,
-  )
-  const [zipped] = answersIn(coded)
-  assert.equal(zipped?.headers['content-encoding'], 'gzip')
+  const fields = ['Accept-Encoding: gzip', 'X-Request-Id: mine-1']
+  const zipped = await askAt(port, path, { fields })
+  assert.equal(zipped.headers['content-encoding'], 'gzip')
   assert.equal(zipped.headers['x-request-id'], 'mine-1')
   const bytes = Buffer.from(zipped.body, 'latin1')
   assert.equal(gunzipSync(bytes).toString(), whole.body, 'coded once')
 
-  assertFailure(await askAt(port, `GET ${path}`, null), 403)
-  assertFailure(await askAt(port, 'GET /nothing'), 404)
-  assertFailure(await askAt(port, `GET ${path}?limit=0`), 400)
-  assertFailure(await askAt(port, `GET ${path}?lmit=1`), 400)
-  assertFailure(await askAt(port, `POST ${path}`, 'Content-Length: 0\r\n'), 405)
-  const large = `Content-Type: application/json\r\nContent-Length: 20000\r\n`
-  const refused = await askAt(port, `GET ${path}`, large, ' '.repeat(20_000))
+  assertFailure(await askAt(port, path, keyless), 403)
+  assertFailure(await askAt(port, '/nothing'), 404)
+  assertFailure(await askAt(port, `${path}?limit=0`), 400)
+  assertFailure(await askAt(port, `${path}?lmit=1`), 400)
+  assertFailure(await askAt(port, path, { method: 'POST', fields: ['Content-Length: 0'] }), 405)
+  const refused = await askAt(port, path, { json: ' '.repeat(20_000) })
   // Caddy may still be sending when Dossier has refused and closed; then Caddy answers 503.
   assertFailure(refused, refused.status === 503 ? 503 : 413)
 }
@@ -211,24 +206,24 @@ test('contrib/nginx.conf: the contract holds through nginx', withNginx, async (t
     .replace(/^\s*ssl_.*$/gm, '')
   await runProxy(t, port, 'nginx', ['-c', nginxMain(folder, site)], folder)
   await checkContract(port)
-  assertFailure(await askAt(port, `GET /${'x'.repeat(17_000)}`), 414)
-  assertFailure(await askAt(port, `GET ${path}`, `X: ${'x'.repeat(17_000)}\r\n`), 431)
+  assertFailure(await askAt(port, `/${'x'.repeat(17_000)}`), 414)
+  assertFailure(await askAt(port, path, { fields: [`X: ${'x'.repeat(17_000)}`] }), 431)
   const [broken] = answersIn(await exchange(port, 'GET / HTTP/1.1\r\n\r\n'))
   assertFailure(broken ?? assert.fail(), 400)
-  assertFailure(await askAt(port, 'GET /.failure/503'), 404)
-  const moved = await askAt(other, `GET ${path}`, null)
+  assertFailure(await askAt(port, '/.failure/503'), 404)
+  const moved = await askAt(other, path, keyless)
   assert.equal(moved.headers['location'], `https://${host}${path}`)
-  const foreign = `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`
+  const foreign = requestTo(path, { host: 'evil.example' })
   assert.equal(await exchange(other, foreign), '', 'no redirect to whatever host is named')
   assertFailure(answerIn(await exchange(port, foreign)), 421)
   for (const url of [path, '/nothing', '/docs', '/.failure/503']) {
-    const { headers } = await askAt(port, `GET ${url}`)
+    const { headers } = await askAt(port, url)
     assert.equal(headers['strict-transport-security'], 'max-age=31536000', url)
   }
-  assert.equal((await askAt(port, 'GET /readyz', null)).status, 200)
+  assert.equal((await askAt(port, '/readyz', keyless)).status, 200)
 
   await server.end()
-  const gone = await askAt(port, `GET ${path}`)
+  const gone = await askAt(port, path)
   assertFailure(gone, 503)
   assert.equal(gone.headers['retry-after'], '5')
   assert.equal(gone.headers['strict-transport-security'], 'max-age=31536000')
@@ -254,7 +249,7 @@ test('contrib/Caddyfile: the contract holds through Caddy', withPrograms('caddy'
   await checkContract(port)
 
   await server.end()
-  const gone = await askAt(port, `GET ${path}`)
+  const gone = await askAt(port, path)
   assertFailure(gone, 503)
   assert.equal(gone.headers['retry-after'], '5')
 })

@@ -8,17 +8,15 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { makeFolder } from './support/import-rows.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -33,8 +31,7 @@ test('every installed package is pinned by a hash (I15)', () => {
 })
 
 test('an install stops if a package does not match the lock file (I15)', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = makeFolder(t)
   const packed = spawnSync('tar', ['-czC', join(root, 'node_modules'), 'negotiator']).stdout
   const server = createServer((_request, response) => response.end(packed))
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -68,8 +65,7 @@ test('an install stops if a package does not match the lock file (I15)', async (
 
 /** Runs a copy of the launcher without runtime packages, on the machine's `node`. */
 function launchWith(t: TestContext, node: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = makeFolder(t)
   for (const name of ['bin', 'path']) mkdirSync(join(folder, name))
   copyFileSync(join(root, 'bin/dossier'), join(folder, 'bin/dossier'))
   for (const name of ['src', 'package.json']) symlinkSync(join(root, name), join(folder, name))

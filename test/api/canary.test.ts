@@ -39,52 +39,36 @@ function spellingsOf(key: string): readonly string[] {
   ]
 }
 
-/** Requests with such a form in every place that is logged or echoed. */
-function requestsWithSpelling(spelling: string): readonly string[] {
-  const fields = 'Host: x\r\nConnection: close\r\n'
-  const id = /^[\w.-]{1,64}$/.test(spelling) ? `X-Request-Id: ${spelling}\r\n` : ''
-  const body = JSON.stringify({ [spelling]: spelling })
-  const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-  return [
-    `GET /${spelling} HTTP/1.1\r\n${fields}${id}\r\n`,
-    `GET ${pathOf(rights, spelling)} HTTP/1.1\r\n${fields}{key}\r\n`,
-    `GET ${path}?limit=${spelling} HTTP/1.1\r\n${fields}{key}\r\n`,
-    `GET ${path}?${spelling}=1 HTTP/1.1\r\n${fields}{key}\r\n`,
-    `GET ${path} HTTP/1.1\r\n${fields}{key}${length}\r\n${body}`,
-    `${spelling}\r\n\r\n`,
-  ]
-}
-
-/** Requests with the key in the right place and in every other place. */
-function requestsWith(key: string): readonly string[] {
+/** Requests with the key in the right place, and a text in every other place. */
+function requestsWith(key: string, text = key): readonly string[] {
   const good = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
   const bare = 'Host: x\r\nConnection: close\r\n'
-  const body = (text: string) =>
-    `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+  const body = (json: string) =>
+    `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`
   return [
     `GET ${path} HTTP/1.1\r\n${good}\r\n`,
     `HEAD ${path} HTTP/1.1\r\n${good}\r\n`,
     `GET ${path}?limit=5 HTTP/1.1\r\n${good}If-None-Match: *\r\n\r\n`,
-    `GET ${path}?limit=${key} HTTP/1.1\r\n${good}\r\n`,
-    `GET ${path}?${key}=1 HTTP/1.1\r\n${good}\r\n`,
-    `GET ${path}?x${key}=1 HTTP/1.1\r\n${good}\r\n`,
-    `GET ${pathOf(rights, key)} HTTP/1.1\r\n${good}\r\n`,
-    `GET ${pathOf(rights, `%zz${key}`)} HTTP/1.1\r\n${good}\r\n`,
-    `GET ${path} HTTP/1.1\r\n${good}${body(`{"page":"${key}"}`)}`,
-    `GET ${path} HTTP/1.1\r\n${good}${body(`{"${key}":1}`)}`,
-    `GET ${path} HTTP/1.1\r\n${good}${body(key)}`,
+    `GET ${path}?limit=${text} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path}?${text}=1 HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path}?x${text}=1 HTTP/1.1\r\n${good}\r\n`,
+    `GET ${pathOf(rights, text)} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${pathOf(rights, `%zz${text}`)} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(JSON.stringify({ page: text }))}`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(JSON.stringify({ [text]: 1 }))}`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(text)}`,
     `POST ${path} HTTP/1.1\r\n${good}\r\n`,
-    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Basic ${key}\r\n\r\n`,
-    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Bearer ${key}x\r\n\r\n`,
-    `GET ${path}?key=${key} HTTP/1.1\r\n${bare}\r\n`,
-    `GET /${key} HTTP/1.1\r\n${bare}\r\n`,
-    `GET /healthz HTTP/1.1\r\n${bare}User-Agent: ${key}\r\nCookie: ${key}\r\n\r\n`,
-    `GET /healthz HTTP/1.1\r\n${bare}X-Request-Id: ${key}\r\nReferer: ${key}\r\n\r\n`,
-    `GET /healthz HTTP/1.1\r\n${bare}Expect: ${key}\r\n\r\n`,
-    `CONNECT ${key} HTTP/1.1\r\n${bare}\r\n`,
-    `${key}\r\n\r\n`,
-    `GET /healthz HTTP/1.1\r\n${bare}${key}\r\n\r\n`,
-    `GET /healthz HTTP/1.1\r\n${bare}X: ${key.repeat(400)}\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Basic ${text}\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Bearer ${text}x\r\n\r\n`,
+    `GET ${path}?key=${text} HTTP/1.1\r\n${bare}\r\n`,
+    `GET /${text} HTTP/1.1\r\n${bare}\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}User-Agent: ${text}\r\nCookie: ${text}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}X-Request-Id: ${text}\r\nReferer: ${text}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}Expect: ${text}\r\n\r\n`,
+    `CONNECT ${text} HTTP/1.1\r\n${bare}\r\n`,
+    `${text}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}${text}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}X: ${text.repeat(400)}\r\n\r\n`,
   ]
 }
 
@@ -97,9 +81,7 @@ test('an encoded, prefixless or truncated key is not logged either (C13)', async
       .replaceAll('%25', '%')
       .replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16)))
   for (const spelling of spellingsOf(key)) {
-    const asked = requestsWithSpelling(spelling)
-    for (const request of asked) {
-      const sent = request.replace('{key}', `Authorization: Bearer ${key}\r\n`)
+    for (const sent of requestsWith(key, spelling)) {
       const [answer] = answersIn(await exchange(server.port, sent))
       assert.ok(answer, sent)
       // A client's own request id is returned to it (contract section 5).
@@ -108,7 +90,7 @@ test('an encoded, prefixless or truncated key is not logged either (C13)', async
     }
   }
   const { lines } = await server.end()
-  assert.ok(lines.length > 5 * spellingsOf(key).length, 'each has a line, and all are JSON')
+  assert.ok(lines.length > 10 * spellingsOf(key).length, 'each has a line, and all are JSON')
   assertWithout(key, read(server.printed()), 'the log')
 })
 

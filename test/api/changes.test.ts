@@ -59,6 +59,13 @@ async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}): Promis
   }
 }
 
+/** A registry of one right, and the cursor up to which it has been followed. */
+async function makeFollowed(options?: Parameters<typeof makeApp>[1]) {
+  const made = await makeRegistry(options)
+  await made.put('rights', [right(1, 'a')])
+  return { ...made, until: (await made.page('?after=0')).until }
+}
+
 const right = (id: number, name: string, company = 1) => ({ id, company_id: company, name })
 const told = ({ changes }: Page) =>
   changes.map(({ resource, company_id: company, id, version, change }) => {
@@ -269,7 +276,7 @@ test('pruning takes nothing from a cursor; a walk to a pruned version begins aga
 
 test('who waits is answered when there is something, by one look for all (12.4)', async () => {
   let looks = 0
-  const { page, put } = await makeRegistry({
+  const { page, put, until } = await makeFollowed({
     wrapStore: (store) => ({
       ...store,
       readRegistry: () => {
@@ -278,8 +285,6 @@ test('who waits is answered when there is something, by one look for all (12.4)'
       },
     }),
   })
-  await put('rights', [right(1, 'a')])
-  const { until } = await page('?after=0')
   const asked = performance.now()
   const none = await page(`?after=${until}&wait=1`)
   assert.deepEqual([none.changes, none.until], [[], until])
@@ -307,9 +312,7 @@ test('who waits is answered when there is something, by one look for all (12.4)'
 })
 
 test('who waits gets an empty answer at once when the service stops', async () => {
-  const { page, put, app } = await makeRegistry()
-  await put('rights', [right(1, 'a')])
-  const { until } = await page('?after=0')
+  const { page, app, until } = await makeFollowed()
   const waiting = page(`?after=${until}&wait=60`)
   await sleep(50)
   app.startDraining()
@@ -331,9 +334,7 @@ test('answers are as the OpenAPI document announces them', async () => {
 })
 
 test('a wait is longer than a connection may stand still (12.4)', async () => {
-  const { app, put, page, key } = await makeRegistry({ limits: { standstillMs: 400 } })
-  await put('rights', [right(1, 'a')])
-  const { until } = await page('?after=0')
+  const { app, key, until } = await makeFollowed({ limits: { standstillMs: 400 } })
   const at = await app.listen({ port: 0, host: '127.0.0.1' })
   const headers = { authorization: `Bearer ${key}` }
   const answer = await fetch(`${at}${path}?after=${until}&wait=2`, { headers })
@@ -341,9 +342,7 @@ test('a wait is longer than a connection may stand still (12.4)', async () => {
 })
 
 test('HEAD does not wait', async () => {
-  const { ask, put, key, page } = await makeRegistry()
-  await put('rights', [right(1, 'a')])
-  const { until } = await page('?after=0')
+  const { ask, key, until } = await makeFollowed()
   const answer = await ask(`${path}?after=${until}&wait=60`, { method: 'HEAD', key })
   assert.deepEqual([answer.status, answer.text], [200, ''])
 })

@@ -30,20 +30,19 @@ const sixth = defineResource({
 
 const path = pathOf(sixth, 1)
 
-test('a resource more has a scope of its own', above, async (t) => {
-  const { ask, store } = await makeApp(t, { resources: [...resources, sixth], companies: [1] })
-  const own = await store.issueKey({ name: 'own', scopes: [sixth.name] })
-  const other = await store.issueKey({ name: 'other', scopes: ['rights'] })
-  assert.equal((await ask(path, { key: own })).status, 200)
-  assert.equal((await ask(path, { key: other })).status, 403)
-  assert.equal((await ask(path, { authorization: null })).status, 403)
-})
-
-test('a resource more is in the OpenAPI document and answers accordingly', above, async (t) => {
+test('a resource more has a scope, and answers as the OpenAPI document says', above, async (t) => {
   const made = await makeApp(t, {
     resources: [...resources, sixth],
     records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
   })
+  for (const [scope, status] of [
+    [sixth.name, 200],
+    ['rights', 403],
+  ] as const) {
+    const key = await made.store.issueKey({ name: scope, scopes: [scope] })
+    assert.equal((await made.ask(path, { key })).status, status)
+  }
+  assert.equal((await made.ask(path, { authorization: null })).status, 403)
   const document = JSON.parse((await made.ask('/openapi.json')).text) as Document
   const { get } = document.paths[pathOf(sixth, '{company_id}')] ?? assert.fail()
   assert.equal(get.operationId, `list_${sixth.name}`)

@@ -28,6 +28,7 @@ const { store, key, all, path, whole } = await makeRightsStore({ after })
 const { port } = await runServer({ after }, store.db)
 
 const refusal = failureText(403, 'Forbidden')
+const asked = '{"page":2,"limit":5}'
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
 
 /** A request head with a valid key. */
@@ -58,13 +59,12 @@ test('curl as documented works: Content-Type and no body (1.2)', async () => {
 })
 
 test('curl sends page and limit as JSON in the body of a GET (1.2)', async () => {
-  const body = '{"page":2,"limit":5}'
   const expected = { body: secondPage, status: 200 }
-  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', body, url), expected)
+  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', asked, url), expected)
   const chunked = ['--header', 'Transfer-Encoding: chunked']
-  assert.deepEqual(await curl('-X', 'GET', ...json, ...chunked, '--data', body, url), expected)
+  assert.deepEqual(await curl('-X', 'GET', ...json, ...chunked, '--data', asked, url), expected)
   const expecting = ['--header', 'Expect: 100-continue']
-  assert.deepEqual(await curl('-X', 'GET', ...json, ...expecting, '--data', body, url), expected)
+  assert.deepEqual(await curl('-X', 'GET', ...json, ...expecting, '--data', asked, url), expected)
   assert.deepEqual(await curl(`${url}?page=2&limit=5`), expected)
 })
 
@@ -76,7 +76,7 @@ test('curl without a Content-Type: its own default is a 415 (1.6)', async () => 
 
 test('a body that arrives in pieces is joined (1.2)', async () => {
   const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
-  const pieces = Array.from('{"page":2,"limit":5}', (letter) => `1\r\n${letter}\r\n`)
+  const pieces = Array.from(asked, (letter) => `1\r\n${letter}\r\n`)
   const received = await exchange(port, `${head({ fields })}${pieces.join('')}0\r\n\r\n`)
   assert.equal(answerIn(received).body, secondPage)
 })
@@ -97,9 +97,7 @@ for (const [what, length, sent] of [
 }
 
 test('a body, then a pipelined request: two answers, in order (1.2, B13)', async () => {
-  const body = '{"page":2,"limit":5}'
-  const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
-  const received = await exchange(port, head({ fields, isLast: false }) + body + head())
+  const received = await exchange(port, head({ json: asked, isLast: false }) + head())
   assert.deepEqual(bodiesOf(answersIn(received)), [secondPage, whole])
 })
 
@@ -136,9 +134,7 @@ test('HEAD over keep-alive has no body, so the next answer is intact (1.1)', asy
 })
 
 test('HEAD with a body in the request (1.1, B14)', async () => {
-  const body = '{"page":2,"limit":5}'
-  const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
-  const received = await exchange(port, head({ method: 'HEAD', fields }) + body)
+  const received = await exchange(port, head({ method: 'HEAD', json: asked }))
   const answer = answerIn(received, 'HEAD')
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-length'], String(Buffer.byteLength(secondPage)))

@@ -27,23 +27,18 @@ function daysIn(page: Page): readonly (string | null)[] {
   return [query.get('date[gte]'), query.get('date[lte]')]
 }
 
-/** Counts what a page asks of the API. */
+/** Counts what a page asks of the API, for a check of each view that it loads. */
 function countRequests(page: Page) {
   let count = 0
   page.on('request', (request) => {
     if (request.url().includes('/api/v1/')) count += 1
   })
-  const take = () => {
-    const taken = count
+  const checkFew = async () => {
+    await untilLoaded(page)
+    assert.ok(count > 0 && count <= 10, `${count} requests`)
     count = 0
-    return taken
   }
-  return { page, take }
-}
-
-/** How many requests a view may make. */
-function checkFew(count: number): void {
-  assert.ok(count > 0 && count <= 10, `${count} requests`)
+  return { page, checkFew }
 }
 
 /** Filters by days through the address, as a drag over a period does. */
@@ -111,35 +106,30 @@ export function testPictures(): void {
   })
 
   test('250,000 events are drawn by ten requests at most, and so is each zoom', async (t) => {
-    const asked = countRequests(await visitDemo(t, '/'))
-    const { page } = asked
+    const { page, checkFew } = countRequests(await visitDemo(t, '/'))
     await page.evaluate('location.hash = "#/companies/2/events"')
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^250,000 changes, from .+ Of (\w[\w ]+ [\d,]+, ){4}/).waitFor()
-    await untilLoaded(page)
-    checkFew(asked.take())
+    await checkFew()
     assert.equal(await picture.locator('rect.bar').count(), 6)
     assert.equal(await sumOf(page), 250_000)
 
     // The second bar of six has some 41,667 changes: still bars of equal numbers.
     await picture.locator('rect.bar').nth(1).click()
     await picture.getByText(/^41,\d\d\d changes, from/).waitFor()
-    await untilLoaded(page)
-    checkFew(asked.take())
+    await checkFew()
 
     // Some thousands are counted by days, for each kind.
     await zoomTo(page, '2012-01-01', '2012-04-30')
     await picture.getByText(/^4,\d\d\d changes of 5 kinds, .+ Each bar counts 3 days\.$/).waitFor()
-    await untilLoaded(page)
-    checkFew(asked.take())
+    await checkFew()
     const said = await picture.innerText().then(afterTitle)
     assert.equal(await sumOf(page), Number((/^[\d,]+/.exec(said)?.[0] ?? '').replace(',', '')))
 
     // A few hundred are marks.
     await zoomTo(page, '2012-01-01', '2012-01-14')
     await picture.locator('circle').first().waitFor()
-    await untilLoaded(page)
-    checkFew(asked.take())
+    await checkFew()
     const [, count = ''] = /^(\d+) changes/.exec(await picture.innerText().then(afterTitle)) ?? []
     assert.equal(await picture.locator('circle').count(), Number(count))
     await page.getByText(`of ${count} (250,000 without filters)`).waitFor()
@@ -150,13 +140,11 @@ export function testPictures(): void {
     const records = makeRecords(rights, 7_000)
     await registry.store.load([{ resource: rights, company: 1, records: records.slice(0, 6_900) }])
     await registry.store.load([{ resource: rights, company: 1, records }])
-    const asked = countRequests(await registry.visit('/'))
-    const { page } = asked
+    const { page, checkFew } = countRequests(await registry.visit('/'))
     await page.evaluate('location.hash = "#/companies/1/rights?version=1"')
     await page.getByText('What differs from now is not marked in 7,000 records.').waitFor()
     await page.getByText(/It shows the first 5,000 of 6,900 records/).waitFor()
-    await untilLoaded(page)
-    checkFew(asked.take())
+    await checkFew()
     await page.getByRole('button', { name: 'Compare them all' }).click()
     await page.getByText('Compared with now: 0 changed, 0 gone, 100 new since.').waitFor()
   })

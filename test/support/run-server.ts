@@ -24,10 +24,10 @@ export interface Server {
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
   stop(signal?: NodeJS.Signals): void
-  /** Waits for the end; the time is that since the last signal. */
-  ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
+  /** Waits for the end, and checks the exit code if one is expected; `ms` is since the signal. */
+  ended(expected?: number): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
   /** Stops it, and checks that it ends with 0. */
-  end(signal?: NodeJS.Signals): Promise<{ lines: LogLine[]; ms: number }>
+  end(signal?: NodeJS.Signals): ReturnType<Server['ended']>
   /** Where its metrics are; it says so at its start. */
   metricsUrl(): string
 }
@@ -77,8 +77,9 @@ export async function runServer(
       stoppedAt = performance.now()
       child.kill(signal)
     },
-    async ended() {
+    async ended(expected) {
       const { code } = await ended
+      if (expected !== undefined) assert.equal(code, expected, printed())
       const lines = printed()
         .split('\n')
         .filter((line) => line !== '')
@@ -88,11 +89,9 @@ export async function runServer(
         ms: performance.now() - stoppedAt,
       }
     },
-    async end(signal) {
+    end(signal) {
       server.stop(signal)
-      const { code, ...rest } = await server.ended()
-      assert.equal(code, 0, printed())
-      return rest
+      return server.ended(0)
     },
     metricsUrl: () => /"metrics_url":"([^"]+)"/.exec(printed())?.[1] ?? assert.fail(printed()),
   }
@@ -158,19 +157,25 @@ export async function exchange(port: number, bytes: string | Buffer): Promise<st
 interface WrittenRequest {
   readonly method?: string
   readonly key?: string | undefined
+  readonly host?: string
   /** Fields besides Host and Authorization. */
   readonly fields?: readonly string[]
+  /** A body as JSON, with its type and length. */
+  readonly json?: string
   /** Whether the connection is to be closed after it; it is by default. */
   readonly isLast?: boolean
 }
 
-/** The head of a request. */
+/** The bytes of a request. */
 export function requestTo(path: string, request: WrittenRequest = {}): string {
-  const { method = 'GET', key, fields = [], isLast = true } = request
-  const head = [`${method} ${path} HTTP/1.1`, 'Host: x', ...fields]
+  const { method = 'GET', key, host = 'x', fields = [], json, isLast = true } = request
+  const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...fields]
   if (key !== undefined) head.push(`Authorization: Bearer ${key}`)
   if (isLast) head.push('Connection: close')
-  return [...head, '', ''].join('\r\n')
+  if (json !== undefined) {
+    head.push('Content-Type: application/json', `Content-Length: ${json.length}`)
+  }
+  return [...head, '', json ?? ''].join('\r\n')
 }
 
 /** Sends a request on a connection of its own. */
