@@ -149,9 +149,10 @@ const wrong = [
   ...['0', '-1', '%2B1', '1.5', '1.0', '1e2', '0x1', 'abc', 'NaN', 'Infinity', 'null', '%00'],
   ...['', '%201', '1%20', '１', '1_000', '1,000', "1'--", '1;drop', '9007199254740992'],
   ...['99999999999999999999', '1'.repeat(300)],
+  ...["1'%20or%20'1'%3D'1", '1;%20drop%20table%20rights', '1%2F**%2F', '1--', '%241', '%3Alimit'],
 ]
 
-test('limit accepts 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, A8)', async () => {
+test('limit accepts 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, A8, A14)', async () => {
   for (const limit of [1, 12, 999, 1_000]) {
     checkPage(await ask(`${path}?limit=${limit}`), { resource: rights, all, limit })
     checkPage(await askWithBody({ limit }), { resource: rights, all, limit })
@@ -163,7 +164,7 @@ test('limit accepts 1 to 1000; anything else is a 400 that names it (1.3, A6, A7
   }
 })
 
-test('page accepts 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7, A10)', async () => {
+test('page accepts 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7, A10, A14)', async () => {
   for (const value of wrong) {
     const answer = await ask(`${path}?page=${value}`)
     checkFailure(answer, 400, /^page is /)
@@ -205,16 +206,6 @@ test('a long value is shortened in the message (1.3)', async () => {
   for (const answer of [await ask(`${path}?limit=${long}`), await askWithBody({ limit: long })]) {
     checkFailure(answer, 400, `limit is "${'x'.repeat(59)}…; ${limitTakes}`)
   }
-})
-
-test('SQL in a parameter has no effect (1.3, A14)', async () => {
-  for (const text of ["1' or '1'='1", '1; drop table rights', '1/**/', '1--', '$1', ':limit']) {
-    const value = encodeURIComponent(text)
-    checkFailure(await ask(`${path}?page=${value}`), 400, /^page is /)
-    checkFailure(await ask(`${path}?limit=${value}`), 400, /^limit is /)
-    checkFailure(await ask(pathOf(rights, value)), 400, /^company_id is /)
-  }
-  checkPage(await ask(path), { resource: rights, all })
 })
 
 test('an unknown query parameter is a 400 that names it and the nearest known one (1.4, A12, A13)', async () => {
@@ -278,8 +269,9 @@ for (const segment of [
   ...['abc', '1.5', '1.0', '-1', '+5', '0', '00', '05', '0x10', '1e3', '%205', '5%20', '１', '٣'],
   ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
   ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*', ':', 'GB:', ':09876543', 'GB:1%00'],
+  ...["1'%20or%20'1'%3D'1", '1;%20drop%20table%20rights', '1%2F**%2F', '1--', '$1', ':limit'],
 ]) {
-  test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3)`, async () => {
+  test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3, A14)`, async () => {
     for (const resource of resources) {
       const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
       checkFailure(answer, 400, /^company_id is ".*; it takes .* to 9007199254740991, or a name in/)

@@ -29,13 +29,58 @@ function lines(...given: readonly string[]): string {
 
 const start = `GET ${path} HTTP/1.1`
 const host = 'Host: registry.example'
+const json = 'Content-Type: application/json'
 const bearer = `Authorization: Bearer ${key}`
 const close = 'Connection: close'
+const chunked = 'Transfer-Encoding: chunked'
+const lastChunk = '0\r\n\r\n'
 const good = lines(start, host, bearer, close)
 
-test('a good request is answered', async () => {
-  assert.equal(answerIn(await exchange(port, good)).body, whole)
-})
+/** What may look odd, and does not matter. */
+const accepted: readonly (readonly [row: string, requests: readonly string[]])[] = [
+  ['a good request', [good]],
+  [
+    'Host may be a name or an address with an optional port, or empty (D6)',
+    [
+      ...['a', 'registry.example', 'registry.example:8080', '192.0.2.1:80', '[2001:db8::1]'],
+      ...['[::1]:8080', 'my_host', 'xn--bcher-kva.example', 'a.', 'a:', ''],
+    ].map((given) => lines(start, `Host: ${given}`, bearer, close)),
+  ],
+  [
+    'fields named like properties of every object are ordinary fields (D12)',
+    ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map((name) =>
+      lines(start, host, bearer, close, `${name}: x`),
+    ),
+  ],
+  [
+    'a hundred fields, of which further ones are detected (D13)',
+    [lines(start, ...new Array<string>(97).fill('a: b'), host, close, bearer)],
+  ],
+  [
+    'an Upgrade offer (D14)',
+    ['websocket', 'h2c'].map((protocol) =>
+      lines(
+        start,
+        host,
+        bearer,
+        'Connection: Upgrade, HTTP2-Settings, close',
+        `Upgrade: ${protocol}`,
+      ),
+    ),
+  ],
+  [
+    'HTTP/1.0 needs no Host, and the connection is closed',
+    [lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles')],
+  ],
+]
+
+for (const [row, requests] of accepted) {
+  test(`${row}: the page`, async () => {
+    for (const request of requests) {
+      assert.equal(answerIn(await exchange(port, request)).body, whole, request)
+    }
+  })
+}
 
 const health = 'GET /healthz HTTP/1.1'
 
@@ -49,16 +94,8 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['two Authorization fields (C7)', lines(start, host, bearer, bearer), 400],
   ['two Authorization fields, bad first (C7)', lines(start, host, 'authorization: x', bearer), 400],
   ['two Authorization fields, bad last (C7)', lines(start, host, bearer, 'AUTHORIZATION: x'), 400],
-  [
-    'a length and chunks (D1)',
-    lines(health, host, 'Content-Length: 1', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
-    400,
-  ],
-  [
-    'chunks and a length (D1)',
-    lines(health, host, 'Transfer-Encoding: chunked', 'Content-Length: 1') + '0\r\n\r\n',
-    400,
-  ],
+  ['a length and chunks (D1)', lines(health, host, 'Content-Length: 1', chunked) + lastChunk, 400],
+  ['chunks and a length (D1)', lines(health, host, chunked, 'Content-Length: 1') + lastChunk, 400],
   ['two lengths (D2)', lines(health, host, 'Content-Length: 1', 'Content-Length: 2') + 'xx', 400],
   ['two equal lengths (D2)', lines(health, host, 'Content-Length: 1', 'Content-Length: 1'), 400],
   ['two lengths in one field (D2)', lines(health, host, 'Content-Length: 1, 1') + 'x', 400],
@@ -72,17 +109,9 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
         400,
       ] as const,
   ),
-  [
-    'two Transfer-Encoding fields (D3)',
-    lines(start, host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: x') + '0\r\n\r\n',
-    400,
-  ],
+  ['two codings (D3)', lines(start, host, chunked, 'Transfer-Encoding: x') + lastChunk, 400],
   ['a folded Transfer-Encoding (D3)', lines(start, host, 'Transfer-Encoding:\r\n chunked'), 400],
-  [
-    'chunks in HTTP/1.0 (D3)',
-    lines('GET /healthz HTTP/1.0', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
-    400,
-  ],
+  ['chunks in HTTP/1.0 (D3)', lines('GET /healthz HTTP/1.0', chunked) + lastChunk, 400],
   ['a space before a colon (D4)', lines(health, 'Host : x'), 400],
   ['a folded field (D4)', lines(health, host, 'X: a\r\n b'), 400],
   ['line feeds alone (D4)', `${health}\n${host}\n\n`, 400],
@@ -125,12 +154,7 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['the hello of TLS (D15)', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ['random bytes (D15)', '\xe5\x91\x00\x7f\x13\xff\xfe\x00\x01\r\n\r\n\x99', 400],
   ['an unsupported expectation (B14)', lines(start, host, bearer, 'Expect: miracles'), 417],
-  [
-    'an invalid chunk (B3)',
-    lines(start, host, bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
-      'zz\r\n',
-    400,
-  ],
+  ['an invalid chunk (B3)', `${lines(start, host, bearer, json, chunked)}zz\r\n`, 400],
 ]
 
 for (const [row, bytes, status] of refused) {
@@ -159,12 +183,6 @@ test('malformed HTTP is refused as such, with or without a key (2.3)', async () 
   }
 })
 
-test('a hundred fields are accepted, and further ones are detected (D13)', async () => {
-  const fill = new Array<string>(97).fill('a: b')
-  const received = await exchange(port, lines(start, ...fill, host, close, bearer))
-  assert.equal(answerIn(received).body, whole)
-})
-
 test('requests before garbage are answered, then comes a 400 (D22)', async () => {
   const request = lines(start, host, bearer)
   for (let turn = 0; turn < 5; turn += 1) {
@@ -189,7 +207,7 @@ test('nothing is answered after the last request of a connection (D22)', async (
 
 test('a request with an incomplete body is refused in order (D22)', async () => {
   const request = lines(start, host, bearer)
-  const broken = `${lines(health, host, 'Transfer-Encoding: chunked')}ZZ\r\n`
+  const broken = `${lines(health, host, chunked)}ZZ\r\n`
   const answers = answersIn(await exchange(port, request + broken))
   checkRawFailure(answers.pop() ?? assert.fail(), 400)
   assert.deepEqual(bodiesOf(answers), [whole])
@@ -235,31 +253,6 @@ test('the Host and the host of the target are not used for links (D7)', async ()
   }
 })
 
-test('Host may be a name or an address with an optional port, or empty (D6)', async () => {
-  for (const given of [
-    ...['a', 'registry.example', 'registry.example:8080', '192.0.2.1:80', '[2001:db8::1]'],
-    ...['[::1]:8080', 'my_host', 'xn--bcher-kva.example', 'a.', 'a:', ''],
-  ]) {
-    const received = await exchange(port, lines(start, `Host: ${given}`, bearer, close))
-    assert.equal(answerIn(received).body, whole, given)
-  }
-})
-
-test('fields named like properties of every object are ordinary fields (D12)', async () => {
-  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
-  const fields = names.map((name) => `${name}: x`)
-  const received = await exchange(port, lines(start, host, bearer, close, ...fields))
-  assert.equal(answerIn(received).body, whole)
-})
-
-test('an Upgrade offer gets an ordinary answer (D14)', async () => {
-  for (const protocol of ['websocket', 'h2c']) {
-    const upgrade = ['Connection: Upgrade, HTTP2-Settings, close', `Upgrade: ${protocol}`]
-    const received = await exchange(port, lines(start, host, bearer, ...upgrade))
-    assert.equal(answerIn(received).body, whole)
-  }
-})
-
 test('no field overrides method or path (D18)', async () => {
   const fields = [
     'X-HTTP-Method-Override: DELETE',
@@ -288,7 +281,7 @@ test('Accept and Range change nothing (D19, D20)', async () => {
 })
 
 test('100 Continue is sent if the body is read, not if it is refused (B14)', async () => {
-  const expecting = [host, bearer, 'Content-Type: application/json', 'Expect: 100-Continue']
+  const expecting = [host, bearer, json, 'Expect: 100-Continue']
   const taken = await openWire(port)
   taken.send(lines(start, ...expecting, 'Content-Length: 11'))
   await taken.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/)
@@ -304,11 +297,6 @@ test('100 Continue is sent if the body is read, not if it is refused (B14)', asy
     assert.doesNotMatch(received, / 100 Continue/)
     checkRawFailure(answerIn(received), status)
   }
-})
-
-test('HTTP/1.0 needs no Host, and the connection is closed', async () => {
-  const received = await exchange(port, lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles'))
-  assert.equal(answerIn(received).body, whole)
 })
 
 test('log lines about garbage are limited per second, the rest are counted (D15)', () => {

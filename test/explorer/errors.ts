@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rights } from '../../src/resources/rights.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { makeRights } from '../support/rights-store.ts'
 import { untilLoaded, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
@@ -24,8 +23,7 @@ export function testErrors(): void {
   })
 
   test('a key that is revoked meanwhile asks for another one', async (t) => {
-    const registry = await serveRegistry(t)
-    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
+    const registry = await serveRegistry(t, makeRights(40).records)
     const page = await registry.visitWith({ name: 'short' }, '/companies/1/rights', {
       expected: refused,
     })
@@ -48,8 +46,7 @@ export function testErrors(): void {
   })
 
   test('a key without a part of its scopes shows the others', async (t) => {
-    const registry = await serveRegistry(t)
-    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+    const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }
     const page = await registry.visitWith(narrow, '/companies/1/rights', { expected: refused })
     await page.getByText('1–3 of 3').waitFor()
@@ -59,8 +56,7 @@ export function testErrors(): void {
   })
 
   test('a key that may not search says so, and opens a company by its number', async (t) => {
-    const registry = await serveRegistry(t)
-    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+    const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }
     const page = await registry.visitWith(narrow, '/', { expected: refused })
     await page.getByRole('searchbox').fill('1')
@@ -73,8 +69,7 @@ export function testErrors(): void {
   })
 
   test('without requests left it waits, says so, and goes on by itself', async (t) => {
-    const registry = await serveRegistry(t)
-    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 9) }])
+    const registry = await serveRegistry(t, makeRights(9).records)
     const rated = { name: 'rated', rate: '2/3s' }
     const page = await registry.visitWith(rated, '/companies/1/rights', { expected: refused })
     await page

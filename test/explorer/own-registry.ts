@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { changeResource } from '../../src/resources/index.ts'
 import type { Page } from 'playwright-core'
 import { listenOn, makeApp, type TestApp } from '../support/make-app.ts'
-import type { KeyOptions } from '../support/temp-store.ts'
+import type { CompanyRecords, KeyOptions } from '../support/temp-store.ts'
 import { tabsOf, visit, type VisitOptions } from './browser.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -18,10 +18,13 @@ export interface OwnRegistry extends TestApp {
   readonly load: (target: string, rows: readonly Row[], source?: string) => Promise<void>
 }
 
-/** Serves an empty registry. */
-export async function serveRegistry(t: TestContext): Promise<OwnRegistry> {
+/** Serves a registry of some records. */
+export async function serveRegistry(
+  t: TestContext,
+  records: readonly CompanyRecords[] = [],
+): Promise<OwnRegistry> {
   tabsOf(t)
-  const made = await makeApp(t)
+  const made = await makeApp(t, { records })
   const port = await listenOn(made)
   const visitView: OwnRegistry['visit'] = (view, { key = made.key, ...options } = {}) =>
     visit(t, `http://127.0.0.1:${port}/#key=${key}${view}`, options)
