@@ -7,6 +7,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { rights } from '../../src/resources/rights.ts'
 import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
 import { listenOn, makeApp } from '../support/make-app.ts'
@@ -53,16 +54,9 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
   const request = (query = '', fields: readonly string[] = []) =>
     requestTo(path + query, { key, fields, isLast: false })
   const last = requestTo(path, { key })
-  return { app, port, request, last, open: () => openCount(app.server), pagesRead: () => pagesRead }
-}
-
-/** The number of connections of a server. */
-function openCount(server: {
-  getConnections(done: (e: Error | null, n: number) => void): unknown
-}) {
-  return new Promise<number>((done) => {
-    server.getConnections((_error, count) => done(count))
-  })
+  /** The number of connections of the server. */
+  const open = promisify(app.server.getConnections.bind(app.server))
+  return { app, port, request, last, open, pagesRead: () => pagesRead }
 }
 
 /** Records with long names. */

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { text } from 'node:stream/consumers'
+import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { endTogether } from '../../src/http/wire/end-together.ts'
-import { answersIn } from '../support/run-server.ts'
+import { askPort, bodiesOf } from '../support/run-server.ts'
 
 /** Requests that have arrived and whose responses are not made yet, with what clients receive. */
 async function arrive(t: TestContext, count: number) {
@@ -19,11 +18,7 @@ async function arrive(t: TestContext, count: number) {
   t.after(() => server.close())
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
-  const received = Array.from({ length: count }, () => {
-    const socket = connect({ port, host: '127.0.0.1' })
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    return text(socket)
-  })
+  const received = Array.from({ length: count }, () => askPort(port, '/'))
   await promise
   return { responses, received }
 }
@@ -38,8 +33,8 @@ test('responses of a turn are sent at its end, each whole', async (t) => {
   assert.deepEqual(responses.map(isEnded), [false, false, false])
   await nextTurn()
   assert.deepEqual(responses.map(isEnded), [true, true, true])
-  const bodies = (await Promise.all(received)).flatMap((bytes) => answersIn(bytes))
-  assert.deepEqual(bodies.map(({ body }) => body).toSorted(), ['body 0', 'body 1', 'body 2'])
+  const bodies = bodiesOf(await Promise.all(received))
+  assert.deepEqual(bodies.toSorted(), ['body 0', 'body 1', 'body 2'])
 })
 
 test('bodies of 128 KiB or more together do not wait for the end of the turn', async (t) => {
@@ -53,7 +48,5 @@ test('bodies of 128 KiB or more together do not wait for the end of the turn', a
   assert.deepEqual(first, [false, false, false])
   assert.deepEqual(second, [true, true, false])
   assert.deepEqual(third, [true, true, false])
-  for (const bytes of await Promise.all(received)) {
-    assert.equal(answersIn(bytes)[0]?.body.length, body.length)
-  }
+  for (const text of bodiesOf(await Promise.all(received))) assert.equal(text.length, body.length)
 })

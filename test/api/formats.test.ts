@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
@@ -35,11 +35,11 @@ const odd = [
 const load = (records: readonly WireRecord[]) => ({
   records: [{ resource: rights, company: 7, records }],
 })
+const { ask } = await makeApp({ after }, load(odd))
 const linesOf = (records: readonly WireRecord[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('')
 
-test('CSV has a header, CRLF, empty cells for null, and JSON for lists (11.2)', async (t) => {
-  const { ask } = await makeApp(t, load(odd))
+test('CSV has a header, CRLF, empty cells for null, and JSON for lists (11.2)', async () => {
   const { text, headers } = await ask(`${path}?format=csv`)
   const [header, first = '', second = ''] = text.split('\r\n')
   assert.equal(header, Object.keys(rights.fields).join(','))
@@ -51,8 +51,7 @@ test('CSV has a header, CRLF, empty cells for null, and JSON for lists (11.2)', 
   assert.equal(headers['content-type'], 'text/csv; charset=utf-8; header=present')
 })
 
-test('NDJSON is the records, one a line, with the counters in headers (11.2)', async (t) => {
-  const { ask } = await makeApp(t, load(odd))
+test('NDJSON is the records, one a line, with the counters in headers (11.2)', async () => {
   const { text, headers } = await ask(`${path}?format=ndjson&limit=2`)
   assert.equal(text, linesOf(odd.slice(0, 2)))
   assert.equal(headers['content-type'], 'application/x-ndjson; charset=utf-8')
@@ -64,8 +63,7 @@ test('NDJSON is the records, one a line, with the counters in headers (11.2)', a
   assert.ok(headers['link']?.includes(`<${form}>; rel="next"`))
 })
 
-test('Accept chooses a format, and the parameter wins over it (11.1)', async (t) => {
-  const { ask } = await makeApp(t, load(odd))
+test('Accept chooses a format, and the parameter wins over it (11.1)', async () => {
   for (const [accept, query, type] of [
     ['text/csv', '', 'text/csv'],
     ['application/x-ndjson', '', 'application/x-ndjson'],
@@ -85,8 +83,7 @@ test('Accept chooses a format, and the parameter wins over it (11.1)', async (t)
   assert.equal(asked.headers['content-type'], 'text/csv; charset=utf-8; header=present')
 })
 
-test('each format has a tag of its own, and a 304 for it', async (t) => {
-  const { ask } = await makeApp(t, load(odd))
+test('each format has a tag of its own, and a 304 for it', async () => {
   const queries = ['', 'format=csv', 'format=ndjson', 'format=csv&limit=all']
   const tags = new Set<string | undefined>()
   for (const query of queries) {
@@ -95,8 +92,7 @@ test('each format has a tag of its own, and a 304 for it', async (t) => {
   assert.equal(tags.size, queries.length)
 })
 
-test('a wrong format or limit is an error that says what to ask for (11)', async (t) => {
-  const { ask } = await makeApp(t, load(odd))
+test('a wrong format or limit is an error that says what to ask for (11)', async () => {
   for (const [query, message] of [
     ['format=xml', 'format is "xml"; it takes json, csv or ndjson'],
     ['format=csv&format=json', 'format is given more than once; it takes json, csv or ndjson'],
