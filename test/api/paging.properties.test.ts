@@ -167,29 +167,3 @@ test(
     )
   },
 )
-
-test('every answer under /api/ has the form of the contract', { skip: aboveStores }, async () => {
-  const segment = fc.oneof(
-    fc.constantFrom('api', 'v1', 'companies', '900001', 'rights', '..', '', '%2e'),
-    fc.string({ unit: 'binary', maxLength: 8 }).map(encodeURIComponent),
-    fc.string({ maxLength: 4 }).map((given) => given.replace(/[^\x21-\x7e]|[#\\]/g, '')),
-  )
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(segment, { maxLength: 6 }),
-      fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'),
-      async (segments, method) => {
-        const path = `/api/${segments.join('/')}`
-        // Dots lead out of it, to the pages.
-        if (!new URL(path, 'http://localhost').pathname.startsWith('/api/')) return
-        const answer = await ask(path, { method })
-        assert.ok(answer.status >= 200 && answer.status < 500, `${answer.status}`)
-        if (method === 'HEAD') return
-        const body = JSON.parse(answer.text) as { ok: boolean; error?: { code: number } }
-        assert.equal(body.ok, answer.status === 200)
-        assert.equal(body.error?.code, body.ok ? undefined : answer.status)
-      },
-    ),
-    { numRuns: 200 },
-  )
-})
