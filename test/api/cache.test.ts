@@ -44,39 +44,19 @@ for (const cacheBytesMax of sizes) {
 
 const { all: ten, records, path } = makeRights(10)
 
-/** An application that counts what its store reads: pages, and what tells of companies. */
-async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax = 1_048_576) {
-  const count = { pages: 0, others: 0 }
-  const counting =
-    <A extends unknown[], T>(what: keyof typeof count, read: (...args: A) => T) =>
-    (...args: A): T => {
-      count[what] += 1
-      return read(...args)
-    }
-  const made = await makeApp(t, {
-    cacheBytesMax,
-    records,
-    wrapStore: (store) => ({
-      ...store,
-      readPage: counting('pages', (...range) => store.readPage(...range)),
-      readCompany: counting('others', (asked) => store.readCompany(asked)),
-      findCompanies: counting('others', (query) => store.findCompanies(query)),
-      readVersions: counting('others', (range) => store.readVersions(range)),
-    }),
-  })
-  return { ...made, count }
-}
+/** What tells of companies and versions. */
+const others = ['readCompany', 'findCompanies', 'readVersions'] as const
 
 test('an unchanged page is read once, even across other imports', async (t) => {
-  const { ask, store, count } = await countingApp(t)
+  const { ask, store, callsOf } = await makeApp(t, { records })
   for (let turn = 0; turn < 5; turn += 1) await ask(path)
-  assert.equal(count.pages, 1)
+  assert.equal(callsOf('readPage'), 1)
   await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
   await ask(path)
-  assert.equal(count.pages, 1)
+  assert.equal(callsOf('readPage'), 1)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   await ask(path)
-  assert.equal(count.pages, 2)
+  assert.equal(callsOf('readPage'), 2)
 })
 
 for (const [what, bytes] of [
@@ -84,23 +64,23 @@ for (const [what, bytes] of [
   ['a page too large for the cache is still served', 2_048],
 ] as const) {
   test(what, above, async (t) => {
-    const { ask, count } = await countingApp(t, bytes)
+    const { ask, callsOf } = await makeApp(t, { records, cacheBytesMax: bytes })
     for (let turn = 0; turn < 3; turn += 1) {
       checkPage(await ask(path), { resource: rights, all: ten })
     }
-    assert.equal(count.pages, 3)
+    assert.equal(callsOf('readPage'), 3)
   })
 }
 
 test('a full cache keeps pages that are requested repeatedly', above, async (t) => {
-  const { ask, count } = await countingApp(t, 65_536)
+  const { ask, callsOf } = await makeApp(t, { records, cacheBytesMax: 65_536 })
   // The same records each time, but a different page to the cache.
   const pages = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `${path}?limit=${from + n}`)
   const readsOf = async (paths: readonly string[]) => {
-    const before = count.pages
+    const before = callsOf('readPage')
     for (const path of paths) await ask(path)
-    return count.pages - before
+    return callsOf('readPage') - before
   }
   const kept = pages(10, 20)
   assert.equal(await readsOf(kept), 10)
@@ -113,7 +93,7 @@ test('a full cache keeps pages that are requested repeatedly', above, async (t) 
 })
 
 test('a company imported after a 404 is found at once', async (t) => {
-  const { ask, store } = await countingApp(t)
+  const { ask, store } = await makeApp(t, { records })
   const conditional = { headers: { 'if-none-match': '"x"' } }
   for (let turn = 0; turn < 2; turn += 1) {
     assert.equal((await ask(pathOf(rights, 9))).status, 404)
@@ -127,21 +107,21 @@ test('a company imported after a 404 is found at once', async (t) => {
 })
 
 test('what tells of companies and versions is made once for each state', async (t) => {
-  const { ask, store, count } = await countingApp(t)
+  const { ask, store, callsOf } = await makeApp(t, { records })
   const paths = ['/api/v1/companies/1', '/api/v1/companies?identifier=9', '/api/v1/versions']
   const askAll = () => Promise.all(paths.map(async (path) => (await ask(path)).text))
   const first = await askAll()
   assert.deepEqual(await askAll(), first)
-  assert.equal(count.others, 3)
+  assert.equal(callsOf(...others), 3)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   const [company = '', , versions = ''] = await askAll()
-  assert.equal(count.others, 6)
+  assert.equal(callsOf(...others), 6)
   assert.match(company, /"rights":\{"total":11,"version":2/)
   assert.match(versions, /"total":2/)
 })
 
 test('a key gets no answer that was made for another scope', async (t) => {
-  const { ask, store } = await countingApp(t)
+  const { ask, store } = await makeApp(t, { records })
   const key = await store.issueKey({ name: 'narrow', scopes: ['companies', 'jobs'] })
   const path = '/api/v1/companies/1'
   assert.match((await ask(path)).text, /"listings":\{"rights":/)
@@ -150,7 +130,7 @@ test('a key gets no answer that was made for another scope', async (t) => {
 })
 
 test('what is pruned is not served from the cache', async (t) => {
-  const { ask, store } = await countingApp(t)
+  const { ask, store } = await makeApp(t, { records })
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   const path = '/api/v1/companies/1?version=1'
   assert.equal((await ask(path)).status, 200)

@@ -33,16 +33,11 @@ const { all, path, whole } = makeRights(12)
 
 /** A listening application with these limits, and a store with this delay for key look-ups. */
 async function listen(t: TestContext, limits: Partial<WireLimits>, records = all, keyMs?: number) {
-  let pagesRead = 0
   const made = await makeApp(t, {
     records: [{ resource: rights, company: 1, records }],
     limits: { checkMs: 50, ...limits },
     wrapStore: (store) => ({
       ...store,
-      readPage(...given) {
-        pagesRead += 1
-        return store.readPage(...given)
-      },
       async findKey(hash) {
         if (keyMs !== undefined) await sleep(keyMs)
         return store.findKey(hash)
@@ -50,13 +45,13 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
     }),
   })
   const port = await listenOn(made)
-  const { app, key } = made
+  const { app, key, callsOf } = made
   const request = (query = '', fields: readonly string[] = []) =>
     requestTo(path + query, { key, fields, isLast: false })
   const last = requestTo(path, { key })
   /** The number of connections of the server. */
   const open = promisify(app.server.getConnections.bind(app.server))
-  return { app, port, request, last, open, pagesRead: () => pagesRead }
+  return { app, port, request, last, open, pagesRead: () => callsOf('readPage') }
 }
 
 /** Records with long names. */

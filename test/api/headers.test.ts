@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { events } from '../../src/resources/events.ts'
 import { jobs } from '../../src/resources/jobs.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { type Answer, checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { checkPage, linksOf, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
 import { makeRights } from '../support/rights-store.ts'
 
@@ -180,12 +180,6 @@ test('links that would be too long are left out: all but the next page, or all o
   assert.match(next, /^<[^>]+page=2[^>]+>; rel="next"$/)
   assert.equal(await linkOf(9_000), undefined)
 })
-
-/** The links of an answer, by their relation. */
-function linksOf({ headers }: Answer): Record<string, string> {
-  const links = (headers['link'] ?? '').matchAll(/<([^>]+)>; rel="(\w+)"(?:, |$)/g)
-  return Object.fromEntries([...links].map(([, url = '', rel = '']) => [rel, url] as const))
-}
 
 /** The pages that each relation leads to, for a page of a limit. */
 const linkCases: readonly (readonly [query: string, limit: number, Record<string, number>])[] = [

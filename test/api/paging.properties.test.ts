@@ -7,7 +7,7 @@ import { id, integer, text, textList, timestamp } from '../../src/resources/fiel
 import { resources } from '../../src/resources/index.ts'
 import { defineResource, type Resource } from '../../src/resources/resource.ts'
 import { anyRecords } from '../support/arbitrary-record.ts'
-import { type Answer, checkPage, makeApp, memberOf, pathOf } from '../support/make-app.ts'
+import { type Answer, checkPage, linksOf, makeApp, memberOf, pathOf } from '../support/make-app.ts'
 import { inOrder, type WireRecord } from '../support/make-record.ts'
 import { aboveStores, runsOf, someOf } from '../support/store-at.ts'
 
@@ -57,10 +57,6 @@ async function makeCompany(
   return { company, records: placed.map(({ record }) => record) }
 }
 
-function linkTo({ headers }: Answer, relation: string): string | undefined {
-  return new RegExp(`<([^>]+)>; rel="${relation}"`).exec(headers['link'] ?? '')?.[1]
-}
-
 /** Follows a link relation to its end; returns every record on the way. */
 async function walk(
   resource: Resource,
@@ -74,7 +70,7 @@ async function walk(
     check(answer)
     pages.push(memberOf(answer, resource.name) as WireRecord[])
     assert.ok(pages.length <= 50, 'a walk ends')
-    url = linkTo(answer, relation)
+    url = linksOf(answer)[relation]
   }
   return pages
 }
@@ -92,13 +88,13 @@ for (const resource of all) {
           const inOneGo = inOrder(resource, records)
           let page = 0
           const first = await ask(`${pathOf(resource, company)}?limit=${limit}`)
-          const forth = await walk(resource, linkTo(first, 'first'), 'next', (answer) => {
+          const forth = await walk(resource, linksOf(first)['first'], 'next', (answer) => {
             page += 1
             checkPage(answer, { resource, all: records, page, limit })
           })
           assert.deepEqual(forth.flat(), inOneGo)
           assert.equal(forth.length, Math.ceil(records.length / limit))
-          const back = await walk(resource, linkTo(first, 'last'), 'prev', (answer) => {
+          const back = await walk(resource, linksOf(first)['last'], 'prev', (answer) => {
             checkPage(answer, { resource, all: records, page, limit })
             page -= 1
           })

@@ -37,7 +37,7 @@ interface MakeAppOptions extends Partial<AppSettings> {
   /** Known companies in addition to those with records. */
   readonly companies?: readonly number[]
   readonly now?: () => number
-  /** Wraps the store, to break it or to count calls. */
+  /** Wraps the store, to break it or to delay it. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
   readonly limits?: Partial<WireLimits & LoadLimits & ScanLimits>
   /** The failed attempts allowed to an address; unlimited by default. */
@@ -77,6 +77,8 @@ export interface TestApp {
   /** A key without scopes, so valid for all listings. */
   readonly key: string
   readonly ask: (path: string, question?: Question) => Promise<Answer>
+  /** How often the application has called these functions of its store. */
+  readonly callsOf: (...names: readonly (keyof StoreReader)[]) => number
   /** The lines of the log so far, parsed. */
   readonly logged: () => Readonly<Record<string, unknown>>[]
 }
@@ -92,7 +94,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   const key = await store.issueKey({ name: 'test' })
 
   const opened = await openStoreReader(store.db, patientBounds)
-  const reader = wrapStore?.(opened) ?? opened
+  const { reader, callsOf } = countCalls(wrapStore?.(opened) ?? opened)
   const throttle = badKeyRate && createThrottle(badKeyRate, clock)
   const lines: string[] = []
   const logger = pino({ base: null }, { write: (line) => void lines.push(line) })
@@ -119,8 +121,22 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     store,
     key,
     ask: (path, question = {}) => ask(app, path, { key, ...question }),
+    callsOf,
     logged: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
   }
+}
+
+function countCalls(store: StoreReader) {
+  const counts = new Map<string | symbol, number>()
+  const reader = new Proxy(store, {
+    get(target, name) {
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  const callsOf: TestApp['callsOf'] = (...names) =>
+    names.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+  return { reader, callsOf }
 }
 
 /** Makes an application listen; returns its port. */
@@ -217,6 +233,12 @@ export function checkFailure(answer: Answer, status: number, message: string | R
 export function messageOf({ text }: Answer): string {
   const { error } = JSON.parse(text) as { error: { message: string } }
   return error.message
+}
+
+/** The links of an answer, by their relation. */
+export function linksOf({ headers }: Answer): Readonly<Record<string, string>> {
+  const links = (headers['link'] ?? '').matchAll(/<([^>]+)>; rel="([\w-]+)"(?:, |$)/g)
+  return Object.fromEntries([...links].map(([, url = '', rel = '']) => [rel, url]))
 }
 
 /** A member of an answer's body. */
