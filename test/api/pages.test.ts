@@ -9,7 +9,8 @@ import { resources } from '../../src/resources/index.ts'
 import { checkFailure, makeApp } from '../support/make-app.ts'
 
 const { ask } = await makeApp({ after })
-const get = (path: string, headers = {}) => ask(path, { authorization: null, headers })
+const get = (path: string, headers = {}, method = 'GET') =>
+  ask(path, { authorization: null, headers, method })
 
 const docs = await get('/docs')
 const explorer = await get('/')
@@ -101,6 +102,38 @@ test('the files of pages are named by their content and kept for good', async ()
       const address = `explorer/${imported.replace('./', '')}`
       assert.ok(explorerFiles.includes(address), `${file}: ${imported}`)
     }
+  }
+})
+
+test('every file has its own tag, a 304 for it, and HEAD as GET, in any coding', async () => {
+  const bundle = '/docs/swagger-ui-bundle.js'
+  const urls = ['/docs', '/openapi.json', ...docsFiles.map((file) => `/${file}`)]
+  const tags = new Set<string>()
+  for (const url of [...urls, bundle]) {
+    const answer = await get(url)
+    const tag = answer.headers['etag'] ?? assert.fail(url)
+    tags.add(tag)
+    for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
+      const headers = { 'accept-encoding': coding, 'x-request-id': 'same' }
+      const [whole, head] = [await get(url, headers), await get(url, headers, 'HEAD')]
+      assert.equal(head.bytes.length, 0)
+      assert.deepEqual({ ...head.headers, date: '' }, { ...whole.headers, date: '' })
+      assert.equal(head.headers['content-length'], String(whole.bytes.length))
+      for (const method of ['GET', 'HEAD']) {
+        const unchanged = await get(url, { ...headers, 'if-none-match': tag }, method)
+        assert.equal(unchanged.status, 304)
+        assert.equal(unchanged.bytes.length, 0)
+        assert.equal(unchanged.headers['content-type'], undefined)
+        for (const name of ['etag', 'cache-control', 'vary']) {
+          assert.equal(unchanged.headers[name], answer.headers[name], name)
+        }
+      }
+    }
+    assert.equal((await get(url, { 'if-none-match': '"other"' })).status, 200)
+  }
+  assert.equal(tags.size, urls.length)
+  for (const url of ['/docs', '/openapi.json', bundle]) {
+    assert.equal((await get(url)).headers['cache-control'], 'no-cache')
   }
 })
 
