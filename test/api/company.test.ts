@@ -86,25 +86,22 @@ test('a day or a moment finds the version (9.2)', async () => {
 })
 
 test('what is not there, or not allowed, says so (1.3, 1.4, 9.3)', async () => {
+  const near = 'Company gb:9876543 is not in the registry; did you mean GB:09876543?'
   checkFailure(await ask('/api/v1/companies/7'), 404, 'Company 7 is not in the registry')
-  checkFailure(
-    await ask('/api/v1/companies/gb:9876543'),
-    404,
-    'Company gb:9876543 is not in the registry; did you mean GB:09876543?',
-  )
-  checkFailure(await get('?version=5'), 404, /^Version 5 does not exist yet; the last one is 4$/)
-  const first = 'can be asked for is 2024-01-31'
-  checkFailure(
-    await get('?as_of=2024-01-30'),
-    404,
-    `Nothing is known as of 2024-01-30; the first day that ${first}`,
-  )
-  checkFailure(await get('?version=0'), 400, /^version is "0"; it takes the number/)
-  checkFailure(await get('?version=1&version=1'), 400, /^version is given more than once/)
-  checkFailure(await get('?version=1&as_of=2024-01-31'), 400, /give one of them$/)
-  checkFailure(await get('?page=1'), 400, /"page" is not a known query parameter/)
-  checkFailure(await get('?vesion=1'), 400, /did you mean version\?$/)
+  checkFailure(await ask('/api/v1/companies/gb:9876543'), 404, near)
   checkFailure(await ask('/api/v1/companies/0'), 400, /^company_id is "0"/)
+  const first = 'the first day that can be asked for is 2024-01-31'
+  for (const [query, status, message] of [
+    ['?version=5', 404, 'Version 5 does not exist yet; the last one is 4'],
+    ['?as_of=2024-01-30', 404, `Nothing is known as of 2024-01-30; ${first}`],
+    ['?version=0', 400, /^version is "0"; it takes the number/],
+    ['?version=1&version=1', 400, /^version is given more than once/],
+    ['?version=1&as_of=2024-01-31', 400, /give one of them$/],
+    ['?page=1', 400, /"page" is not a known query parameter/],
+    ['?vesion=1', 400, /did you mean version\?$/],
+  ] as const) {
+    checkFailure(await get(query), status, message)
+  }
   checkFailure(await get('', { method: 'DELETE' }), 405, 'Method Not Allowed')
   checkFailure(await get('', { authorization: null }), 403, 'Forbidden')
 })
