@@ -9,9 +9,7 @@ import type { FileOptions } from '../../src/files/source-file.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith } from '../support/import-folder.ts'
 import { makeZip } from '../support/make-zip.ts'
-import { aboveStores } from '../support/store-at.ts'
 
-const above = { skip: aboveStores }
 const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
 const names = (records: readonly unknown[]) =>
   (records as readonly { name: unknown }[]).map(({ name }) => name)
@@ -55,7 +53,7 @@ function fileOf(encoding: FileOptions['encoding'], name: Buffer, before: string,
   return Buffer.concat([mark, ascii(before), rest, ascii(after)])
 }
 
-describe('each encoding is read as the text that it means', above, () => {
+describe('each encoding is read as the text that it means', () => {
   for (const [encoding, text, bytes] of encodings) {
     test(`${encoding} in CSV, NDJSON and JSON, mapped and not: ${text}`, async (t) => {
       const { load, records } = folderWith(t, {
@@ -73,7 +71,7 @@ describe('each encoding is read as the text that it means', above, () => {
   }
 })
 
-test('UTF-16 with its byte order mark needs no option', above, async (t) => {
+test('UTF-16 with its byte order mark needs no option', async (t) => {
   const text = `\uFEFF${csv}`
   const { load, records } = folderWith(t, {
     'a.csv': Buffer.from(text, 'utf16le'),
@@ -83,7 +81,7 @@ test('UTF-16 with its byte order mark needs no option', above, async (t) => {
   assert.deepEqual(names(records('rights')), ['one', 'two', 'one', 'two'])
 })
 
-test('a long text is decoded the same whatever its chunks', above, async (t) => {
+test('a long text is decoded the same whatever its chunks', async (t) => {
   const name = Buffer.concat(Array<Buffer>(20_000).fill(Buffer.from([0x83, 0x5c])))
   const bytes = Buffer.concat(
     Array.from({ length: 30 }, (_, n) => [
@@ -115,26 +113,19 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
 ]
 
 for (const [encoding, bytes, says] of invalid) {
-  test(
-    `bytes that are not ${encoding ?? 'UTF-8'} are refused with their line`,
-    above,
-    async (t) => {
-      const { load } = folderWith(t, {
-        'a.csv': Buffer.concat([
-          Buffer.from('id,company_id,name\n1,7,x\n2,7,'),
-          Buffer.from(bytes),
-        ]),
-      })
-      await assert.rejects(load('rights', ['a.csv'], { file: { encoding } }), (error) => {
-        assert.ok(error instanceof OperatorError)
-        assert.match(error.message, says)
-        return true
-      })
-    },
-  )
+  test(`bytes that are not ${encoding ?? 'UTF-8'} are refused with their line`, async (t) => {
+    const { load } = folderWith(t, {
+      'a.csv': Buffer.concat([Buffer.from('id,company_id,name\n1,7,x\n2,7,'), Buffer.from(bytes)]),
+    })
+    await assert.rejects(load('rights', ['a.csv'], { file: { encoding } }), (error) => {
+      assert.ok(error instanceof OperatorError)
+      assert.match(error.message, says)
+      return true
+    })
+  })
 }
 
-test('half of a surrogate pair in UTF-16 is refused with its line', above, async (t) => {
+test('half of a surrogate pair in UTF-16 is refused with its line', async (t) => {
   const { load } = folderWith(t, {
     'a.csv': Buffer.from('id,company_id,name\n1,7,x\n2,7,\ud83d!\n', 'utf16le'),
   })
@@ -142,7 +133,7 @@ test('half of a surrogate pair in UTF-16 is refused with its line', above, async
   await assert.rejects(attempt, /line 3 is not valid utf-16le/)
 })
 
-describe('a zip archive with one file is read as that file', above, () => {
+describe('a zip archive with one file is read as that file', () => {
   const one = { path: 'in/a.csv', bytes: Buffer.from(csv) }
   const mac = { path: '__MACOSX/in/._a.csv', bytes: Buffer.from('x') }
   const folder = { path: 'in/', bytes: Buffer.alloc(0), method: 0 }
@@ -198,7 +189,7 @@ describe('a zip archive with one file is read as that file', above, () => {
   }
 })
 
-describe('CSV is read', above, () => {
+describe('CSV is read', () => {
   /** Files with two records, and how they are read. */
   const files: Readonly<Record<string, readonly [text: string, file?: FileOptions]>> = {
     'with mixed line endings': ['id,company_id,name\r\n1,7,one\n2,7,two\r3,7,three\r\n'],
@@ -250,37 +241,33 @@ and more"
 
 for (const mapping of [undefined, 'select * from source where name is not null']) {
   const kind = mapping === undefined ? 'CSV' : 'a mapping'
-  test(
-    `rows of ${kind} that do not fit the header are refused with their lines`,
-    above,
-    async (t) => {
-      const { load, records } = folderWith(t, { 'a.csv': misfits })
-      const refused: RejectedRow[] = []
-      const options = { mapping, onRejected: (row: RejectedRow) => refused.push(row) }
-      const { counts } = await load('rights', ['a.csv'], options)
-      assert.deepEqual(names(records('rights')), ['one', 'four\nand more', 'six'])
-      assert.deepEqual(
-        refused.map(({ number, line, reason, row }) => [number, line, reason, row]),
-        [
-          [2, 3, 'has 4 cells, but the header has 3', '2,7,two,2'],
-          [3, 5, 'has 2 cells, but the header has 3', '3,7'],
-          [5, 8, 'has text after a closing quote', '5,7,"five"x'],
-        ],
-      )
-      assert.equal(counts.refused, 3)
-      const places = { 'b.csv': `Title\n${misfits.replaceAll('7,six', '7,')}` }
-      const second = folderWith(t, places)
-      const report = await second.load('rights', ['b.csv'], { file: { skippedLines: 1 } })
-      assert.equal(report.version, undefined, 'without --rejects nothing is loaded')
-      assert.deepEqual(
-        report.problems.map(({ line }) => line),
-        [4, 6, 9],
-      )
-    },
-  )
+  test(`rows of ${kind} that do not fit the header are refused with their lines`, async (t) => {
+    const { load, records } = folderWith(t, { 'a.csv': misfits })
+    const refused: RejectedRow[] = []
+    const options = { mapping, onRejected: (row: RejectedRow) => refused.push(row) }
+    const { counts } = await load('rights', ['a.csv'], options)
+    assert.deepEqual(names(records('rights')), ['one', 'four\nand more', 'six'])
+    assert.deepEqual(
+      refused.map(({ number, line, reason, row }) => [number, line, reason, row]),
+      [
+        [2, 3, 'has 4 cells, but the header has 3', '2,7,two,2'],
+        [3, 5, 'has 2 cells, but the header has 3', '3,7'],
+        [5, 8, 'has text after a closing quote', '5,7,"five"x'],
+      ],
+    )
+    assert.equal(counts.refused, 3)
+    const places = { 'b.csv': `Title\n${misfits.replaceAll('7,six', '7,')}` }
+    const second = folderWith(t, places)
+    const report = await second.load('rights', ['b.csv'], { file: { skippedLines: 1 } })
+    assert.equal(report.version, undefined, 'without --rejects nothing is loaded')
+    assert.deepEqual(
+      report.problems.map(({ line }) => line),
+      [4, 6, 9],
+    )
+  })
 }
 
-test('a refused row of megabytes is reported whole, and the others are read', above, async (t) => {
+test('a refused row of megabytes is reported whole, and the others are read', async (t) => {
   const long = 'x'.repeat(3 << 20)
   const rows = Array.from({ length: 20 }, (_, n) => `${n + 1},7,n\n`).join('')
   const { load } = folderWith(t, { 'a.csv': `id,company_id,name\n1,${long}\n${rows}` })
@@ -290,36 +277,32 @@ test('a refused row of megabytes is reported whole, and the others are read', ab
   assert.deepEqual(refused, [`1,${long}`])
 })
 
-test(
-  'texts that mean null are null, and all texts are trimmed, also in a mapping',
-  above,
-  async (t) => {
-    const { load, records } = folderWith(t, {
-      'a.csv': 'id,company_id,name,registration_number\n1,7, one ,NULL\n2,7,n/a, NULL \n',
-      'b.csv': 'no,text\n 3 , NULL\n 4 ,\u00a0four\n',
-      'c.ndjson':
-        '{"id":5,"company_id":7,"name":" NULL","registration_number":" x ","holders":[" n/a"," a "]}\n',
-    })
-    const nulls = ['NULL', 'n/a']
-    const options = { nulls, isTrimmed: true }
-    await load('rights', ['a.csv', 'c.ndjson'], options)
-    const mapping = `select no as id, 7 as company_id, coalesce(text, 'none') as name,
+test('texts that mean null are null, and all texts are trimmed, also in a mapping', async (t) => {
+  const { load, records } = folderWith(t, {
+    'a.csv': 'id,company_id,name,registration_number\n1,7, one ,NULL\n2,7,n/a, NULL \n',
+    'b.csv': 'no,text\n 3 , NULL\n 4 ,\u00a0four\n',
+    'c.ndjson':
+      '{"id":5,"company_id":7,"name":" NULL","registration_number":" x ","holders":[" n/a"," a "]}\n',
+  })
+  const nulls = ['NULL', 'n/a']
+  const options = { nulls, isTrimmed: true }
+  await load('rights', ['a.csv', 'c.ndjson'], options)
+  const mapping = `select no as id, 7 as company_id, coalesce(text, 'none') as name,
     case when no = '3' then 'NULL' end as registration_number from source`
-    await load('rights', ['b.csv'], { ...options, mapping })
-    const rows = records('rights') as readonly {
-      name: unknown
-      registration_number: unknown
-      holders: unknown
-    }[]
-    assert.deepEqual(
-      rows.map((row) => [row.name, row.registration_number, row.holders]),
-      [
-        ['one', null, []],
-        [null, null, []],
-        ['none', 'NULL', []],
-        ['four', null, []],
-        [null, 'x', ['a']],
-      ],
-    )
-  },
-)
+  await load('rights', ['b.csv'], { ...options, mapping })
+  const rows = records('rights') as readonly {
+    name: unknown
+    registration_number: unknown
+    holders: unknown
+  }[]
+  assert.deepEqual(
+    rows.map((row) => [row.name, row.registration_number, row.holders]),
+    [
+      ['one', null, []],
+      [null, null, []],
+      ['none', 'NULL', []],
+      ['four', null, []],
+      [null, 'x', ['a']],
+    ],
+  )
+})

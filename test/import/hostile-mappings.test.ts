@@ -9,7 +9,6 @@ import { OperatorError } from '../../src/config/operator-error.ts'
 import { importInto, makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
-import { storeKind } from '../support/store-at.ts'
 
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
 const select = 'select jurisdiction, identifier, name from source'
@@ -188,7 +187,6 @@ describe('--map-read', () => {
 })
 
 test('a bare name is a bundled mapping, whatever files the folder has', async (t) => {
-  if (storeKind !== 'sqlite') return
   const folder = makeGround(t)
   const evil = "select 'GB' as jurisdiction, 'evil' as identifier from source"
   for (const name of ['ba-atms', 'mine', 'mine.sql']) writeFileSync(join(folder, name), evil)

@@ -8,15 +8,13 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { FileOptions } from '../../src/files/source-file.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith, writeParquet } from '../support/import-folder.ts'
-import { aboveStores } from '../support/store-at.ts'
 
-const above = { skip: aboveStores }
 const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
 const ndjson = '{"id":1,"company_id":7,"name":"one"}\n{"id":2,"company_id":7,"name":"two"}\n'
 const object = { type: 'FeatureCollection', features: [{ id: 1 }, { id: 2 }], data: { items: [] } }
 const pretty = JSON.stringify(object, undefined, 2)
 
-describe('a file of another name or compression is read as what it is', above, () => {
+describe('a file of another name or compression is read as what it is', () => {
   const files: Readonly<Record<string, string | Buffer>> = {
     'gzip.csv': gzipSync(csv),
     'zstd.csv': zstdCompressSync(csv),
@@ -114,7 +112,7 @@ const refused: Readonly<Record<string, Refused>> = {
   'unmarked.csv': [csv, /has no byte order mark; say which order/, { encoding: 'utf-16' }],
 }
 
-describe('a file that is something else is refused, with what to do', above, () => {
+describe('a file that is something else is refused, with what to do', () => {
   for (const [name, [bytes, says, file = {}]] of Object.entries(refused)) {
     test(name, async (t) => {
       const { load } = folderWith(t, { [name]: bytes })
@@ -138,7 +136,7 @@ describe('a file that is something else is refused, with what to do', above, () 
   })
 })
 
-describe('--records names the array in a JSON object', above, () => {
+describe('--records names the array in a JSON object', () => {
   const rows = [
     { id: 1, company_id: 7, name: 'features' },
     { id: 2, company_id: 7, name: '}]"' },
