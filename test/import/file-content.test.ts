@@ -6,8 +6,7 @@ import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { RejectedRow } from '../../src/import/import-files.ts'
 import type { FileOptions } from '../../src/files/source-file.ts'
-import { OperatorError } from '../../src/config/operator-error.ts'
-import { folderWith } from '../support/import-folder.ts'
+import { folderWith, refuseFile, type RefusedFile } from '../support/import-folder.ts'
 import { makeZip } from '../support/make-zip.ts'
 
 const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
@@ -113,24 +112,16 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
 ]
 
 for (const [encoding, bytes, says] of invalid) {
-  test(`bytes that are not ${encoding ?? 'UTF-8'} are refused with their line`, async (t) => {
-    const { load } = folderWith(t, {
-      'a.csv': Buffer.concat([Buffer.from('id,company_id,name\n1,7,x\n2,7,'), Buffer.from(bytes)]),
-    })
-    await assert.rejects(load('rights', ['a.csv'], { file: { encoding } }), (error) => {
-      assert.ok(error instanceof OperatorError)
-      assert.match(error.message, says)
-      return true
-    })
-  })
+  const text = Buffer.from('id,company_id,name\n1,7,x\n2,7,')
+  const file: RefusedFile = [Buffer.concat([text, Buffer.from(bytes)]), says, { encoding }]
+  test(`bytes that are not ${encoding ?? 'UTF-8'} are refused with their line`, (t) =>
+    refuseFile(t, 'a.csv', file))
 }
 
-test('half of a surrogate pair in UTF-16 is refused with its line', async (t) => {
-  const { load } = folderWith(t, {
-    'a.csv': Buffer.from('id,company_id,name\n1,7,x\n2,7,\ud83d!\n', 'utf16le'),
-  })
-  const attempt = load('rights', ['a.csv'], { file: { encoding: 'utf-16le' } })
-  await assert.rejects(attempt, /line 3 is not valid utf-16le/)
+test('half of a surrogate pair in UTF-16 is refused with its line', (t) => {
+  const bytes = Buffer.from('id,company_id,name\n1,7,x\n2,7,\ud83d!\n', 'utf16le')
+  const says = /line 3 is not valid utf-16le/
+  return refuseFile(t, 'a.csv', [bytes, says, { encoding: 'utf-16le' }])
 })
 
 describe('a zip archive with one file is read as that file', () => {
@@ -158,7 +149,7 @@ describe('a zip archive with one file is read as that file', () => {
     })
   }
 
-  const faulty: Readonly<Record<string, readonly [Buffer, RegExp]>> = {
+  const faulty: Readonly<Record<string, RefusedFile>> = {
     'two.zip': [
       makeZip([one, { ...one, path: 'b.csv' }]),
       /contains 2 files: in\/a\.csv, b\.csv; unzip it/,
@@ -177,15 +168,8 @@ describe('a zip archive with one file is read as that file', () => {
       /is an Excel workbook, which is not supported; save its sheet as .*, or: libreoffice/,
     ],
   }
-  for (const [name, [bytes, says]] of Object.entries(faulty)) {
-    test(`${name} is refused`, async (t) => {
-      const { load } = folderWith(t, { [name]: bytes })
-      await assert.rejects(load('rights', [name]), (error) => {
-        assert.ok(error instanceof OperatorError, String(error))
-        assert.match(error.message, says)
-        return true
-      })
-    })
+  for (const [name, file] of Object.entries(faulty)) {
+    test(`${name} is refused`, (t) => refuseFile(t, name, file))
   }
 })
 

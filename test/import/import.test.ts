@@ -4,43 +4,10 @@ import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith } from '../support/import-folder.ts'
 import { importRows, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
-import { aboveStores } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
-
-const above = { skip: aboveStores }
-const csv = 'id,company_id,name\n1,7,one\n2,7,"two, with ""quotes""\nand a line"\n'
-const ndjson = '{"id":1,"company_id":7,"name":"one"}\n\n{"id":2,"company_id":7,"name":"two"}'
-
-const sources: Readonly<Record<string, string | Buffer>> = {
-  'a.csv': csv,
-  'crlf.csv': `\uFEFF${csv.replaceAll('\n', '\r\n')}`,
-  'a.tsv': 'id\tcompany_id\tname\n1\t7\tone\n2\t7\ttwo\n',
-  'semicolon.csv': 'id;company_id;name\n1;7;one\n2;7;two, three\n',
-  'a.csv.gz': gzipSync(csv),
-  'a.csv.zst': zstdCompressSync(csv),
-  'a.ndjson': ndjson,
-  'crlf.jsonl': `\uFEFF${ndjson.replaceAll('\n', '\r\n')}\r\n`,
-  'a.ndjson.gz': gzipSync(ndjson),
-  'a.ndjson.zst': zstdCompressSync(ndjson),
-  'array.json':
-    ' [ {"id":1,"company_id":7,"name":"[one]"} ,\n{"id":2,"company_id":7,"name":"},\\"{"}]\n',
-  'lines.json': ndjson,
-}
-
-for (const [name, bytes] of Object.entries(sources)) {
-  test(`${name} is read as two records`, above, async (t) => {
-    const { db, load } = folderWith(t, { [name]: bytes })
-    const report = await load('rights', [name])
-    assert.deepEqual(report.problems, [])
-    assert.equal(report.counts.inserted, 2)
-    assert.equal(queryValue(db, "select count(*) from rights_view where name like '%one%'"), 1)
-  })
-}
 
 test('several files and a glob are one import, each file once', async (t) => {
   const line = (id: number) => `{"id":${id},"company_id":7}\n`
@@ -76,30 +43,6 @@ test('a mapping is a SELECT over the view source that keeps the location of a ro
   ])
   assert.equal(rejected.length, 1)
 })
-
-const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: RegExp]>> = {
-  'no.csv.gz': [Buffer.from([1, 2, 3]), /not a valid gzip file/],
-  'open.csv': ['id,company_id\n1,"7\n2,7\n', /line 2: a quote is not closed/],
-  'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
-  'twice.csv': ['id,name,NAME\n1,x,y\n', /has name and NAME, which are one name/],
-  'empty.csv': ['', /is empty/],
-  'all.csv.bz2': ['', /decompress it first, or: bzip2 -dc \S+all\.csv\.bz2 \| dossier import … -/],
-  'what.xyz': ['', /unknown format/],
-}
-
-for (const [name, [bytes, says]] of Object.entries(broken)) {
-  test(`${name}: gives a clear error and loads nothing (G10, G13)`, above, async (t) => {
-    const { db, load } = folderWith(t, { [name]: bytes })
-    await assert.rejects(load('rights', [name]), (error: unknown) => {
-      assert.ok(error instanceof OperatorError, String(error))
-      assert.match(error.message, says)
-      assert.ok(!error.message.includes('\n'))
-      return true
-    })
-    const missing = await importRows(db, 'rights', [{ id: 1, company_id: 1 }])
-    assert.equal(missing.version, 1, 'no version before it')
-  })
-}
 
 test('a missing file, a folder and a glob without a match are reported', async (t) => {
   const { folder, load } = folderWith(t, {})

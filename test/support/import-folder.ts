@@ -5,10 +5,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { OperatorError } from '../../src/config/operator-error.ts'
+import type { FileOptions } from '../../src/files/source-file.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { importInto, type ImportOptions, makeFolder, query } from './import-rows.ts'
+import { controls } from './terminal-controls.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
 
@@ -51,6 +54,33 @@ function compareRecords({ order }: Resource, a: StoredRecord, b: StoredRecord): 
   if (order.by !== 'id' && one !== other) return one > other ? isAfter : -isAfter
   return (Number(a['id']) - Number(b['id'])) * isAfter
 }
+
+/** For `assert.rejects`: a mistake of the operator, told in one line that matches. */
+export function toldAs(says: RegExp) {
+  return (error: unknown): true => {
+    assert.ok(error instanceof OperatorError, String(error))
+    assert.match(error.message, says)
+    assert.ok(!error.message.includes('\n'), error.message)
+    assert.doesNotMatch(error.message, controls)
+    return true
+  }
+}
+
+/** Checks that a file of rights is refused in one line that names it, and nothing loaded. */
+export async function refuseFile(
+  t: TestContext,
+  name: string,
+  [bytes, says, file = {}]: RefusedFile,
+): Promise<void> {
+  const { db, load } = folderWith(t, { [name]: bytes })
+  const error: unknown = await load('rights', [name], { file }).catch((told: unknown) => told)
+  toldAs(says)(error)
+  assert.ok(String(error).includes(name), String(error))
+  assert.deepEqual(query(db, 'select version from imports'), [])
+}
+
+/** A file that is refused, what is said of it, and how it was to be read. */
+export type RefusedFile = readonly [bytes: string | Buffer, says: RegExp, file?: FileOptions]
 
 /** Writes the result of a SELECT as a Parquet file; returns its path. */
 export async function writeParquet(
