@@ -174,11 +174,22 @@ describe('a zip archive with one file is read as that file', () => {
 })
 
 describe('CSV is read', () => {
-  /** Files with two records, and how they are read. */
+  /** Files with three records, and how they are read. */
   const files: Readonly<Record<string, readonly [text: string, file?: FileOptions]>> = {
     'with mixed line endings': ['id,company_id,name\r\n1,7,one\n2,7,two\r3,7,three\r\n'],
     'with a bare CR in quotes': ['id,company_id,name\n1,7,"one"\n2,7,"two\r2"\n3,7,three\n'],
     'with both': ['id,company_id,name\r\n1,7,"one"\n2,7,"two\r2"\r\n3,7,three'],
+    'with everything in quotes': [
+      '"id","company_id","name"\n"1","7","one"\n"2","7","two"\n"3","7","three"\n',
+    ],
+    'with an empty column at the end': [
+      'id,company_id,name,status\n1,7,one,\n2,7,two,\n3,7,three,\n',
+    ],
+    'with one line break in quotes': [
+      'id,company_id,name,status\r\n1,7,one,"x\r\ny"\r\n2,7,two,\r\n3,7,three,\r\n',
+    ],
+    'with a pipe between': ['id|company_id|name\n1|7|one\n2|7|two\n3|7|three\n'],
+    'with blank lines': ['id,company_id,name\n\n1,7,one\n\n2,7,two\n3,7,three\n\n'],
     'with blank lines of blanks': ['id,company_id,name\n  \n1,7,one\n\n \n2,7,two\n3,7,three\n'],
     'with a delimiter at the end of lines': [
       'id,company_id,name\n1,7,one,\n2,7,two,\n3,7,three,\n',

@@ -174,44 +174,8 @@ describe('Parquet', () => {
 })
 
 describe('CSV', () => {
-  /** Different spellings of two records, 1 named `a` and 2 named `b`. */
-  const sound: Readonly<Record<string, string>> = {
-    'blank lines': 'id,company_id,name\n\n1,7,a\n\n2,7,b\n\n',
-    'everything quoted': '"id","company_id","name"\n"1","7","a"\n"2","7","b"\n',
-    'an empty column at the end': 'id,company_id,name,status\n1,7,a,\n2,7,b,\n',
-    'one quoted line break, CRLF': 'id,company_id,name,status\r\n1,7,a,"x\r\ny"\r\n2,7,b,\r\n',
-    'a pipe between': 'id|company_id|name\n1|7|a\n2|7|b\n',
-  }
-  for (const [what, text] of Object.entries(sound)) {
-    test(`with ${what} is read`, async (t) => {
-      const { load, records } = folderWith(t, { 'x.csv': text })
-      assert.deepEqual((await load('rights', ['x.csv'])).problems, [])
-      const named = records('rights') as { id: number; name: string }[]
-      assert.deepEqual(
-        named.map(({ id, name }) => [id, name]),
-        [
-          [1, 'a'],
-          [2, 'b'],
-        ],
-      )
-    })
-  }
-
   test('text is never interpreted: zeros, quotes, signs and words are kept', async (t) => {
-    const texts = [
-      '007',
-      '1e5',
-      'NULL',
-      'true',
-      '-',
-      '"',
-      "'",
-      '#1',
-      '\\N',
-      'NaN',
-      '2024-05-31',
-      'é',
-    ]
+    const texts = '007 1e5 NULL true - " \' #1 \\N NaN 2024-05-31 é'.split(' ')
     const rows = texts.map((text, n) => `${n + 1},7,"${text.replaceAll('"', '""')}"\n`)
     const { load, records } = folderWith(t, { 'x.csv': `id,company_id,name\n${rows.join('')}` })
     assert.deepEqual((await load('rights', ['x.csv'])).problems, [])
