@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { askPort } from '../support/run-server.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
 
@@ -44,9 +45,9 @@ async function serveOnce(
   const args = ['serve', '--port', '0', '--log-format', 'json', '--stop-seconds', '1']
   const server = startDossier(t, folder, args, { via })
   await server.until(/"listening"/)
-  const url = String(/"url":"([^"]+)"/.exec(server.said.out)?.[1])
-  const headers = { authorization: `Bearer ${key.trim()}`, connection: 'close' }
-  assert.equal((await fetch(`${url}/api/v1/companies/7/rights`, { headers })).status, 200)
+  const port = Number(/"url":"[^"]+:(\d+)"/.exec(server.said.out)?.[1])
+  const path = '/api/v1/companies/7/rights'
+  assert.equal((await askPort(port, path, { key: key.trim() })).status, 200)
   await whileItRuns(folder)
   server.child.kill('SIGTERM')
   const { code, err } = await server.ended

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 
 /** A folder with a store, and `dossier keys` in it. */
 async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
@@ -21,14 +21,8 @@ describe('keys', { concurrency: 2 }, () => {
     const { db, keys } = await folderWithStore(t)
     const { port } = await runServer(t, db)
     const { out } = await keys('create', '--name', 'acme', '--scopes', 'rights', '--expires', '1d')
-    const ask = async (listing: string) => {
-      const url = `http://127.0.0.1:${port}/api/v1/companies/7/${listing}`
-      const headers = {
-        authorization: `Bearer ${out.trim()}`,
-        'content-type': 'application/json',
-      }
-      return (await fetch(url, { headers })).status
-    }
+    const ask = async (listing: string) =>
+      (await askPort(port, `/api/v1/companies/7/${listing}`, { key: out.trim() })).status
     assert.deepEqual([await ask('rights'), await ask('jobs')], [200, 403])
     assert.equal((await keys('revoke', 'acme')).code, 0)
     await sleep(1_000)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 const store = await makeTempStore({ after }, resources)
@@ -22,14 +22,9 @@ async function print(...args: string[]): Promise<string> {
   return out.trim()
 }
 
-async function ask(port: number, key: string, listing = 'rights'): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/companies/7/${listing}`, {
-    // Each on its own connection, so that each worker gets some.
-    headers: { authorization: `Bearer ${key}`, connection: 'close' },
-  })
-  await response.arrayBuffer()
-  return response.status
-}
+/** Each on its own connection, so that each worker gets some. */
+const ask = async (port: number, key: string) =>
+  (await askPort(port, '/api/v1/companies/7/rights', { key })).status
 
 interface Listed {
   readonly name: string

@@ -11,7 +11,7 @@ import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
-import { runServer, type Server } from '../support/run-server.ts'
+import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 const hourMs = 3_600_000
@@ -43,23 +43,17 @@ async function uses(db: string): Promise<Record<string, number | undefined>> {
 }
 
 async function ask({ port }: Pick<Server, 'port'>, key: string, times: number, path = 'rights') {
-  const url = `http://127.0.0.1:${port}/api/v1/companies/7/${path}`
   const statuses = new Set<number>()
   for (let count = 0; count < times; count += 1) {
-    const headers = { authorization: `Bearer ${key}`, connection: 'close' }
-    const response = await fetch(url, { headers })
-    await response.arrayBuffer()
-    statuses.add(response.status)
+    statuses.add((await askPort(port, `/api/v1/companies/7/${path}`, { key })).status)
   }
   return [...statuses]
 }
 
 /** What a key learns of its uses. */
 async function usesShown({ port }: Pick<Server, 'port'>, key: string) {
-  const headers = { authorization: `Bearer ${key}`, connection: 'close' }
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/key`, { headers })
-  const answer = (await response.json()) as { key: { uses: Record<string, number> | null } }
-  return answer.key.uses
+  const { body } = await askPort(port, '/api/v1/key', { key })
+  return (JSON.parse(body) as { key: { uses: Record<string, number> | null } }).key.uses
 }
 
 async function end(server: Server): Promise<string> {

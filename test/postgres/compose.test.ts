@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 
 const contrib = (name: string) => readFileSync(join(import.meta.dirname, '../../contrib', name))
 const hasYaml = spawnSync('python3', ['-c', 'import yaml']).status === 0
@@ -81,11 +81,9 @@ test(
     assert.equal(checked.code, 0, checked.out + checked.err)
     const env = { PGPASSWORD: String(reading['PGPASSWORD']) }
     const running = await runServer(t, String(reading['DOSSIER_DB']), [], { env })
-    const answer = await fetch(`http://127.0.0.1:${running.port}/api/v1/companies/7/rights`, {
-      headers: { authorization: `Bearer ${key}` },
-    })
+    const answer = await askPort(running.port, '/api/v1/companies/7/rights', { key })
     assert.equal(answer.status, 200)
-    assert.match(await answer.text(), /"name":"A mark"/)
+    assert.match(answer.body, /"name":"A mark"/)
     const refused = await runDossier(folder, ['keys', 'revoke', 'first-client'], { env: reading })
     assert.equal(refused.code, 1)
     assert.match(refused.err, /permission denied/)

@@ -10,7 +10,7 @@ import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
-import { runServer, type Server } from '../support/run-server.ts'
+import { askPort, runServer, type Server } from '../support/run-server.ts'
 
 const pool = 3
 const path = '/api/v1/companies/7/rights'
@@ -44,10 +44,8 @@ interface Told {
 
 async function ask({ port }: Server, url = path): Promise<Told> {
   const start = performance.now()
-  const headers = { authorization: `Bearer ${key}` }
-  const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
-  const body = await answer.text()
-  return { status: answer.status, body, ms: performance.now() - start }
+  const { status, body } = await askPort(port, url, { key })
+  return { status, body, ms: performance.now() - start }
 }
 
 /** Sends requests now and for a while, as unaware clients do. */

@@ -18,7 +18,7 @@ import { importRows, makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 import { onCitus, schemaUrl } from '../support/store-at.ts'
 
 const db = schemaUrl('schema')
@@ -254,12 +254,10 @@ test('a hot standby serves the data of its primary, later imports included', asy
   await primary.start()
   const server = await runServer(t, standby.url + '?schema=dossier', ['--cache-mib', '0'])
   const total = async () => {
-    const headers = { authorization: `Bearer ${made.out.trim()}` }
-    const page = await fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights`, {
-      headers,
-    })
-    assert.equal(page.status, 200)
-    return ((await page.json()) as { total: number }).total
+    const request = { key: made.out.trim() }
+    const { status, body } = await askPort(server.port, '/api/v1/companies/7/rights', request)
+    assert.equal(status, 200)
+    return (JSON.parse(body) as { total: number }).total
   }
   assert.equal(await total(), 1)
   await importRows(join(folder, 'x'), 'rights', [{ id: 2, company_id: 7 }], { at: url })

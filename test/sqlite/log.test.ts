@@ -10,7 +10,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, exchange, runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 function rowsOf(description: string, count = 500): object[] {
@@ -26,12 +26,10 @@ test('an import empties the log while a server is constantly reading', async (t)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
   const key = await store.issueKey({ name: 'test' })
   const server = await runServer(t, store.db, ['--cache-mib', '0'])
-  const fields = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
-  const request = `GET ${pathOf(rights, 1)} HTTP/1.1\r\n${fields}\r\n`
   const state = { isOver: false }
   const client = async () => {
     while (!state.isOver) {
-      assert.equal(answerIn(await exchange(server.port, request)).status, 200)
+      assert.equal((await askPort(server.port, pathOf(rights, 1), { key })).status, 200)
     }
   }
   const clients = Promise.all([client(), client(), client()])

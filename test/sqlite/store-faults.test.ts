@@ -19,7 +19,7 @@ import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { mustRun } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { answerIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
+import { askPort, checkRawFailure, runServer } from '../support/run-server.ts'
 import { changeStore } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
@@ -30,9 +30,7 @@ async function serve(t: TestContext) {
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
   const key = await store.issueKey({ name: 'test' })
   const server = await runServer(t, store.db, ['--cache-mib', '0'])
-  const fields = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
-  const ask = async (path: string) =>
-    answerIn(await exchange(server.port, `GET ${path} HTTP/1.1\r\n${fields}\r\n`))
+  const ask = (path: string) => askPort(server.port, path, { key })
   return { store, server, ask, page: () => ask(pathOf(rights, 1)) }
 }
 

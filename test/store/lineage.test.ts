@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runServer } from '../support/run-server.ts'
+import { askPort, runServer } from '../support/run-server.ts'
 import { keepStore } from '../support/store-state.ts'
 
+const rightsPath = '/api/v1/companies/7/rights'
 const right = (name: string) => [{ id: 1, company_id: 7, name }]
 
 test('after a backup is restored under a running server, no old tag gets a 304 for new bytes (K4)', async (t) => {
@@ -17,16 +18,11 @@ test('after a backup is restored under a running server, no old tag gets a 304 f
   const made = await runCommand(folder, ['keys', 'create', '--name', 'x'])
   const server = await runServer(t, db)
   async function ask(tag?: string) {
-    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights`, {
-      headers: {
-        authorization: `Bearer ${made.out.trim()}`,
-        ...(tag === undefined ? {} : { 'if-none-match': tag }),
-      },
-    })
-    const { status, headers } = answer
-    const text = await answer.text()
-    const name = /"name":"(.*?)"/.exec(text)?.[1]
-    return { status, name, tag: headers.get('etag') ?? '', version: headers.get('data-version') }
+    const fields = tag === undefined ? [] : [`If-None-Match: ${tag}`]
+    const request = { key: made.out.trim(), fields }
+    const { status, headers, body } = await askPort(server.port, rightsPath, request)
+    const name = /"name":"(.*?)"/.exec(body)?.[1]
+    return { status, name, tag: headers['etag'] ?? '', version: headers['data-version'] }
   }
 
   const first = await ask()
@@ -55,10 +51,12 @@ test('a cursor of before a restored backup that went another way is a 410 (12.3)
   const made = await runCommand(folder, ['keys', 'create', '--name', 'x', ...scopes])
   const server = await runServer(t, db)
   const follow = async (after: string) => {
-    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/changes?after=${after}`, {
-      headers: { authorization: `Bearer ${made.out.trim()}` },
-    })
-    const { until = '', changes } = (await answer.json()) as { until?: string; changes?: object[] }
+    const request = { key: made.out.trim() }
+    const answer = await askPort(server.port, `/api/v1/changes?after=${after}`, request)
+    const { until = '', changes } = JSON.parse(answer.body) as {
+      until?: string
+      changes?: object[]
+    }
     return { status: answer.status, until, told: changes?.length }
   }
   const first = await follow('0')
