@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
@@ -43,7 +44,7 @@ before(async () => {
 after(() => rmSync(folder, { recursive: true }))
 
 async function load(target: string, rows: readonly object[], ...options: string[]) {
-  writeFileSync(join(folder, 'good.ndjson'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  writeRows(join(folder, 'good.ndjson'), rows)
   const words = ['import', target, 'good.ndjson', '--source', 'register', ...options]
   await mustRun(folder, words)
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeFolder } from '../support/import-rows.ts'
+import { makeFolder, writeRows } from '../support/import-rows.ts'
 import { type Run } from '../support/run-dossier.ts'
 import { runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -17,7 +17,7 @@ function importer(folder: string, target = 'companies'): Import {
   let files = 0
   return (rows, ...args) => {
     const file = `${(files += 1)}.ndjson`
-    writeFileSync(join(folder, file), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    writeRows(join(folder, file), rows)
     return runCommand(folder, ['import', target, file, ...args])
   }
 }

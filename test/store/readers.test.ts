@@ -1,7 +1,6 @@
 // Concurrent readers and writers.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +10,14 @@ import { defaultBounds } from '../../src/store/postgres/connect.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { openForReading } from '../../src/store/sqlite/open.ts'
-import { importRows, makeFolder, query, queryStore, queryValue } from '../support/import-rows.ts'
+import {
+  importRows,
+  makeFolder,
+  query,
+  queryStore,
+  queryValue,
+  writeRows,
+} from '../support/import-rows.ts'
 import { readListing, readListingHead } from '../support/read-listing.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
@@ -35,12 +41,8 @@ test('a reader during imports always sees one complete state', async (t) => {
   const db = join(folder, 'dossier.db')
   const [many, few] = [6_000, 1_500]
   await importRows(db, 'events', rowsOf('old', many))
-  const write = (attr: string, count: number) => {
-    const lines = rowsOf(attr, count).map((row) => `${JSON.stringify(row)}\n`)
-    writeFileSync(join(folder, `${attr}.ndjson`), lines.join(''))
-  }
-  write('new', few)
-  write('old', many)
+  writeRows(join(folder, 'new.ndjson'), rowsOf('new', few))
+  writeRows(join(folder, 'old.ndjson'), rowsOf('old', many))
   const store = await openStoreReader(storeAt(db), { ...defaultBounds, ...patience })
   t.after(() => store.close())
   const state = { isOver: false }

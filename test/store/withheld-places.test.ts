@@ -1,10 +1,9 @@
 // Where withheld data may be besides listings, and in long ones (contract 13).
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
@@ -22,12 +21,11 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   const db = storeAt(path)
   const names = [`${jane} & Sons`, `${jane} Trading`]
   for (const [n, name] of names.entries()) {
-    const file = join(folder, `${n}.ndjson`)
     const rows = [
       { jurisdiction: 'GB', identifier: '1', name, owner: jane },
       { jurisdiction: 'GB', identifier: '2', name: `Other ${n}`, owner: jane },
     ]
-    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const file = writeRows(join(folder, `${n}.ndjson`), rows)
     const options = ['--source', 'x', '--snapshot', '--as-of', `2026-0${n + 1}-01`]
     await mustRun(folder, ['import', 'companies', file, '--db', db, ...options])
   }

@@ -14,7 +14,7 @@ import {
   type StorePlace,
 } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
-import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
@@ -67,7 +67,14 @@ async function makeRegistries(t: TestContext) {
   await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'john') })
   const lifted = ['withhold', 'lift', '4', ...why, '--db', at.db, '--withheld', file]
   await mustRun(folder, lifted)
-  return { folder, old, anew, file }
+  /** Where a command finds a registry, and the list. */
+  const where = (path = anew) => ['--db', storeAt(path), '--withheld', file]
+  return {
+    ...{ folder, old, anew, file, where },
+    /** Adopts the list, in the registry that is made anew unless another is named. */
+    adopt: (options: readonly string[] = [...why, '--yes'], path = anew) =>
+      runCommand(folder, ['withhold', 'adopt', ...options, ...where(path)]),
+  }
 }
 
 async function order(at: StorePlace, ...[kind, subject]: OrderArguments): Promise<void> {
@@ -85,12 +92,10 @@ const namesIn = async (path: string) => {
 }
 
 test('a list of another registry is refused by every command, and nothing is changed', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
+  const { folder, anew, file, where } = await makeRegistries(t)
   await load(anew, true)
-  const rows = join(folder, 'rows.ndjson')
-  writeFileSync(rows, `${JSON.stringify(employees[0])}\n`)
+  const rows = writeRows(join(folder, 'rows.ndjson'), employees.slice(0, 1))
   const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
-  const where = ['--db', storeAt(anew), '--withheld', file]
   const commands = [
     ...['serve --port 0', `import employees ${rows}`, `import employees ${rows} --dry-run`],
     ...['verify', 'compact', 'migrate', 'imports', 'find GB 1', 'export copies', 'keys list'],
@@ -100,7 +105,7 @@ test('a list of another registry is refused by every command, and nothing is cha
   const refused =
     /^dossier: (\S+) is the list of what another registry .*: dossier withhold adopt (.*) --reason/
   for (const command of commands) {
-    const run = await runCommand(folder, [...command.split(' '), ...where])
+    const run = await runCommand(folder, [...command.split(' '), ...where()])
     assert.equal(run.code, 1, command)
     const [, name, options] = refused.exec(run.err) ?? assert.fail(`${command}: ${run.err}`)
     const named = `--db ${describeStore(storeAt(anew))} --withheld ${file}`
@@ -114,44 +119,42 @@ test('a list of another registry is refused by every command, and nothing is cha
 })
 
 test('no store is created beside the list of another one', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
-  const rows = join(folder, 'rows.ndjson')
-  writeFileSync(rows, `${JSON.stringify(employees[0])}\n`)
-  const db = storeAt(anew)
+  const { folder, anew, where } = await makeRegistries(t)
+  const rows = writeRows(join(folder, 'rows.ndjson'), employees.slice(0, 1))
   for (const command of [`import employees ${rows}`, 'migrate']) {
-    const run = await runCommand(folder, [...command.split(' '), '--db', db, '--withheld', file])
+    const run = await runCommand(folder, [...command.split(' '), ...where()])
     assert.equal(run.code, 1)
     assert.match(run.err, /is the list of what another registry withholds/)
   }
-  const verified = await runCommand(folder, ['verify', '--db', db])
+  const verified = await runCommand(folder, ['verify', '--db', storeAt(anew)])
   assert.match(verified.err, /does not exist|holds no registry/)
 })
 
 test('a dry run of an adoption shows every place, and changes nothing', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
-  const adopt = ['withhold', 'adopt', '--db', storeAt(anew), '--withheld', file]
-  const missing = await runCommand(folder, [...adopt, '--dry-run'])
+  const { anew, file, adopt } = await makeRegistries(t)
+  const missing = await adopt(['--dry-run'])
   assert.match(missing.err, /does not exist; without --dry-run, this creates it/)
   await load(anew, true)
   const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
-  const dry = await mustRun(folder, [...adopt, '--dry-run', '--json'])
-  const asked = await runCommand(folder, [...adopt, ...why])
+  const dry = await adopt(['--dry-run', '--json'])
+  const asked = await adopt(why)
   assert.match(asked.err, /employees {2}3 now[^]*nothing was changed; to adopt the list, add --yes/)
   assert.deepEqual(await storeBytes(anew), before)
   assert.equal(readFileSync(file, 'utf8'), list)
-  const done = await mustRun(folder, [...adopt, ...why, '--yes', '--json'])
+  const done = await adopt([...why, '--yes', '--json'])
   const [planned, real] = [dry, done].map(({ out }) => JSON.parse(out) as Record<string, unknown>)
   assert.deepEqual(real?.['touched'], planned?.['touched'])
   assert.deepEqual([real?.['number'], real?.['names']], [6, planned?.['names']])
 })
 
 test('an adopted list withholds whom it means, though they have other ids', async (t) => {
-  const { folder, old, anew, file } = await makeRegistries(t)
+  const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
   await load(anew, true)
   assert.notEqual(await idOf(anew, 'zoe'), await idOf(old, 'zoe'), 'other ids')
-  const where = ['--db', storeAt(anew), '--withheld', file]
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.match(run.out, /Adopted the list as entry 6, in version 8\. Run dossier compact/)
+  assert.match(
+    (await adopt()).out,
+    /Adopted the list as entry 6, in version 8\. Run dossier compact/,
+  )
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
   const bytes = await storeBytes(anew)
   for (const text of people) assert.equal(bytes.includes(text), false, text)
@@ -160,23 +163,21 @@ test('an adopted list withholds whom it means, though they have other ids', asyn
     rest.map((row) => row['identifier']),
     ['1', '2'],
   )
-  const listed = await runCommand(folder, ['withhold', 'list', ...where])
+  const listed = await runCommand(folder, ['withhold', 'list', ...where()])
   assert.match(listed.out, /6 .* adopted by registry [0-9a-f]{12} +by legal +imported anew/)
   // The former registry does not have it any more.
   const former = { db: storeAt(old), withheld: file }
   await assert.rejects(openStoreReader(former), /what another registry withholds/)
-  const again = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.match(again.err, /nothing that another registry withholds; nothing to adopt/)
+  assert.match((await adopt()).err, /nothing that another registry withholds; nothing to adopt/)
 })
 
 test('what comes again after an adoption stays withheld, under its id', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
+  const { folder, anew, where, adopt } = await makeRegistries(t)
   await load(anew, true)
   // One whom the former registry did not have.
   const more = { ...gb('2'), key: 'second', identifier, name: jane, position: 'Chair' }
   await importRows(anew, 'employees', [more])
-  const where = ['--db', storeAt(anew), '--withheld', file]
-  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal((await adopt()).code, 0)
   // The id of a company that the former registry has erased.
   const [first] = await queryStore(anew, `select id from companies where identifier = '1'`)
   const other = { company_id: Number(first?.['id']), key: 'other', name: 'Other Person' }
@@ -185,35 +186,29 @@ test('what comes again after an adoption stays withheld, under its id', async (t
     return rows.map(({ id }) => id)
   }
   const before = await ids()
-  const path = join(folder, 'again.ndjson')
-  writeFileSync(path, [...employees, more, other].map((row) => `${JSON.stringify(row)}\n`).join(''))
-  const imported = await runCommand(folder, ['import', 'employees', path, '--json', ...where])
+  const path = writeRows(join(folder, 'again.ndjson'), [...employees, more, other])
+  const imported = await runCommand(folder, ['import', 'employees', path, '--json', ...where()])
   const { counts } = JSON.parse(imported.out) as { counts: Record<string, number> }
   assert.deepEqual([counts['inserted'], counts['unchanged'], counts['withheld']], [1, 3, 4])
   assert.deepEqual((await ids()).slice(0, -1), before)
   assert.equal((await storeBytes(anew)).includes(jane), false)
-  await mustRun(folder, ['verify', ...where])
+  await mustRun(folder, ['verify', ...where()])
 })
 
 test('people in texts are withheld without the record that named them', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
+  const { anew, adopt } = await makeRegistries(t)
   await importRows(anew, 'companies', companies.toReversed())
   assert.ok((await storeBytes(anew)).includes(jane))
-  const where = ['--db', storeAt(anew), '--withheld', file]
-  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal((await adopt()).code, 0)
   assert.equal((await storeBytes(anew)).includes(jane), false)
 })
 
 test('the former registry adopts its list back, with what was added since', async (t) => {
-  const { folder, old, anew, file } = await makeRegistries(t)
+  const { old, anew, file, adopt } = await makeRegistries(t)
   await load(anew, true)
-  const adopt = (path: string) => {
-    const where = ['--db', storeAt(path), '--withheld', file]
-    return runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  }
-  assert.equal((await adopt(anew)).code, 0)
+  assert.equal((await adopt()).code, 0)
   await order({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
-  const back = await adopt(old)
+  const back = await adopt(undefined, old)
   assert.match(back.out, /Adopted the list as entry 8, in version/, back.err)
   const rest = await queryStore(old, 'select identifier from companies')
   assert.deepEqual(
@@ -224,37 +219,28 @@ test('the former registry adopts its list back, with what was added since', asyn
 })
 
 test('a backup from before an adoption is brought up to the list (9)', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
+  const { folder, anew, file, where, adopt } = await makeRegistries(t)
   await load(anew, true)
   const restore = await keepStore(anew)
-  const where = ['--db', storeAt(anew), '--withheld', file]
-  await mustRun(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal((await adopt()).code, 0)
   await restore()
   await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /by 6 entries/)
-  const migrated = await runCommand(folder, ['migrate', ...where])
+  const migrated = await runCommand(folder, ['migrate', ...where()])
   assert.match(migrated.out, /withheld what 6 entries of .* say/)
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
 })
 
 test('a registry that is not there yet adopts a list before its first import', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
-  const at = { db: storeAt(anew), withheld: file }
-  const where = ['--db', at.db, '--withheld', file]
-  const unasked = await runCommand(folder, ['withhold', 'adopt', ...why, ...where])
-  assert.match(unasked.err, /nothing was changed; to adopt the list, add --yes/)
-  const verified = await runCommand(folder, ['verify', ...where])
+  const { folder, anew, where, adopt } = await makeRegistries(t)
+  assert.match((await adopt(why)).err, /nothing was changed; to adopt the list, add --yes/)
+  const verified = await runCommand(folder, ['verify', ...where()])
   assert.match(verified.err, /does not exist|holds no registry/)
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.match(run.out, /^Adopted the list as entry 6; nothing that it withholds is here\.$/m)
-  const path = join(folder, 'rows.ndjson')
-  writeFileSync(
-    path,
-    employees
-      .toReversed()
-      .map((row) => `${JSON.stringify(row)}\n`)
-      .join(''),
+  assert.match(
+    (await adopt()).out,
+    /^Adopted the list as entry 6; nothing that it withholds is here\.$/m,
   )
-  const imported = await runCommand(folder, ['import', 'employees', path, ...where])
+  const path = writeRows(join(folder, 'rows.ndjson'), employees.toReversed())
+  const imported = await runCommand(folder, ['import', 'employees', path, ...where()])
   assert.match(imported.out, /withheld +3/)
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
 })
@@ -279,13 +265,11 @@ test('a registry whose list has no entries, or is not there, adopts nothing', as
 })
 
 test('a registry that withholds by its own list adopts no other', async (t) => {
-  const { folder, anew, file } = await makeRegistries(t)
+  const { anew, file, adopt } = await makeRegistries(t)
   await load(anew, true)
   await withhold(anew, 'mask', person)
   const list = readFileSync(file, 'utf8')
-  const where = ['--db', storeAt(anew), '--withheld', file]
-  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.match(run.err, /is not the list of what the store withholds/)
+  assert.match((await adopt()).err, /is not the list of what the store withholds/)
   assert.equal(readFileSync(file, 'utf8'), list)
 })
 
@@ -300,8 +284,7 @@ test('a list in a schema of its own is refused and adopted like a file', async (
   await withhold(path, 'mask', person)
   const drop = `do $$ begin execute 'drop schema ' || current_schema() || ' cascade'; end $$`
   await withSession(db, (client) => client.query(drop))
-  const rows = `${path}.again.ndjson`
-  writeFileSync(rows, employees.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const rows = writeRows(`${path}.again.ndjson`, employees)
   const refused = await runCommand('.', ['import', 'employees', rows, '--db', db])
   assert.match(refused.err, /SCHEMA_withheld\) is the list of what another registry withholds/)
   const schemas = await withSession(db, (client) => client.query('select current_schema() as name'))

@@ -92,6 +92,12 @@ export async function importWith(
   })
 }
 
+/** Writes rows as NDJSON; returns the path. */
+export function writeRows(path: string, rows: readonly unknown[]): string {
+  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  return path
+}
+
 /** Imports rows through an NDJSON file next to the store. */
 export async function importRows(
   db: string,
@@ -99,8 +105,7 @@ export async function importRows(
   rows: readonly object[],
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const path = `${db}.rows.ndjson`
-  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const path = writeRows(`${db}.rows.ndjson`, rows)
   try {
     return await importInto(db, target, [path], options)
   } finally {

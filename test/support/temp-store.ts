@@ -1,7 +1,7 @@
 // A store in its own folder, filled by the importer from files as by an operator.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueKey } from '../../src/auth/issue.ts'
@@ -9,7 +9,7 @@ import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
-import { type ImportOptions, importWith } from './import-rows.ts'
+import { type ImportOptions, importWith, writeRows } from './import-rows.ts'
 import type { WireRecord } from './make-record.ts'
 import { storeAt } from './store-at.ts'
 import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
@@ -76,8 +76,7 @@ export async function makeTempStore(
   })
 
   const importRows: TempStore['importRows'] = async (target, rows, options) => {
-    const file = join(folder, 'rows.ndjson')
-    await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const file = writeRows(join(folder, 'rows.ndjson'), rows)
     return importWith(writer, target, [file], { resources, ...alone, ...options })
   }
 
