@@ -57,9 +57,12 @@ const next = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
 const strict = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
   next(content, says, `--strict ${options}`)
 
-const usage = (input: BadInput): BadInput => ({ ...input, code: 2 })
 const command = (run: string, says: RegExp, files: BadInput['files'] = {}): BadInput => ({
   ...{ files, run, says },
+})
+const usage = (...words: Parameters<typeof command>): BadInput => ({
+  ...command(...words),
+  code: 2,
 })
 
 const all = extract(bank)
@@ -68,21 +71,25 @@ const insert = (line: string) => all.replace('IN,0030,', `${line}\nIN,0030,`)
 const jobs = numbers
   .map((n) => `{"company_jurisdiction":"IN","company_identifier":"${n}","title":"Clerk"}\n`)
   .join('')
-const mapped = "select jurisdiction, identifier, 'NAME' as name, town from source"
+
+/** The same through a mapping. */
+const mapped = (sql: string, says: RegExp, content = all, options = ''): BadInput => ({
+  files: { 'banks-12.csv': content, 'm.sql': sql },
+  run: `update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql ${options}`,
+  says,
+})
 
 export const badExtracts: BadInputs = {
   '3: a partial extract': strict(
     extract((n) => (n > 57 ? undefined : bank(n))),
     /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* leave --strict out$/,
   ),
-  '3: a forgotten limit': {
-    files: {
-      'banks-12.csv': newest,
-      'm.sql': "select * from source where identifier <> '0060'",
-    },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --strict',
-    says: /^rows of the files: 60$/,
-  },
+  '3: a forgotten limit': mapped(
+    "select * from source where identifier <> '0060'",
+    /^rows of the files: 60$/,
+    newest,
+    '--strict',
+  ),
   '6: UTF-8 that was read twice': strict(
     all.replace('Town 9\n', 'MÃ¼nchen\n'),
     /^dossier: row 9: town is "MÃ¼nchen", which is "München" if it is UTF-8 that was read as/,
@@ -123,20 +130,21 @@ export const badExtracts: BadInputs = {
     /key: "4e\+20": is a number in scientific notation/,
     { 'r.ndjson': '{"company_id":1,"name":"x","key":"4e+20"}\n' },
   ),
-  '14: a column in single quotes': {
-    files: { 'banks-12.csv': all, 'm.sql': mapped },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --strict',
-    says: /^dossier: name is "NAME" in all 60 rows; .* double ones: "NAME" as name; nothing/,
-  },
+  '14: a column in single quotes': mapped(
+    "select jurisdiction, identifier, 'NAME' as name, town from source",
+    /^dossier: name is "NAME" in all 60 rows; .* double ones: "NAME" as name; nothing/,
+    all,
+    '--strict',
+  ),
   '14: a second header': next(
     insert(header.trim()),
     /row 30: repeats the header; remove this line from the file$/,
   ),
-  '14: a second header behind a mapping': {
-    files: { 'banks-12.csv': insert(header.trim()), 'm.sql': 'select * from source' },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /row 30: repeats the header; remove this line from the file$/,
-  },
+  '14: a second header behind a mapping': mapped(
+    'select * from source',
+    /row 30: repeats the header; remove this line from the file$/,
+    insert(header.trim()),
+  ),
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
     /^dossier: town is "NULL" or the like in 2 rows; if that is no value, add --null 'NULL'/,
@@ -154,27 +162,21 @@ export const badExtracts: BadInputs = {
     /line 1: as_of: "0026-01-31T00:00:00Z": is before 1900; check the year$/,
   ),
   '15: a day that is another in UTC': usage(
-    command(
-      'update banks banks-11.csv --as-of 2026-01-01T00:00:00+02:00',
-      /^dossier: --as-of 2026-01-01T00:00:00\+02:00 is 2025-12-31 in UTC; .*: 2026-01-01$/,
-    ),
+    'update banks banks-11.csv --as-of 2026-01-01T00:00:00+02:00',
+    /^dossier: --as-of 2026-01-01T00:00:00\+02:00 is 2025-12-31 in UTC; .*: 2026-01-01$/,
   ),
   '15: timestamps that are a day earlier in UTC': strict(
     all.replace('Town 3\n', '2025-11-30T00:00:00+02:00\n'),
     /^dossier: row 3: town is "2025-11-30T00:00:00\+02:00", in UTC on 2025-11-29; if the day/,
   ),
   '17: --rejects over a file': usage(
-    command(
-      'update banks banks-11.csv --as-of 2025-12-31 --rejects kept.ndjson',
-      /^dossier: --rejects kept\.ndjson exists already; name another file, or remove it$/,
-      { 'kept.ndjson': '{}\n' },
-    ),
+    'update banks banks-11.csv --as-of 2025-12-31 --rejects kept.ndjson',
+    /^dossier: --rejects kept\.ndjson exists already; name another file, or remove it$/,
+    { 'kept.ndjson': '{}\n' },
   ),
   '17: a pipe as a snapshot': usage(
-    command(
-      'import companies - --source banks --snapshot --as-of 2025-12-31',
-      /^dossier: - is a pipe, which may be cut: .* add --complete to --snapshot$/,
-    ),
+    'import companies - --source banks --snapshot --as-of 2025-12-31',
+    /^dossier: - is a pipe, which may be cut: .* add --complete to --snapshot$/,
   ),
   'unclear: a line to skip after one that is skipped': next(
     `Register\nof banks\n${all}`,
@@ -185,26 +187,23 @@ export const badExtracts: BadInputs = {
     all.replace(header, '5,5,Bank,Town\n'),
     /the header has the column 5 twice; it looks like data: the file needs a line with/,
   ),
-  'unclear: a text in double quotes': {
-    files: { 'banks-12.csv': all, 'm.sql': 'select "IN" as jurisdiction from source' },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /names the column IN, .*; if IN is a text, it takes single quotes: 'IN'$/,
-  },
+  'unclear: a text in double quotes': mapped(
+    'select "IN" as jurisdiction from source',
+    /names the column IN, .*; if IN is a text, it takes single quotes: 'IN'$/,
+  ),
   ...Object.fromEntries(
     ['case', 'select', 'end', 'from', 'order'].map((word) => [
       `unclear: a column called ${word}`,
-      {
-        files: { 'banks-12.csv': all, 'm.sql': `select jurisdiction, ${word} as name from source` },
-        run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-        says: new RegExp(`; ${word} is a word of SQL: .* put it in quotes: "${word}"$`),
-      },
+      mapped(
+        `select jurisdiction, ${word} as name from source`,
+        new RegExp(`; ${word} is a word of SQL: .* put it in quotes: "${word}"$`),
+      ),
     ]),
   ),
-  'unclear: a column of two words': {
-    files: { 'banks-12.csv': all, 'm.sql': 'select jurisdiction, Name of as name from source' },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /; if Name of is one column, put it in quotes: "Name of"$/,
-  },
+  'unclear: a column of two words': mapped(
+    'select jurisdiction, Name of as name from source',
+    /; if Name of is one column, put it in quotes: "Name of"$/,
+  ),
   'unclear: an archive': refused(
     'c.tar.gz',
     'x',
@@ -212,10 +211,8 @@ export const badExtracts: BadInputs = {
     /^dossier: c\.tar\.gz is an archive; unpack it, and import what is in it: tar -xf c\.tar\.gz$/,
   ),
   'unclear: a dash from a document': usage(
-    command(
-      'import companies c.csv –source trial',
-      /^dossier: –source begins with a dash from a document; type hyphens: --source$/,
-    ),
+    'import companies c.csv –source trial',
+    /^dossier: –source begins with a dash from a document; type hyphens: --source$/,
   ),
   'unclear: a mapping without its ending': command(
     'update banks banks-11.csv --as-of 2025-12-31 --map ./m',
@@ -233,14 +230,10 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-11-01 --accept',
     says: /as of 2025-11-30; nothing was changed\. .*: dossier revert 5, then import this/,
   },
-  'unclear: a date that cannot be parsed': {
-    files: {
-      'banks-12.csv': all,
-      'm.sql': "select jurisdiction, identifier, strptime(town, '%d') as day from source",
-    },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /at row 1 \(line 2\) of banks-12\.csv: it cannot read "Town 1" as "%d"; try_strptime/,
-  },
+  'unclear: a date that cannot be parsed': mapped(
+    "select jurisdiction, identifier, strptime(town, '%d') as day from source",
+    /at row 1 \(line 2\) of banks-12\.csv: it cannot read "Town 1" as "%d"; try_strptime/,
+  ),
   'unclear: a file in place of a backup': command(
     'restore banks-11.csv',
     /^dossier: banks-11\.csv is not a Dossier store; name a file that backup has made$/,
@@ -250,27 +243,22 @@ export const badExtracts: BadInputs = {
     /^dossier: there is no mapping nse; did you mean \.\/nse\.sql\?$/,
     { 'nse.sql': 'select 1' },
   ),
-  'a title that is gone from a file whose first lines are skipped': {
-    files: { 'banks-12.csv': all, 'm.sql': 'select jurisdiction, identifier from source' },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --skip-lines 1',
-    says: /the column jurisdiction, .*; it has IN, 001, .* looks like a row: the header is/,
-  },
-  'a column that another name has': {
-    files: {
-      'banks-12.csv': all.replace('name,town', 'Name of Bank,town'),
-      'm.sql': 'select jurisdiction, identifier, "Bank Name" as name, town from source',
-    },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /does not have; it has jurisdiction, identifier, Name of Bank, town$/,
-  },
-  'a column that is gone, and another that is almost called so': {
-    files: {
-      'banks-12.csv': all.replace('town', 'wtn'),
-      'm.sql': 'select jurisdiction, identifier, town as town from source',
-    },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /not have; it has jurisdiction, identifier, name, wtn$/,
-  },
+  'a title that is gone from a file whose first lines are skipped': mapped(
+    'select jurisdiction, identifier from source',
+    /the column jurisdiction, .*; it has IN, 001, .* looks like a row: the header is/,
+    all,
+    '--skip-lines 1',
+  ),
+  'a column that another name has': mapped(
+    'select jurisdiction, identifier, "Bank Name" as name, town from source',
+    /does not have; it has jurisdiction, identifier, Name of Bank, town$/,
+    all.replace('name,town', 'Name of Bank,town'),
+  ),
+  'a column that is gone, and another that is almost called so': mapped(
+    'select jurisdiction, identifier, town as town from source',
+    /not have; it has jurisdiction, identifier, name, wtn$/,
+    all.replace('town', 'wtn'),
+  ),
   'fewer lines than are skipped': next(
     '{"error":"rate limited"}\n',
     /^dossier: banks-12\.csv has no lines after the 1 that --skip-lines skips; look at it: head /,
@@ -291,10 +279,8 @@ export const badExtracts: BadInputs = {
     { 'marks-2.ndjson': marks.replaceAll(/"key":"(\d+)"/g, '"id":9$1') },
   ),
   'a time to keep in months': usage(
-    command(
-      'prune --keep 6m --yes',
-      /^dossier: --keep 6m is minutes; for months, give days: 180d$/,
-    ),
+    'prune --keep 6m --yes',
+    /^dossier: --keep 6m is minutes; for months, give days: 180d$/,
   ),
   'an address in place of a file': command(
     'import companies https://example.org/banks.csv',

@@ -9,40 +9,49 @@ function mapping(sql: string | Buffer, says: RegExp, target = 'companies', optio
   return { files, run: `import ${target} x.csv --source trial --map m.sql ${options}`, says }
 }
 
+/** The mapping that a name or path stands for. */
+const found = (name: string, says: RegExp, target = 'companies', files = {}): BadInput => ({
+  files: { 'x.csv': csv, ...files },
+  run: `import ${target} x.csv --map ${name}`,
+  says,
+})
+
+/** The mapping of another file. */
+const mappingOf = (name: string, content: string, sql: string, says: RegExp): BadInput => ({
+  files: { [name]: content, 'm.sql': sql },
+  run: `import companies ${name} --map m.sql`,
+  says,
+})
+
 const named = 'select Jurisdiction as jurisdiction, Identifier as identifier'
 const record = 'select Jurisdiction as company_jurisdiction, Identifier as company_identifier'
 
 export const badMappings: BadInputs = {
-  'no mapping of that name': {
-    files: { 'x.csv': csv },
-    run: 'import companies x.csv --map sec-company-ticker',
-    says: /^dossier: there is no mapping sec-company-ticker; did you mean sec-company-tickers\?$/,
-  },
-  'a file that is not there': {
-    files: { 'x.csv': csv },
-    run: 'import companies x.csv --map my.sql',
-    says: /^dossier: there is no mapping my\.sql; ready-made: /,
-  },
-  'a file without its path': {
-    files: { 'x.csv': csv, mine: `${named} from source` },
-    run: 'import companies x.csv --map mine',
-    says: /^dossier: there is no mapping mine; to use the .* name, write \.\/mine$/,
-  },
-  'a folder': {
-    files: { 'x.csv': csv },
-    run: 'import companies x.csv --map ./',
-    says: /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/,
-  },
-  'a ready mapping of another resource': {
-    files: { 'x.csv': csv },
-    run: 'import rights x.csv --map ba-atms',
-    says: /^dossier: the mapping ba-atms gives pos_terminals, not rights: dossier import pos_/,
-  },
-  'a ready mapping of another file': {
-    files: { 'x.csv': csv },
-    run: 'import pos_terminals x.csv --map ba-atms',
-    says: /^dossier: the mapping fails in line \d+: it names the column ID, which the source/,
-  },
+  'no mapping of that name': found(
+    'sec-company-ticker',
+    /^dossier: there is no mapping sec-company-ticker; did you mean sec-company-tickers\?$/,
+  ),
+  'a file that is not there': found(
+    'my.sql',
+    /^dossier: there is no mapping my\.sql; ready-made: /,
+  ),
+  'a file without its path': found(
+    'mine',
+    /^dossier: there is no mapping mine; to use the .* name, write \.\/mine$/,
+    'companies',
+    { mine: `${named} from source` },
+  ),
+  'a folder': found('./', /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/),
+  'a ready mapping of another resource': found(
+    'ba-atms',
+    /^dossier: the mapping ba-atms gives pos_terminals, not rights: dossier import pos_/,
+    'rights',
+  ),
+  'a ready mapping of another file': found(
+    'ba-atms',
+    /^dossier: the mapping fails in line \d+: it names the column ID, which the source/,
+    'pos_terminals',
+  ),
   'not UTF-8': mapping(
     Buffer.from(`${named},\n 'Ängström' as town from source`, 'latin1'),
     /^dossier: the mapping m\.sql is not UTF-8 in line 2; save it as UTF-8$/,
@@ -124,15 +133,12 @@ export const badMappings: BadInputs = {
     run: 'import companies y.csv --skip-lines 4 --map m.sql',
     says: /at row 1 \(line 6\) of y\.csv: it cannot convert "2024-02-30" to a date; leave/,
   },
-  'a day that is cut out of a text': {
-    files: {
-      'x.ndjson': '{"a":"1","on":"2024-01-31 12:00"}\n\n{"a":"2","on":"2024-13-31 12:00"}\n',
-      'm.sql':
-        'select \'GB\' as jurisdiction, a as identifier, "on"[:10]::date as as_of from source',
-    },
-    run: 'import companies x.ndjson --map m.sql',
-    says: /fails in line 1, at row 2 of x\.ndjson: it cannot convert "2024-13-31" to a date; leave/,
-  },
+  'a day that is cut out of a text': mappingOf(
+    'x.ndjson',
+    '{"a":"1","on":"2024-01-31 12:00"}\n\n{"a":"2","on":"2024-13-31 12:00"}\n',
+    'select \'GB\' as jurisdiction, a as identifier, "on"[:10]::date as as_of from source',
+    /fails in line 1, at row 2 of x\.ndjson: it cannot convert "2024-13-31" to a date; leave/,
+  ),
   'a number that is no date': mapping(
     `${named}, Identifier::date as founded from source`,
     /at row 1 \(line 2\) of x\.csv: it cannot convert "7" to a date; leave dates and numbers/,
@@ -174,32 +180,30 @@ export const badMappings: BadInputs = {
     `${named}, Name || null as town from source`,
     /^dossier: the mapping joins a text with null by \|\|, which gives null; use concat\(\)/,
   ),
-  'a mapped file with a member twice': {
-    files: {
-      'x.ndjson': '{"a":"1"}\n{"a":"1","b":"2","a":"3"}\n',
-      'm.sql': 'select a as jurisdiction, a as identifier from source',
-    },
-    run: 'import companies x.ndjson --map m.sql',
-    says: /^dossier: x\.ndjson: row 2: a is in the JSON object twice; correct the file$/,
-  },
-  'a mapped file with a member twice in an object within': {
-    files: {
-      'x.json': '[{"a":{"b":1}},{"a":{"b":1,"c":[{"d":1},{"d":2,"d":3}]}}]',
-      'm.sql': "select a->>'$.b' as jurisdiction, a->>'$.b' as identifier from source",
-    },
-    run: 'import companies x.json --map m.sql',
-    says: /^dossier: x\.json: row 2: d is in the JSON object twice; correct the file$/,
-  },
-  'a mapped file with a NUL in a name': {
-    files: { 'x.ndjson': '{"a\\u0000b":"1"}\n', 'm.sql': 'select * from source' },
-    run: 'import companies x.ndjson --map m.sql',
-    says: /^dossier: x\.ndjson has a member whose name contains a NUL character: "a\\u0000b"/,
-  },
-  'a mapped file that is not JSON': {
-    files: { 'x.ndjson': '{"a":1\n', 'm.sql': 'select a as identifier from source' },
-    run: 'import companies x.ndjson --map m.sql',
-    says: /^dossier: x\.ndjson cannot be read: Malformed JSON in file "x\.ndjson", at byte 8/,
-  },
+  'a mapped file with a member twice': mappingOf(
+    'x.ndjson',
+    '{"a":"1"}\n{"a":"1","b":"2","a":"3"}\n',
+    'select a as jurisdiction, a as identifier from source',
+    /^dossier: x\.ndjson: row 2: a is in the JSON object twice; correct the file$/,
+  ),
+  'a mapped file with a member twice in an object within': mappingOf(
+    'x.json',
+    '[{"a":{"b":1}},{"a":{"b":1,"c":[{"d":1},{"d":2,"d":3}]}}]',
+    "select a->>'$.b' as jurisdiction, a->>'$.b' as identifier from source",
+    /^dossier: x\.json: row 2: d is in the JSON object twice; correct the file$/,
+  ),
+  'a mapped file with a NUL in a name': mappingOf(
+    'x.ndjson',
+    '{"a\\u0000b":"1"}\n',
+    'select * from source',
+    /^dossier: x\.ndjson has a member whose name contains a NUL character: "a\\u0000b"/,
+  ),
+  'a mapped file that is not JSON': mappingOf(
+    'x.ndjson',
+    '{"a":1\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson cannot be read: Malformed JSON in file "x\.ndjson", at byte 8/,
+  ),
   'a folder that is not there': {
     ...mapping(
       `${named} from source`,
