@@ -1,11 +1,24 @@
-// A member that a JSON object has twice is found, however the text is written.
+// A member that a JSON object has twice is found, however the text is written: in a row, and in a
+// file as it comes, chunk by chunk.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { doubledMember } from '../../src/files/doubled-member.ts'
+import { createMemberScan } from '../../src/text/member-scan.ts'
 
 const find = (text: string) => doubledMember(text, JSON.parse(text) as object)
+
+/** What is found in a file that comes in chunks of so many bytes. */
+function scan(text: string, chunkBytes: number) {
+  const next = createMemberScan()
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const found = next(bytes.subarray(at, at + chunkBytes))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 const doubled: Readonly<Record<string, string>> = {
   '{"a":1,"a":2}': 'a',
@@ -14,7 +27,7 @@ const doubled: Readonly<Record<string, string>> = {
   '{"a":1,"b":{"c":1,"c":2}}': 'c',
   '{"a":[{"x":1},{"x":2,"x":3}]}': 'x',
   '{"\\u0061":1,"a":2}': 'a',
-  '{"a" : "\\"," , "a":1}': 'a',
+  '{"a" : "\\"," , "b":"\\\\" , "a":1}': 'a',
   '{"":1,"":2}': '',
   '{"2":1,"1":2,"2":3}': '2',
   '{"__proto__":1,"__proto__":2}': '__proto__',
@@ -23,6 +36,25 @@ const doubled: Readonly<Record<string, string>> = {
 for (const [text, name] of Object.entries(doubled)) {
   test(`${text} has ${JSON.stringify(name)} twice`, () => assert.equal(find(text), name))
 }
+
+const inFiles: readonly (readonly [text: string, row: number, name: string])[] = [
+  ...Object.entries(doubled).map(([text, name]) => [text, 1, name] as const),
+  ['{"a":1}\n{"a":1}\n{"a":{"b":1,"c":{},"b":2}}\n', 3, 'b'],
+  ['[{"a":1},\n{"a":[{"x":1},{"x":2,"x":3}]}]', 2, 'x'],
+  ['\ufeff[ {"a":"}"} , {"\\u00e9":1,"é":2} ]', 2, 'é'],
+]
+
+for (const [text, row, name] of inFiles) {
+  test(`a file of ${text.trim()} has ${JSON.stringify(name)} twice, however it is cut`, () => {
+    for (let bytes = 1; bytes <= text.length + 3; bytes += 1) {
+      assert.deepEqual(scan(text, bytes), { row, name })
+    }
+  })
+}
+
+test('two halves of pairs that are not the same are two names', () => {
+  assert.equal(scan('{"\\ud800":1,"\\ud801":2}', 100), undefined)
+})
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 4 }),
@@ -71,12 +103,17 @@ function write(value: unknown): string {
   )
 }
 
-test('exactly the texts with a doubled member are found', () => {
+test('exactly the texts with a doubled member are found, in a row and in a file', () => {
+  const trees = fc.array(anyTree, { maxLength: 3 })
+  const chunkBytes = fc.integer({ min: 1, max: 40 })
   fc.assert(
-    fc.property(anyTree, anyStyle, (tree, style) => {
-      const text = textOf({ members: [['row', tree]] }, style)
-      assert.equal(find(text) !== undefined, isDoubled(tree), text)
+    fc.property(trees, anyStyle, fc.boolean(), chunkBytes, (rows, style, isArray, bytes) => {
+      const texts = rows.map((tree) => textOf({ members: [['row', tree]] }, style))
+      const found = texts.map((text) => find(text) !== undefined)
+      assert.deepEqual(found, rows.map(isDoubled), texts.join('\n'))
+      const file = isArray ? `[${texts.join(',')}]` : texts.join('\n')
+      assert.equal((scan(file, bytes)?.row ?? 0) - 1, rows.findIndex(isDoubled), file)
     }),
-    { numRuns: 5_000 },
+    { numRuns: 3_000 },
   )
 })
