@@ -54,7 +54,21 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'no.csv.gz': [Buffer.from([1, 2, 3]), /no\.csv\.gz.*not a valid gzip file/],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /open\.csv: line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
-  'doubled.csv': ['id,name,NAME\n1,x,y\n', /has name and NAME, which are one name/],
+  'unnamed.csv': [
+    'id,,name\n1\n',
+    /column 2 of the header, after id, has no name; give each column/,
+  ],
+  'first.csv': [',name\n1\n', /column 1 of the header has no name/],
+  'alike.csv': [
+    'id,Name,name\n1\n',
+    /has Name and name, which are one name .*; rename one of the two/,
+  ],
+  'quote.csv': ['id,"na,me\n1\n', /in the header, a quote is not closed in column 2, "na,me/],
+  'after.csv': [
+    'id,"na,me\n1,"x",y\n1\n',
+    /text follows a closing quote in column 2, "na,me\\n1,"; corr/,
+  ],
+  'behind.csv': ['"id" x;name\n1\n', /text follows a closing quote in column 1, "id"/],
   'empty.csv': ['', /is empty/],
   'all.csv.bz2': ['', /decompress it first, or: bzip2 -dc \S+all\.csv\.bz2 \| dossier import … -/],
   'what.xyz': ['', /unknown format/],
