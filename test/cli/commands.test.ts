@@ -9,7 +9,6 @@ import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
-import { holdStore } from '../support/store-state.ts'
 
 // File faults apply to SQLite only; those of a server are in another test file.
 const isFile = storeKind === 'sqlite'
@@ -105,22 +104,6 @@ test('a dry run of a first import creates no store', async (t) => {
   const { out } = await mustRun(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
-})
-
-test('a second import waits for the first, and says so', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
-  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  const release = await holdStore(db)
-  const told = Promise.withResolvers<unknown>()
-  const onErr = (err: string) => err.includes('waiting') && told.resolve(err)
-  const running = runDossier(folder, ['import', 'rights', '-'], { input: row(2), onErr })
-  await Promise.race([told.promise, running])
-  await release()
-  const { code, err } = await running
-  assert.equal(code, 0, err)
-  assert.match(err, /another command is writing to the store; waiting/)
-  assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
 })
 
 test('keys are created once, listed without the secret, and revoked', async (t) => {

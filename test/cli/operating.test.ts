@@ -4,9 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
@@ -115,23 +113,6 @@ describe('operating imports', { concurrency: 2 }, () => {
     for (const name of ['variable.db', 'option.db']) {
       assert.equal(queryValue(join(folder, name), 'select max(version) from imports'), 1, name)
     }
-  })
-
-  test('a waiting import can be interrupted', async (t) => {
-    const folder = makeFolder(t)
-    const db = join(folder, 'dossier.db')
-    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-    const other = new DatabaseSync(db)
-    other.exec('begin immediate')
-    t.after(() => other.close())
-    const { child, until, ended } = startDossier(t, folder, ['import', 'rights', '-'])
-    child.stdin.end(row(2))
-    await until(/waiting for it to finish/)
-    child.kill('SIGINT')
-    const first = await Promise.race([ended, sleep(3_000)])
-    assert.ok(first, 'it ends within three seconds, though the other goes on')
-    assert.equal(first.code, 130)
-    assert.match(first.err, /interrupted; nothing was changed/)
   })
 
   for (const [signal, expected] of [
