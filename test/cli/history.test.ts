@@ -1,7 +1,7 @@
 // Commands on history: imports, company, verify, backup and prune.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -18,17 +18,6 @@ import { changeStore } from '../support/store-state.ts'
 const isFile = storeKind === 'sqlite'
 
 type Json = Readonly<Record<string, unknown>>
-
-test('import reports how many events it recorded', async (t) => {
-  const folder = makeFolder(t)
-  const db = await makeChangedRegistry(folder)
-  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
-  const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', db]
-  const later = ['--as-of', '2025-03-31', '--dry-run', '--accept']
-  const { out } = await runCommand(folder, [...args, ...later])
-  assert.match(out, /^ {2}events recorded {15,}2$/m)
-  assert.equal(query(db, 'select * from events_view').length, 3)
-})
 
 test('imports lists the imports, newest first', async (t) => {
   const folder = makeFolder(t)
@@ -251,26 +240,6 @@ if (isFile)
       readdirSync(folder).filter((name) => name.includes('.part')),
       [],
     )
-  })
-
-if (isFile)
-  test('backup never overwrites a file, and names a path that it cannot write', async (t) => {
-    const folder = makeFolder(t)
-    const db = await makeChangedRegistry(folder)
-    const size = statSync(db).size
-    for (const [file, says] of [
-      [db, /registry\.db exists; name a new file for the copy/],
-      ['no/such/copy.db', /no\/such does not exist; create it first/],
-    ] as const) {
-      const { code, err } = await runCommand(folder, ['backup', file, '--db', db])
-      assert.equal(code, 1)
-      assert.match(err, says)
-      assert.equal(err.trim().split('\n').length, 1)
-    }
-    assert.equal(statSync(db).size, size)
-    const missing = await runCommand(folder, ['backup', 'copy.db', '--db', 'none.db'])
-    assert.match(missing.err, /none\.db does not exist/)
-    assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
   })
 
 test('prune removes past states, reports how many, and the store stays sound', async (t) => {

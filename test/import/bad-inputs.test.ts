@@ -2,7 +2,7 @@
 // to do, and leaves the store as it was.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -49,9 +49,14 @@ async function load(target: string, rows: readonly object[], ...options: string[
   await mustRun(folder, words)
 }
 
+/** The files of a folder, but those that SQLite has beside a store. */
+const namesIn = (folder: string) => readdirSync(folder).filter((name) => !/-(wal|shm)$/.test(name))
+
 async function refuse({ files = {}, run, code = 1, says }: BadInput): Promise<void> {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  const before = namesIn(folder)
   const { code: is, out, err } = await runCommand(folder, run.trim().split(/ +/))
+  assert.deepEqual(namesIn(folder), before, 'it leaves no file')
   for (const name of Object.keys(files)) rmSync(join(folder, name))
   assert.equal(is, code, out + err)
   const lines = err.split('\n').filter((line) => !/^(reading|merging)\b/.test(line))
@@ -60,9 +65,7 @@ async function refuse({ files = {}, run, code = 1, says }: BadInput): Promise<vo
     `${err} has no ${String(says)}`,
   )
   assert.doesNotMatch(err, /\n {4}at |Error:|LINE \d/, 'nothing of a program reaches an operator')
-  const before = digest
-  digest = await storeDigest(store)
-  assert.equal(digest, before, 'the store has changed')
+  assert.equal(await storeDigest(store), digest, 'the store has changed')
 }
 
 for (const [subject, inputs] of Object.entries(tables)) {

@@ -112,6 +112,8 @@ const failures: Rows = [
   ],
   ['sources remove register --resource jobs --yes', /has nothing of jobs, so nothing was changed$/],
   ['backup dossier.db', /^dossier: dossier\.db exists; name a new file for the copy$/],
+  ['backup no/such/copy.db', /no\/such does not exist; create it first$/],
+  ['backup copy.db --db none.db', /^dossier: none\.db does not exist/],
   ['company GB 99', /^dossier: .*GB 99/],
   ['verify --db other.db', /^dossier: other\.db does not exist/],
 ]
