@@ -52,14 +52,6 @@ test('a missing file, a folder and a glob without a match are reported', async (
   await assert.rejects(load('rights', ['*.csv']), /no file matches/)
 })
 
-test('the first 20 problems are reported, with their total', async (t) => {
-  const { db } = folderWith(t, {})
-  const rows = Array.from({ length: 30 }, (_, n) => ({ id: -n, company_id: 7 }))
-  const report = await importRows(db, 'rights', rows)
-  assert.equal(report.problems.length, 20)
-  assert.equal(report.counts.refused, 30)
-})
-
 test('duplicates are refused unless they are equal (G12)', async (t) => {
   const { db } = folderWith(t, {})
   const row = { id: 1, company_id: 7, name: 'a' }

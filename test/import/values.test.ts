@@ -5,9 +5,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { printable } from '../../src/text/printable.ts'
-import { describeProblem } from '../../src/files/refusal.ts'
-import { resources } from '../../src/resources/index.ts'
 import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 import { runsOf } from '../support/store-at.ts'
@@ -269,24 +266,6 @@ test('every other column of a company is kept, whatever its name and value', asy
   assert.equal((await importRows(db, 'companies', [same])).counts.unchanged, 1, 'in any order')
 })
 
-test('any refusal is one line without control characters', () => {
-  const anyText = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('a\nb', '\u001b[2J', '\r'),
-  )
-  fc.assert(
-    fc.property(anyText, anyText, (field, value) => {
-      const problem = describeProblem({
-        ...{ file: 'x.ndjson', unit: 'line', number: 1 },
-        ...{ field, value: JSON.stringify(value), reason: 'is not a known column' },
-      })
-      const shown = printable(problem)
-      // oxlint-disable-next-line no-control-regex -- these must not appear
-      assert.doesNotMatch(shown, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
-    }),
-  )
-})
-
 /** Rows of an import: valid, repeated, contradictory or refused. */
 const anyRow = fc.oneof(
   { weight: 6, arbitrary: fc.record({ id: fc.integer({ min: 1, max: 6 }), name: anyName() }) },
@@ -352,11 +331,4 @@ test('without --rejects, an import with one refused row changes nothing and can 
   assert.equal(query(db, 'select * from record_keys').length, 0)
   assert.equal(query(db, 'select * from imports').length, 1)
   assert.equal((await importRows(db, 'rights', rows)).version, 2)
-})
-
-test('the declared resources have the fields used in these tests', () => {
-  for (const place of Object.keys(values)) {
-    const [target, field = ''] = place.split('.')
-    assert.ok(resources.find(({ name }) => name === target)?.fields[field], place)
-  }
 })

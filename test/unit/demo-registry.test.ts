@@ -13,9 +13,6 @@ import {
   type Row,
   showcaseId,
 } from '../../src/demo/registry.ts'
-import { checkCompany } from '../../src/import/rows/check-company.ts'
-import { checkRecord } from '../../src/import/rows/check-record.ts'
-import { Refusal } from '../../src/files/refusal.ts'
 import { resources } from '../../src/resources/index.ts'
 
 const closed = '2024-11-20'
@@ -51,33 +48,21 @@ test('the registry is the same bytes every time', () => {
   )
 })
 
-test('every company passes the import checks, and none is duplicated', () => {
+test('companies have ascending ids, and none is duplicated', () => {
   const rows = rowsOf('companies')
-  assert.equal(rows.length, companyCount)
-  const identifiers = new Set<string>()
-  for (const row of rows) {
-    const checked = checkCompany(row)
-    if (checked instanceof Refusal) assert.fail(`${checked.reason}: ${JSON.stringify(row)}`)
-    identifiers.add(`${checked.companyJurisdiction} ${checked.companyIdentifier}`)
-  }
-  assert.deepEqual(
-    rows.map((row) => row['id']),
-    Array.from({ length: companyCount }, (_, index) => index + 1),
+  const ids = Array.from({ length: companyCount }, (_, index) => index + 1)
+  const given = rows.map((row) => row['id'])
+  assert.deepEqual(given, ids)
+  const names = new Set(
+    rows.map((row) => `${String(row['jurisdiction'])} ${String(row['identifier'])}`),
   )
-  assert.equal(identifiers.size, companyCount)
+  assert.equal(names.size, companyCount)
 })
 
 for (const resource of resources) {
-  test(`${resource.name}: every record passes the import checks and has all its fields`, () => {
-    const check = checkRecord(resource)
+  test(`${resource.name}: every record has all its fields`, () => {
     const columns = ['company_id', ...Object.keys(resource.fields)].join()
-    for (const row of rowsOf(resource.name)) {
-      assert.equal(Object.keys(row).join(), columns)
-      const checked = check(row)
-      if (checked instanceof Refusal) {
-        assert.fail(`${checked.field} ${checked.reason}: ${JSON.stringify(row)}`)
-      }
-    }
+    for (const row of rowsOf(resource.name)) assert.equal(Object.keys(row).join(), columns)
   })
 
   test(`${resource.name}: the first company has many records, the last ones none`, () => {

@@ -69,12 +69,6 @@ test('2: only the opener knows which store it is', () => {
   }
 })
 
-test('5: only main.ts reads the environment or ends the process', () => {
-  for (const { path, text } of files) {
-    if (path !== 'main.ts') assert.ok(!/process\.(env|exit)\b/.test(text), path)
-  }
-})
-
 test('8: only cli/output.ts prints, and it escapes external text', () => {
   // The log is lines of JSON to a descriptor; its readable form is escaped value by value.
   const waysOut: Readonly<Record<string, readonly string[]>> = {
