@@ -15,8 +15,8 @@ import { resources } from '../../src/resources/index.ts'
 import { exportedVersions } from '../../src/store/exports/folder.ts'
 import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { readServed } from '../support/follower.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { companiesIn, readServed } from '../support/follower.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { nameStore, patientBounds, storeKind } from '../support/store-at.ts'
@@ -27,11 +27,6 @@ const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'u
 const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 11
 const folder = makeFolder({ after })
 const scopes = ['changes', 'exports', 'companies', ...resources.map(({ name }) => name)]
-
-function companiesIn(db: string): number[] {
-  const sql = 'select id from companies union select company_id from heads order by 1'
-  return query(db, sql).map((row) => Number(Object.values(row)[0]))
-}
 
 for (const [name, command] of [
   ['copy.mjs', process.execPath],

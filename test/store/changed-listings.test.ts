@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { createFollower, readServed } from '../support/follower.ts'
+import { checkWay, createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { runStep } from '../support/random-steps.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
@@ -55,15 +55,8 @@ test(`changes of long listings lead from each version to each (seed ${seed})`, a
   }
   const reader = await openStoreReader(storeAt(db), patientBounds)
   const states = [new Map<string, string>()]
-  async function follow(limit: number, ways: readonly (readonly [number, number])[]) {
-    for (const [since, until] of ways) {
-      const follower = createFollower()
-      for (const to of since === 0 ? [until] : [since, until]) {
-        while ((await follower.step(reader, limit, to)) === undefined);
-      }
-      const what = `from ${since} to ${until} by ${limit}`
-      assert.deepEqual(follower.copy(), states[until], what)
-    }
+  const follow = async (limit: number, ways: readonly (readonly [number, number])[]) => {
+    for (const way of ways) await checkWay(reader, limit, way, states)
   }
   try {
     await nextTurn()

@@ -10,7 +10,7 @@ import { OperatorError } from '../../src/config/operator-error.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { OrderKind } from '../../src/store/withholding/list.ts'
 import type { AskedSubject } from '../../src/store/withholding/withhold.ts'
-import { type Copy, createFollower, readServed } from '../support/follower.ts'
+import { companiesIn, type Copy, createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
@@ -100,15 +100,11 @@ test(`what is withheld never shows again (seed ${seed})`, async (t) => {
       const reader = await openStoreReader(storeAt(db), patientBounds)
       const follower = createFollower()
       const orders: Order[] = []
-      const companies = () => {
-        const sql = 'select id from companies union select company_id from heads order by 1'
-        return query(db, sql).map((row) => Number(Object.values(row)[0]))
-      }
       async function follow(limit: number): Promise<void> {
         for (;;) {
           const applied = await follower.step(reader, limit)
           if (applied === undefined || applied === 'pruned') continue
-          const served = await readServed(reader, companies(), applied.until.version)
+          const served = await readServed(reader, companiesIn(db), applied.until.version)
           assert.deepEqual(follower.copy(), served)
           return
         }
@@ -124,7 +120,7 @@ test(`what is withheld never shows again (seed ${seed})`, async (t) => {
         await follow(5)
         const { version, earliestVersion } = await reader.readRegistry()
         for (let one = earliestVersion; one <= version; one += 1) {
-          const state = await readServed(reader, companies(), one)
+          const state = await readServed(reader, companiesIn(db), one)
           for (const order of orders) checkOrder(state, order, ids)
         }
         await nextTurn()

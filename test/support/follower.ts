@@ -5,6 +5,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Change, ChangesPlace, HistoryPoint } from '../../src/store/changes.ts'
 import { companyMembers } from '../../src/store/companies/company-text.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
+import { query } from './import-rows.ts'
 
 /** Records as they are served, by listing, company and id; companies among them. */
 export type Copy = Map<string, string>
@@ -124,4 +125,24 @@ export function createFollower(): Follower {
       return { told, until: page.until }
     },
   }
+}
+
+/** Checks that changes lead from one version to another, in pages of so many. */
+export async function checkWay(
+  reader: StoreReader,
+  limit: number,
+  [since, until]: readonly [number, number],
+  states: readonly Copy[],
+): Promise<void> {
+  const follower = createFollower()
+  for (const to of since === 0 ? [until] : [since, until]) {
+    while ((await follower.step(reader, limit, to)) === undefined);
+  }
+  assert.deepEqual(follower.copy(), states[until], `from ${since} to ${until} by ${limit}`)
+}
+
+/** The companies of a store, those included that are known by their records alone. */
+export function companiesIn(db: string): number[] {
+  const sql = 'select id from companies union select company_id from heads order by 1'
+  return query(db, sql).map((row) => Number(Object.values(row)[0]))
 }
