@@ -1,7 +1,6 @@
 // Every command reports a fault of the store file in one line.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   closeSync,
@@ -18,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runDossier, type RunOptions } from '../support/run-dossier.ts'
+import { asNobody, runDossier, type RunOptions } from '../support/run-dossier.ts'
 
 const row = '{"id":2,"company_id":7}\n'
 
@@ -59,6 +58,12 @@ async function folderWithStore(t: TestContext): Promise<string> {
 
 const cannotBeOpened = /cannot be opened; name a file with --db that this user may read and write/
 
+/** Makes a database of an application, in a version of its format. */
+function makeDatabase(path: string, application: number, version: number): void {
+  const pragmas = `pragma application_id = ${application}; pragma user_version = ${version}`
+  new DatabaseSync(path).exec(`create table t (x); ${pragmas}`)
+}
+
 /** Files that are not a store of this version; each command reports them the same way. */
 const strangers: Readonly<Record<string, readonly [make: (path: string) => void, says: RegExp]>> = {
   'a folder': [(path) => mkdirSync(path), /is not a Dossier store/],
@@ -71,29 +76,17 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     (path) => writeFileSync(path, 'SQLite format 3\0 and no more'),
     /is not a Dossier store/,
   ],
-  'a database of another program': [
-    (path) => new DatabaseSync(path).exec('create table t (x); pragma user_version = 1'),
-    /is not a Dossier store/,
-  ],
+  'a database of another program': [(path) => makeDatabase(path, 0, 1), /is not a Dossier store/],
   'a store of before format 1': [
-    (path) => {
-      const version = 'pragma application_id = 0x444f5353; pragma user_version = 7'
-      new DatabaseSync(path).exec(`create table t (x); ${version}`)
-    },
+    (path) => makeDatabase(path, 0x444f5353, 7),
     /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
   ],
   'a store of format 1': [
-    (path) => {
-      const version = 'pragma application_id = 0x446f7373; pragma user_version = 1'
-      new DatabaseSync(path).exec(`create table t (x); ${version}`)
-    },
+    (path) => makeDatabase(path, 0x446f7373, 1),
     /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
   ],
   'a store of a newer version': [
-    (path) => {
-      const version = 'pragma application_id = 0x446f7373; pragma user_version = 99'
-      new DatabaseSync(path).exec(`create table t (x); ${version}`)
-    },
+    (path) => makeDatabase(path, 0x446f7373, 99),
     /was written by a newer Dossier \(format 99, this one reads up to \d+\); use the newer version/,
   ],
 }
@@ -110,23 +103,23 @@ for (const [what, [make, says]] of Object.entries(strangers)) {
   })
 }
 
-test('an import turns an empty file into a store; it cannot be served before (F2)', async (t) => {
-  const folder = makeFolder(t)
-  writeFileSync(join(folder, 'x.db'), '')
-  await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
-  const args = ['import', 'rights', '-', '--db', 'x.db']
-  assert.equal((await runDossier(folder, args, { input: row })).code, 0)
-  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
-})
+/** Files that have no tables yet. */
+const unfinished: Readonly<Record<string, (path: string) => void>> = {
+  'an empty file': (path) => writeFileSync(path, ''),
+  'a database that another process has begun to create': (path) =>
+    new DatabaseSync(path).exec('pragma page_size = 16384; pragma journal_mode = wal'),
+}
 
-test('an import turns a database that another process has begun to create into a store', async (t) => {
-  const folder = makeFolder(t)
-  new DatabaseSync(join(folder, 'x.db')).exec('pragma page_size = 16384; pragma journal_mode = wal')
-  await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
-  const args = ['import', 'rights', '-', '--db', 'x.db']
-  assert.equal((await runDossier(folder, args, { input: row })).code, 0)
-  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
-})
+for (const [what, make] of Object.entries(unfinished)) {
+  test(`an import turns ${what} into a store; it cannot be served before (F2)`, async (t) => {
+    const folder = makeFolder(t)
+    make(join(folder, 'x.db'))
+    await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
+    const args = ['import', 'rights', '-', '--db', 'x.db']
+    assert.equal((await runDossier(folder, args, { input: row })).code, 0)
+    assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
+  })
+}
 
 test('a damaged store is reported, and neither served nor written (C11, F3, F4)', async (t) => {
   const folder = await folderWithStore(t)
@@ -148,12 +141,6 @@ test('a damaged store is reported, and neither served nor written (C11, F3, F4)'
     }
   }
 })
-
-/** Runs a command as user nobody; undefined if this machine cannot. */
-function asNobody(): readonly string[] | undefined {
-  const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-  return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
-}
 
 /** Commands run as user nobody, with the modes of the file and its folder. */
 const rights: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] =

@@ -1,7 +1,7 @@
 // The real executable, run as an operator would.
 
 import assert from 'node:assert/strict'
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -100,6 +100,12 @@ export function launch(cwd: string, args: readonly string[], options: RunOptions
       }
     },
   }
+}
+
+/** Runs a command as user nobody; undefined if this machine cannot. */
+export function asNobody(): readonly string[] | undefined {
+  const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
 }
 
 /** The peak memory of a process so far, in MB; 0 once it has ended. Linux only. */
