@@ -1,4 +1,4 @@
-// `dossier listing`: what the API serves, on the command line.
+// `dossier listing`: what the API serves, on the command line; what it and `dossier changes` refuse.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -56,24 +56,38 @@ test('what cannot be printed is an error that says what to type', async (t) => {
   }
   await importRows(join(folder, 'dossier.db'), 'employees', [row])
   for (const [words, code, message] of [
-    ['employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
-    ['GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
+    ['listing employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
+    ['listing GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     [
-      'GB:00000012 employees end_dat=x',
+      'listing GB:00000012 employees end_dat=x',
       2,
       /"end_dat" is not a known parameter; did you mean end_date/,
     ],
     [
-      'GB:00000012 employees start_date[gte]=soon',
+      'listing GB:00000012 employees start_date[gte]=soon',
       2,
       /start_date\[gte\] is "soon"; it takes a day/,
     ],
-    ['GB:00000012 employees --format json', 2, /--format is json; did you mean ndjson\?/],
-    ['GB:00000012 employees --version 9', 1, /Version 9 does not exist yet; the last one is 1/],
-    ['GB:12 employees', 1, /Company GB:12 is not in the registry; did you mean GB:00000012\?/],
-    ['x employees', 2, /COMPANY is "x"; it takes an integer/],
+    ['listing GB:00000012 employees --format json', 2, /--format is json; did you mean ndjson\?/],
+    [
+      'listing GB:00000012 employees --version 9',
+      1,
+      /Version 9 does not exist yet; the last one is 1/,
+    ],
+    [
+      'listing GB:12 employees',
+      1,
+      /Company GB:12 is not in the registry; did you mean GB:00000012\?/,
+    ],
+    ['listing x employees', 2, /COMPANY is "x"; it takes an integer/],
+    ['changes', 2, /name a version with --since/],
+    ['changes --since x', 2, /--since is "x"; it takes 0, a cursor from `until`/],
+    ['changes --since 9', 1, /Version 9 does not exist yet; the last one is 1/],
+    ['changes --since 1.0123456789ab', 1, /is of another history; begin again with --since=0/],
+    ['changes --since 0 --resource right', 2, /--resource is "right"; did you mean rights/],
+    ['changes --since 0 --company GB:12', 1, /GB:12 is not in the registry.*GB:00000012/],
   ] as const) {
-    const run = await runCommand(folder, ['listing', ...words.split(' ')])
+    const run = await runCommand(folder, words.split(' '))
     assert.deepEqual([run.code, run.out], [code, ''], words)
     assert.match(run.err, message)
   }
