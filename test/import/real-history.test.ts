@@ -12,7 +12,7 @@ import { changesIn } from '../support/history.ts'
 import { importInto, makeFolder, query } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
-import { verifyStore } from '../support/verify-store.ts'
+import { checkSound } from '../support/verify-store.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
@@ -216,10 +216,6 @@ for (const [register, [firstDay = '', ...laterDays]] of days) {
     assert.deepEqual(new Map(present), last)
     await checkSound(db)
   })
-}
-
-async function checkSound(db: string): Promise<void> {
-  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
 test('us_plum_book 2012 → 2016: renumbered persons are not a change', { skip }, async (t) => {

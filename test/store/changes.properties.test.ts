@@ -16,7 +16,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
-import { verifyStore } from '../support/verify-store.ts'
+import { checkSound } from '../support/verify-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
@@ -159,7 +159,7 @@ test(`a follower always has a true state, and versions stay as they were served 
           assert.deepEqual(await readCompanies(db, reader, version), then)
         }
         await nextTurn()
-        assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+        await checkSound(db)
       } finally {
         await reader.close()
       }

@@ -6,7 +6,7 @@ import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { storeFaults } from '../support/store-faults.ts'
 import { keepStore } from '../support/store-state.ts'
-import { verifyStore } from '../support/verify-store.ts'
+import { checkSound, verifyStore } from '../support/verify-store.ts'
 
 const db = await makeChangedRegistry(makeFolder({ after }))
 const restore = await keepStore(db)
@@ -20,5 +20,5 @@ for (const { title, make, told } of storeFaults) {
 }
 
 test('verify reports nothing of the store without these faults (F5)', async () => {
-  assert.deepEqual((await verifyStore(db)).faults, [])
+  await checkSound(db)
 })

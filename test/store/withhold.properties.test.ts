@@ -14,7 +14,7 @@ import { companiesIn, type Copy, createFollower, readServed } from '../support/f
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
-import { verifyStore } from '../support/verify-store.ts'
+import { checkSound } from '../support/verify-store.ts'
 import { withhold } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -124,7 +124,7 @@ test(`what is withheld never shows again (seed ${seed})`, async (t) => {
           for (const order of orders) checkOrder(state, order, ids)
         }
         await nextTurn()
-        assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+        await checkSound(db)
       } finally {
         await reader.close()
       }
