@@ -5,14 +5,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
-import {
-  describeStore,
-  isServerStore,
-  openStoreReader,
-  openStoreWriter,
-  type StorePlace,
-} from '../../src/store/open-store.ts'
+import { describeStore, isServerStore, openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
@@ -61,10 +54,10 @@ async function makeRegistries(t: TestContext) {
   const file = join(folder, 'list.ndjson')
   await load(old, false)
   const at = { db: storeAt(old), withheld: file }
-  await order(at, 'mask', person)
-  await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'mary') })
-  await order(at, 'erase', { company: ['GB', '3'] })
-  await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'john') })
+  await withhold(at, 'mask', person)
+  await withhold(at, 'erase', { resource: 'employees', id: await idOf(old, 'mary') })
+  await withhold(at, 'erase', { company: ['GB', '3'] })
+  await withhold(at, 'erase', { resource: 'employees', id: await idOf(old, 'john') })
   const lifted = ['withhold', 'lift', '4', ...why, '--db', at.db, '--withheld', file]
   await mustRun(folder, lifted)
   /** Where a command finds a registry, and the list. */
@@ -76,15 +69,6 @@ async function makeRegistries(t: TestContext) {
       runCommand(folder, ['withhold', 'adopt', ...options, ...where(path)]),
   }
 }
-
-async function order(at: StorePlace, ...[kind, subject]: OrderArguments): Promise<void> {
-  const store = await openStoreWriter(at, resources)
-  const asked = { reason: 'a test', by: 'a tester', day: '2026-11-23', onWait: () => undefined }
-  await store.withhold({ ...asked, kind, subject, isDryRun: false, startedAt: Date.now() })
-  await store.close()
-}
-
-type OrderArguments = readonly [Parameters<typeof withhold>[1], Parameters<typeof withhold>[2]]
 
 const namesIn = async (path: string) => {
   const rows = await queryStore(path, 'select name from employees_view')
@@ -207,7 +191,7 @@ test('the former registry adopts its list back, with what was added since', asyn
   const { old, anew, file, adopt } = await makeRegistries(t)
   await load(anew, true)
   assert.equal((await adopt()).code, 0)
-  await order({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
+  await withhold({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
   const back = await adopt(undefined, old)
   assert.match(back.out, /Adopted the list as entry 8, in version/, back.err)
   const rest = await queryStore(old, 'select identifier from companies')
@@ -258,7 +242,7 @@ test('a registry whose list has no entries, or is not there, adopts nothing', as
   writeFileSync(file, '{"format":2,"salt":"00"}\n{"number":1,"reg')
   await (await openStoreReader(at)).close()
   assert.match((await runCommand(folder, adopt)).err, nothing)
-  await order(at, 'mask', person)
+  await withhold(at, 'mask', person)
   assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
   writeFileSync(file, '{"format":1,"salt":"00"}\n')
   await assert.rejects(openStoreReader(at), /was written by an earlier Dossier, .*dossier withhold/)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
+import { openStoreWriter, type StorePlace } from '../../src/store/open-store.ts'
 import type { OrderKind } from '../../src/store/withholding/list.ts'
 import type { AskedSubject, Withheld } from '../../src/store/withholding/withhold.ts'
 import type { Pruned, RevertRange, RevertReport, StoreWriter } from '../../src/store/writing.ts'
@@ -11,9 +11,13 @@ import { storeAt } from './store-at.ts'
 const alone = { onWait: () => assert.fail('nobody else writes') }
 const asked = { reason: 'a test', by: 'a tester', day: '2026-11-23', onWait: () => undefined }
 
-/** Opens the store that a path stands for, and closes it after the work. */
-async function withWriter<T>(db: string, work: (store: StoreWriter) => Promise<T>): Promise<T> {
-  const store = await openStoreWriter(storeAt(db), resources)
+/** Opens the store that a path stands for, or one with a list of its own; closes it afterwards. */
+async function withWriter<T>(
+  db: string | StorePlace,
+  work: (store: StoreWriter) => Promise<T>,
+): Promise<T> {
+  const place = typeof db === 'string' ? storeAt(db) : db
+  const store = await openStoreWriter(place, resources)
   try {
     return await work(store)
   } finally {
@@ -37,7 +41,7 @@ export function prune(db: string, before = Date.now() + 1): Promise<Pruned> {
 }
 
 export function withhold(
-  db: string,
+  db: string | StorePlace,
   kind: OrderKind,
   subject: AskedSubject,
   isDryRun = false,
