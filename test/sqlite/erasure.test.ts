@@ -9,6 +9,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { askPort, runServer } from '../support/run-server.ts'
+import { keepOpen } from '../support/store-state.ts'
 
 const name = 'Zsófia Nemespataki'
 
@@ -73,10 +74,7 @@ test('after pruning, no removed person is left in the file or its log', async (t
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   await loadPersons(db)
-  // A server keeps the log from being removed with the last connection.
-  const server = new DatabaseSync(db, { readOnly: true })
-  t.after(() => server.close())
-  server.prepare('select count(*) from employees_view').get()
+  keepOpen(t, db)
   await removePersons(db)
   assert.ok(occurrences(db, name) > 0, 'the past still has them')
   await mustRun(folder, ['prune', '--yes', '--keep', '0d', '--db', db])
@@ -154,9 +152,7 @@ test('compact removes what was deleted without being overwritten, and gives room
   `)
   earlier.close()
   assert.ok(occurrences(db, name) > 0)
-  const server = new DatabaseSync(db, { readOnly: true })
-  t.after(() => server.close())
-  server.prepare('select count(*) from employees_view').get()
+  const server = keepOpen(t, db)
   const before = readFileSync(db).length
   const run = await mustRun(folder, ['compact', '--db', db, '--json'])
   const { bytesBefore, bytesAfter, notes } = JSON.parse(run.out) as Record<string, unknown>
@@ -170,8 +166,7 @@ test('compact says so if a reader of an earlier state keeps the room', async (t)
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   await importRows(db, 'employees', persons(1))
-  const reader = new DatabaseSync(db, { readOnly: true })
-  t.after(() => reader.close())
+  const reader = keepOpen(t, db)
   reader.exec('begin')
   reader.prepare('select count(*) from employees_view').get()
   const run = await mustRun(folder, ['compact', '--db', db])

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { keepOpen } from '../support/store-state.ts'
 import { runCommand } from '../support/run-command.ts'
 
 const mebibyte = 1_048_576
@@ -30,11 +30,7 @@ test('compact on a full disk removes what it wrote, beside a reader', async (t) 
   const description = 'x'.repeat(2_000)
   const rows = Array.from({ length: 2_000 }, (_, n) => ({ id: n + 1, company_id: 7, description }))
   await importRows(db, 'jobs', rows)
-  // An open connection keeps the log from being removed.
-  const server = new DatabaseSync(db, { readOnly: true })
-  t.after(() => server.close())
-  assert.equal(queryValue(db, 'select count(*) from jobs_view'), 2_000)
-  server.prepare('select 1 from jobs_view').get()
+  keepOpen(t, db)
   const { size } = statSync(db)
   const room = size + mebibyte
   assert.ok(mount('-o', `remount,size=${Math.ceil(room / 1_024)}k`, 'tmpfs', folder))

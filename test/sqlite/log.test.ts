@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
@@ -11,6 +10,7 @@ import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { askPort, runServer } from '../support/run-server.ts'
+import { keepOpen } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 function rowsOf(description: string, count = 500): object[] {
@@ -44,9 +44,7 @@ test('an import empties the log while a server is constantly reading', async (t)
 test('an import that changes nothing leaves nothing in the log', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'jobs', rowsOf('first'))
-  // An open connection keeps the log from being removed.
-  const server = new DatabaseSync(db, { readOnly: true })
-  t.after(() => server.close())
+  const server = keepOpen(t, db)
   assert.equal(server.prepare('select count(*) as n from jobs_view').get()?.['n'], 500)
   // More than the cache of a connection.
   await importRows(db, 'jobs', rowsOf('x'.repeat(20_000), 2_000), { isDryRun: true })
@@ -57,8 +55,7 @@ test('an import that changes nothing leaves nothing in the log', async (t) => {
 test('a reader of an earlier state blocks no import; the next import empties the log', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'jobs', rowsOf('first'))
-  const reader = new DatabaseSync(db, { readOnly: true })
-  t.after(() => reader.close())
+  const reader = keepOpen(t, db)
   const latest = reader.prepare(
     "select count(*) as n from jobs_records where record like '%second%'",
   )

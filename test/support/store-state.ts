@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
 import { buffer } from 'node:stream/consumers'
 import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -107,6 +108,14 @@ export async function holdStore(path: string): Promise<() => Promise<void>> {
   const client = await openSession(db)
   await beginWriting(client, { onWait: () => undefined })
   return () => client.end()
+}
+
+/** Keeps a file open until the test ends, as a server does, so that its log is not removed. */
+export function keepOpen(t: TestContext, path: string): DatabaseSync {
+  const server = new DatabaseSync(path, { readOnly: true })
+  t.after(() => server.close())
+  server.prepare('select count(*) from imports').get()
+  return server
 }
 
 /** Runs SQL on a store that no import would. */
