@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
 import { issueKey } from '../../src/auth/issue.ts'
 import { resources } from '../../src/resources/index.ts'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
@@ -79,8 +79,7 @@ async function untilWell(server: Server): Promise<number> {
 
 /** The number of server sessions in PostgreSQL. */
 async function sessions(): Promise<number> {
-  const client = new Client({ connectionString: postgres.url })
-  await client.connect()
+  const client = await openSession(postgres.url)
   const { rowCount } = await client.query(
     `select from pg_stat_activity where application_name = 'dossier serve'`,
   )
@@ -120,8 +119,7 @@ for (const [how, signal] of [
 
 test('its sessions are killed repeatedly: errors are bounded, recovery is immediate', async (t) => {
   const server = await serve(t)
-  const client = new Client({ connectionString: postgres.url })
-  await client.connect()
+  const client = await openSession(postgres.url)
   t.after(() => client.end())
   for (let round = 0; round < 5; round++) {
     const meanwhile = askMany(server, 20)
@@ -139,8 +137,7 @@ test('its sessions are killed repeatedly: errors are bounded, recovery is immedi
 test('hanging statements exhaust the pool: 503 until they end', async (t) => {
   const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
-  const client = new Client({ connectionString: db.split('?')[0] })
-  await client.connect()
+  const client = await openSession(postgres.url)
   t.after(() => client.end())
   await client.query('begin')
   await client.query('lock table dossier.segments in access exclusive mode')
@@ -171,8 +168,7 @@ test('it hangs silently: 503 within 2 s, recovery when it continues', async (t) 
 
 test('the server refuses all connections: 503, then recovery', async (t) => {
   const server = await serve(t)
-  const client = new Client({ connectionString: postgres.url })
-  await client.connect()
+  const client = await openSession(postgres.url)
   t.after(() => client.end())
   const setLimit = (limit: number) =>
     client.query(`alter database postgres connection limit ${limit}`)
