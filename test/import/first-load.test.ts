@@ -2,12 +2,12 @@
 // read; other rows are staged one by one. The store is the same.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
+import { folderWith } from '../support/import-folder.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
 
 const [of, short, long] = [3, 3, 120]
 
@@ -76,19 +76,12 @@ test('a contradiction is refused with its line, behind rows in order (G4)', asyn
   const [resource] = resources
   assert.ok(resource)
   const rows = rowsOf(resource)
-  const path = join(makeFolder(t), 'rows.ndjson')
   const other = { ...rows[2], ...valuesOf(resource, 77) }
-  const lines = [...rows, other].map((row) => JSON.stringify(row))
-  writeFileSync(path, `${lines.slice(0, 5).join('\n')}\n\n${lines.slice(5).join('\n')}\n`)
-  const db = join(makeFolder(t), 'test.db')
-  const { counts, problems } = await importInto(db, resource.name, [path], {
-    onRejected: () => undefined,
-  })
-  assert.equal(counts.refused, 1)
-  assert.deepEqual(
-    problems.map(({ number }) => number),
-    [lines.length + 1],
-  )
+  const lines = [...rows, other].map((row) => `${JSON.stringify(row)}\n`).toSpliced(5, 0, '\n')
+  const { load } = folderWith(t, { 'rows.ndjson': lines.join('') })
+  const options = { onRejected: () => undefined }
+  const { counts, problems } = await load(resource.name, ['rows.ndjson'], options)
+  assert.deepEqual([counts.refused, problems[0]?.number], [1, lines.length])
 })
 
 test('a company with more rows than are sorted in memory is loaded whole', async (t) => {
@@ -99,11 +92,9 @@ test('a company with more rows than are sorted in memory is loaded whole', async
     { company_id: 2, id: 9_000, title: 't' },
   ])
   assert.equal(counts.inserted, 5_003)
-  const totals = query(db, 'select total from heads order by company_id')
-  assert.deepEqual(
-    totals.map(({ total }) => total),
-    [5_002, 1],
-  )
+  const heads = query(db, 'select total from heads order by company_id')
+  const totals = heads.map(({ total }) => total)
+  assert.deepEqual(totals, [5_002, 1])
 })
 
 test('the first load of a second source keeps the number of its source', async (t) => {
