@@ -95,12 +95,9 @@ const isLong = process.env['DOSSIER_TEST_DATA'] === 'all'
 const rowCount = isLong ? 3_000 : 2_100
 
 /** Writes a file of many rows of 20 kB, and two of the maximum length. */
-function writeRows(
-  path: string,
-  longest: number,
-  row: (identifier: number, note: string) => string,
-): void {
+function writeRows(path: string, { header, longest, row }: WideFile): void {
   const file = openSync(path, 'w')
+  writeSync(file, header)
   for (let n = 0; n < rowCount; n++) writeSync(file, row(n, 'x'.repeat(20_000)))
   for (let n = 0; n < 2; n++) writeSync(file, row(5_000 + n, 'y'.repeat(longest - 100)))
   closeSync(file)
@@ -119,41 +116,42 @@ async function importWide(t: TestContext, folder: string, name: string, isMapped
   return { counts: (JSON.parse(out) as { counts: Record<string, number> }).counts, peakMb }
 }
 
-const note = (identifier: number, text: string, sep: string) =>
-  `GB${sep}${identifier}${sep}${text}\n`
-const header = (sep: string) => `jurisdiction${sep}identifier${sep}note\n`
+/** A file of companies with long notes, and whether it is imported with a mapping, or without. */
+interface WideFile {
+  readonly header: string
+  readonly longest: number
+  readonly row: (identifier: number, note: string) => string
+  readonly mapped: readonly boolean[]
+}
 
-const texts = {
+const texts: Readonly<Record<string, WideFile>> = {
   'x.csv': {
+    header: 'jurisdiction,identifier,note\n',
     longest: 16 << 20,
-    row: (n: number, text: string) => note(n, `"${text}"`, ','),
+    row: (n, text) => `GB,${n},"${text}"\n`,
     mapped: [true, false],
   },
   'x.tsv': {
+    header: 'jurisdiction\tidentifier\tnote\n',
     longest: 16 << 20,
-    row: (n: number, text: string) => note(n, text, '\t'),
+    row: (n, text) => `GB\t${n}\t${text}\n`,
     // The reader of CSV reads these, too.
     mapped: isLong ? [false] : [],
   },
   'x.ndjson': {
+    header: '',
     longest: 8 << 20,
-    row: (n: number, text: string) =>
+    row: (n, text) =>
       `${JSON.stringify({ jurisdiction: 'GB', identifier: String(n), note: text })}\n`,
     mapped: [true],
   },
 }
 
-for (const [name, { longest, row, mapped }] of Object.entries(texts)) {
-  for (const isMapped of mapped) {
-    test(`${name}${isMapped ? ' with a mapping' : ''}: ${rowCount} rows of 20 kB and two of ${longest >> 20} MiB fit in 350 MB`, async (t) => {
+for (const [name, wide] of Object.entries(texts)) {
+  for (const isMapped of wide.mapped) {
+    test(`${name}${isMapped ? ' with a mapping' : ''}: ${rowCount} rows of 20 kB and two of ${wide.longest >> 20} MiB fit in 350 MB`, async (t) => {
       const folder = makeFolder(t)
-      const path = join(folder, name)
-      let isFirst = name !== 'x.ndjson'
-      writeRows(path, longest, (n, text) => {
-        const start = isFirst ? header(name === 'x.csv' ? ',' : '\t') : ''
-        isFirst = false
-        return start + row(n, text)
-      })
+      writeRows(join(folder, name), wide)
       const { counts, peakMb } = await importWide(t, folder, name, isMapped)
       assert.deepEqual([counts['read'], counts['refused']], [rowCount + 2, isMapped ? 0 : 2])
       assertBounded(peakMb, 350)
