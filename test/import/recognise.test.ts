@@ -81,6 +81,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'base.csv': ['abc\0\x01\n', /the header contains a NUL character; is this a text file/],
   'packed.csv': [Buffer.from('BZh91AY&SY'), /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv$/],
   'twice.csv.gz': [gzipSync(gzipSync(csv)), /is compressed twice/],
+  'rows.tar.gz': [
+    csv,
+    /is an archive; unpack it, and import what is in it: tar -xf \S+rows\.tar\.gz$/,
+  ],
   'rows.tar': [csv, /is an archive; unpack it, and import what is in it: tar -xf \S+rows\.tar$/],
   'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV$/],
   'named.csv': ['<?xml version="1.0"?><a/>', /is XML; /],

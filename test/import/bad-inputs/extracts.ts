@@ -204,12 +204,6 @@ export const badExtracts: BadInputs = {
     'select jurisdiction, Name of as name from source',
     /; if Name of is one column, put it in quotes: "Name of"$/,
   ),
-  'unclear: an archive': refused(
-    'c.tar.gz',
-    'x',
-    '--source trial',
-    /^dossier: c\.tar\.gz is an archive; unpack it, and import what is in it: tar -xf c\.tar\.gz$/,
-  ),
   'unclear: a dash from a document': usage(
     'import companies c.csv –source trial',
     /^dossier: –source begins with a dash from a document; type hyphens: --source$/,

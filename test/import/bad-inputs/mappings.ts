@@ -10,8 +10,8 @@ function mapping(sql: string | Buffer, says: RegExp, target = 'companies', optio
 }
 
 /** The mapping that a name or path stands for. */
-const found = (name: string, says: RegExp, target = 'companies', files = {}): BadInput => ({
-  files: { 'x.csv': csv, ...files },
+const found = (name: string, says: RegExp, target = 'companies'): BadInput => ({
+  files: { 'x.csv': csv },
   run: `import ${target} x.csv --map ${name}`,
   says,
 })
@@ -34,12 +34,6 @@ export const badMappings: BadInputs = {
   'a file that is not there': found(
     'my.sql',
     /^dossier: there is no mapping my\.sql; ready-made: /,
-  ),
-  'a file without its path': found(
-    'mine',
-    /^dossier: there is no mapping mine; to use the .* name, write \.\/mine$/,
-    'companies',
-    { mine: `${named} from source` },
   ),
   'a folder': found('./', /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/),
   'a ready mapping of another resource': found(
