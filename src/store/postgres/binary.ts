@@ -47,17 +47,27 @@ const headerLength = 5
  */
 function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): EventEmitter {
   const others = new EventEmitter()
-  const assemble = createAssembler()
   let isBinary = false
+  /** What has arrived after the last message that is complete. */
+  let kept: Buffer[] = []
+  let keptBytes = 0
+  /** The bytes until the first message that was kept is complete, if that is known. */
+  let needed = 0
   connection.on('rowDescription', ({ fields }: { fields: readonly { format: string }[] }) => {
     isBinary = fields[0]?.format === 'binary'
   })
 
-  /** Messages of other kinds are given on together. */
-  function handle(bytes: Buffer): void {
+  /** Gives complete messages on, those of other kinds together; returns where the rest begins. */
+  function handle(bytes: Buffer): number {
     let start = 0
-    for (let at = 0; at < bytes.length;) {
+    let at = 0
+    needed = headerLength
+    while (at + headerLength <= bytes.length) {
       const end = at + 1 + bytes.readUInt32BE(at + 1)
+      if (end > bytes.length) {
+        needed = end - at
+        break
+      }
       if (bytes[at] === dataRow) {
         // What a row consists of is known when the messages before it have been parsed.
         if (start < at) others.emit('data', bytes.subarray(start, at))
@@ -66,12 +76,18 @@ function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): 
       }
       at = end
     }
-    if (start < bytes.length) others.emit('data', bytes.subarray(start))
+    if (start < at) others.emit('data', bytes.subarray(start, at))
+    return at
   }
 
   stream.on('data', (chunk: Buffer) => {
-    const whole = assemble(chunk)
-    if (whole !== undefined) handle(whole)
+    kept.push(chunk)
+    keptBytes += chunk.length
+    if (keptBytes < needed) return
+    const bytes = kept.length === 1 ? chunk : Buffer.concat(kept, keptBytes)
+    const end = handle(bytes)
+    kept = end === bytes.length ? [] : [bytes.subarray(end)]
+    keptBytes = bytes.length - end
   })
   stream.on('end', () => others.emit('end'))
   return others
@@ -89,34 +105,6 @@ function fieldsOf(bytes: Buffer, message: number): (Buffer | null)[] {
     if (length > 0) at += length
   }
   return fields
-}
-
-/** Cuts what arrives after the last message that is complete, and keeps the rest. */
-function createAssembler(): (chunk: Buffer) => Buffer | undefined {
-  let kept: Buffer[] = []
-  let keptBytes = 0
-  /** The bytes until the first message that was kept is complete, if that is known. */
-  let needed = 0
-
-  return (chunk) => {
-    kept.push(chunk)
-    keptBytes += chunk.length
-    if (keptBytes < needed) return undefined
-    const bytes = kept.length === 1 ? chunk : Buffer.concat(kept, keptBytes)
-    let end = 0
-    needed = headerLength
-    while (end + headerLength <= bytes.length) {
-      const next = end + 1 + bytes.readUInt32BE(end + 1)
-      if (next > bytes.length) {
-        needed = next - end
-        break
-      }
-      end = next
-    }
-    kept = end === bytes.length ? [] : [bytes.subarray(end)]
-    keptBytes = bytes.length - end
-    return end === 0 ? undefined : bytes.subarray(0, end)
-  }
 }
 
 type Parse = (value: Buffer) => unknown
