@@ -149,33 +149,22 @@ export async function copyRows(
   const stream = client.query(copyFrom(`copy ${target} from stdin (format binary)`))
   // Also after this function has failed for another reason.
   stream.on('error', () => undefined)
-  const failed = watchFaults(client)
+  // The COPY would wait forever for a server that is gone.
+  const watch = new AbortController()
+  const lost = once(client, 'end', { signal: watch.signal }).then(() => {
+    throw new Error('Connection terminated unexpectedly')
+  })
+  lost.catch(() => undefined)
   try {
     const finished = once(stream, 'finish')
     finished.catch(() => undefined)
     for (const piece of encodeRows(rows)) {
-      if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), finished, failed.error])
+      if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), finished, lost])
     }
     stream.end()
-    await Promise.race([finished, failed.error])
+    await Promise.race([finished, lost])
   } finally {
-    failed.ignore()
-  }
-}
-
-/** The COPY would wait forever for a server that is gone. */
-function watchFaults(client: Client) {
-  const { promise, reject } = Promise.withResolvers<never>()
-  promise.catch(() => undefined)
-  const onEnd = () => reject(new Error('Connection terminated unexpectedly'))
-  client.once('error', reject)
-  client.once('end', onEnd)
-  return {
-    error: promise,
-    ignore(): void {
-      client.off('error', reject)
-      client.off('end', onEnd)
-    },
+    watch.abort()
   }
 }
 
