@@ -15,8 +15,8 @@ import { attributesShape, shapeOf } from '../../src/store/listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../../src/store/listing/tables.ts'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
-import { tablesOf as tablesOnServer } from '../../src/store/postgres/tables.ts'
-import { tablesOf } from '../../src/store/sqlite/tables.ts'
+import { registryOf as registryOnServer } from '../../src/store/postgres/database.ts'
+import { registryOf } from '../../src/store/sqlite/database.ts'
 import { onCitus, storeAt } from './store-at.ts'
 import { changeStore } from './store-state.ts'
 
@@ -319,14 +319,14 @@ async function useTables<T>(path: string, work: (tables: ListingTables) => Promi
   if (!isServerStore(at)) {
     const db = new DatabaseSync(at)
     try {
-      return await work(tablesOf(db))
+      return await work(registryOf(db).tables)
     } finally {
       db.close()
     }
   }
   const client = await openSession(at)
   try {
-    return await work(tablesOnServer(client, onCitus !== false))
+    return await work(registryOnServer(client, at, onCitus !== false).tables)
   } finally {
     await client.end()
   }

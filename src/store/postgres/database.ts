@@ -6,7 +6,8 @@ import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/dat
 import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
 import { keepReads } from '../loading/kept-reads.ts'
-import { tablesOf, writerOf } from './tables.ts'
+import { tablesOver } from '../sql/tables.ts'
+import { listingReads, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
 
 const batchSize = 1_000
@@ -26,7 +27,7 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
   let cursors = 0
   return {
     ...writer,
-    tables: tablesOf(client, isDistributed, writer),
+    tables: tablesOver(writer, listingReads(writer.rows)),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql) {

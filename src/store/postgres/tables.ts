@@ -10,10 +10,9 @@ import {
   type RowWriter,
 } from '../sql/dialect.ts'
 import type { Client } from 'pg'
-import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
+import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
 import { firstTexts, type HeadColumns, headOf, headSql, heldByHead } from '../sql/head-tables.ts'
-import { tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
@@ -35,26 +34,13 @@ const bound = (value: Value) =>
   Array.isArray(value) && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
 /**
- * Reads and writes the tables of a store, within the transaction of the caller.
+ * Reads and writes rows over a session.
  *
  * @param isDistributed whether Citus has distributed the tables.
  */
-export function tablesOf(
-  client: Client,
-  isDistributed = false,
-  writer = writerOf(client, isDistributed),
-): ListingTables {
-  return tablesOver(writer, listingReads(rowsOf(client)))
-}
-
-const rowsOf =
-  (client: Client): Rows =>
-  async (sql, ...values) =>
+export function writerOf(client: Client, isDistributed: boolean) {
+  const rows: Rows = async (sql, ...values) =>
     (await client.query(binaryQuery(sql, values))).rows as never
-
-/** Reads and writes rows over a session. */
-export function writerOf(client: Client, isDistributed: boolean): RowWriter {
-  const rows = rowsOf(client)
   return {
     dialect: isDistributed ? distributedDialect : dialect,
     rows,
@@ -79,7 +65,7 @@ export function writerOf(client: Client, isDistributed: boolean): RowWriter {
       const sql = `delete from ${table} where ${[...given, isListed].join(' and ')}`
       await rows(sql, ...Object.values(fixed), ...columnsOf(columns, all))
     },
-  }
+  } satisfies RowWriter
 }
 
 /** Tables whose rows are many, or large. */

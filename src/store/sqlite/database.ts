@@ -2,14 +2,16 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RegistryDatabase, Database, Row, Values } from '../sql/database.ts'
-import { bound, dialect, tablesOf, writerOf } from './tables.ts'
+import { tablesOver } from '../sql/tables.ts'
+import { listingReadsOf } from './reads.ts'
+import { bound, dialect, writerOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 
 const batchSize = 10_000
 
 export function registryOf(db: DatabaseSync): RegistryDatabase {
   const writer = writerOf(db)
-  return { ...writer, ...databaseOf(db), tables: tablesOf(db, writer) }
+  return { ...writer, ...databaseOf(db), tables: tablesOver(writer, listingReadsOf(db)) }
 }
 
 export function databaseOf(db: DatabaseSync): Database {

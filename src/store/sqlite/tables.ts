@@ -2,10 +2,7 @@
 // rows are written several with one statement.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { ListingTables } from '../listing/tables.ts'
 import type { Values } from '../sql/database.ts'
-import { tablesOver } from '../sql/tables.ts'
-import { listingReadsOf } from './reads.ts'
 import { keepStatements, prepareRow } from './statements.ts'
 import { after } from '../awaitable.ts'
 import {
@@ -18,11 +15,6 @@ import {
   type RowWriter,
   type Target,
 } from '../sql/dialect.ts'
-
-/** Reads and writes the tables of an open store, within the transaction of the caller. */
-export function tablesOf(db: DatabaseSync, writer = writerOf(db)): ListingTables {
-  return tablesOver(writer, listingReadsOf(db))
-}
 
 /** A parameter as SQLite takes it. */
 export function bound(value: Values[string]): SQLInputValue {
