@@ -12,7 +12,7 @@ import {
 import type { Client } from 'pg'
 import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
-import { firstTexts, type HeadColumns, headOf, headSql, heldByHead } from '../sql/head-tables.ts'
+import { firstTexts, headOf, headSql, heldByHead, type ReadHead } from '../sql/head-tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
@@ -121,7 +121,7 @@ export async function readHead(
   withHeld: boolean,
 ): Promise<Pick<HeadInRegistry, 'head' | 'first'>> {
   const asked = [companyId, listing, comparable(version)] as const
-  const [row] = await rows<HeadColumns>(headSql(withHeld ? heldByHead : undefined), ...asked)
+  const [row] = await rows<ReadHead>(headSql(withHeld ? heldByHead : undefined), ...asked)
   return { head: row && headOf(row), first: firstTexts(row?.[6]) }
 }
 

@@ -26,7 +26,7 @@ import {
 } from './dialect.ts'
 
 /** The columns of heads, which `headOf` takes. */
-const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
 
 export type HeadColumns = readonly [
   companyId: number,
@@ -35,11 +35,13 @@ export type HeadColumns = readonly [
   meta: string | null,
   largest: number,
   directory: string,
-  texts?: Uint8Array | null,
 ]
 
+/** A row of `headSql`. */
+export type ReadHead = readonly [...HeadColumns, texts?: Uint8Array | null]
+
 /** @param row begins with `headColumns`. */
-export function headOf(row: HeadColumns): HeadRow {
+export function headOf(row: readonly [...HeadColumns, ...unknown[]]): HeadRow {
   const [companyId, version, total, meta, largest, directory] = row
   return { companyId, version, total, meta, largest, directory }
 }

@@ -2,6 +2,7 @@
 
 import type { HeadRow } from '../listing/tables.ts'
 import type { Snapshot } from './database.ts'
+import { headColumns, type HeadColumns, headOf } from './head-tables.ts'
 
 /** A company as its register named it. */
 export interface Identity {
@@ -32,17 +33,8 @@ export async function readIdentity(
   return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
 }
 
-type CompanyHeadRow = readonly [
-  listing: string,
-  version: number,
-  total: number,
-  meta: string | null,
-  largest: number,
-  directory: string,
-]
-
 const headsSql = `
-  select h.listing, h.version, h.total, h.meta, h.largest, h.directory
+  select ${headColumns}, h.listing
   from heads h where h.company_id = $1 and h.version = (
     select max(l.version) from heads l
     where l.company_id = $1 and l.listing = h.listing and l.version <= $2
@@ -54,11 +46,7 @@ export async function readCompanyHeads(
   companyId: number,
   version: number,
 ): Promise<ReadonlyMap<string, HeadRow>> {
-  const rows = await snapshot.rows<CompanyHeadRow>(headsSql, companyId, version)
-  return new Map(
-    rows.map(([listing, version, total, meta, largest, directory]) => [
-      listing,
-      { companyId, version, total, meta, largest, directory },
-    ]),
-  )
+  type Columns = readonly [...HeadColumns, listing: string]
+  const rows = await snapshot.rows<Columns>(headsSql, companyId, version)
+  return new Map(rows.map((row) => [row[6], headOf(row)]))
 }

@@ -12,13 +12,7 @@ import {
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
-import {
-  firstSegmentOf,
-  firstTexts,
-  type HeadColumns,
-  headOf,
-  headSql,
-} from '../sql/head-tables.ts'
+import { firstSegmentOf, firstTexts, headOf, headSql, type ReadHead } from '../sql/head-tables.ts'
 import { changeSql, knownSinceSql, lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements } from './statements.ts'
 import type { Parameter, RowReader } from '../sql/dialect.ts'
@@ -36,7 +30,7 @@ export function listingReadsOf(db: DatabaseSync) {
   const headRow = prepareRow(db, headSql())
   return {
     head(listing: string, company: number, version: number): HeadRow | undefined {
-      const row = headRow.get(company, listing, version) as unknown as HeadColumns | undefined
+      const row = headRow.get(company, listing, version) as unknown as ReadHead | undefined
       return row && headOf(row)
     },
     texts: readColumn(db, 'texts'),
@@ -64,7 +58,7 @@ export function createReads(db: DatabaseSync) {
       if (wanted === 0) {
         return { registry: state, head: reads.head(listing, company, most) }
       }
-      const row = headWithTextsRow.get(company, listing, most) as unknown as HeadColumns | undefined
+      const row = headWithTextsRow.get(company, listing, most) as unknown as ReadHead | undefined
       return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
     },
     change(version: number): Change {
