@@ -35,8 +35,10 @@ export const isUnreadable = (error: unknown) => hasCode(error, [10, 11, 26])
 /** Whether SQLite could not make its files beside a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
 export const isUnwritable = (error: unknown) => hasCode(error, [8, 14])
 
-function hasCode(error: unknown, codes: readonly number[]): error is SqliteError {
-  return isSqliteError(error) && codes.includes(error.errcode & 0xff)
+/** Whether it is SQLite's error, or what `storeError` has made of it. */
+function hasCode(error: unknown, codes: readonly number[]): error is Error {
+  const cause = error instanceof OperatorError ? error.cause : error
+  return isSqliteError(cause) && codes.includes(cause.errcode & 0xff)
 }
 
 // https://www.sqlite.org/rescode.html

@@ -59,7 +59,7 @@ export function openForInspecting(path: string): DatabaseSync {
   try {
     return openUnmapped(path)
   } catch (error) {
-    if (!(error instanceof OperatorError) || !isUnwritable(error.cause)) throw error
+    if (!isUnwritable(error)) throw error
     // What a killed import has written in part must not be read as if it were whole.
     if (sizeOf(`${path}-journal`) > 0) throw error
   }

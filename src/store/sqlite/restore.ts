@@ -41,14 +41,11 @@ export async function restore(
     return { kept, isFileReplaced: false }
   } catch (error) {
     rmSync(`${kept}.part`, { force: true })
-    if (!isDamaged(causeOf(error)) || !isStoreByHeader(path)) throw storeError(path, error)
+    if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
   await replaceFile(copy, path, kept, watch)
   return { kept, isFileReplaced: true }
 }
-
-const causeOf = (error: unknown) =>
-  error instanceof OperatorError && error.cause !== undefined ? error.cause : error
 
 async function restoreMissing(
   copy: DatabaseSync,

@@ -142,7 +142,7 @@ function openCopy(copy: string): DatabaseSync {
     if (/is not a Dossier store/.test(error.message)) {
       throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
     }
-    if (!isDamaged(error.cause)) throw error
+    if (!isDamaged(error)) throw error
     throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
   }
 }

@@ -42,7 +42,7 @@ export async function untilFree<T>(
     try {
       return await work()
     } catch (error) {
-      if (!isBusy(error instanceof OperatorError ? error.cause : error)) throw error
+      if (!isBusy(error)) throw error
     }
     if (!isWaiting) onWait()
     await sleep(retryMs)
