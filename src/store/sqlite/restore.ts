@@ -65,7 +65,6 @@ async function restoreMissing(
 }
 
 const restoring = 'restoring'
-const keeping = 'keeping the replaced store'
 
 function refuseItself(copy: DatabaseSync, path: string): void {
   const source = copy.location() ?? ''
@@ -102,10 +101,14 @@ async function overwrite(
     for (;;) {
       await beginWriting(target, watch)
       const keptState = pragma(reader, 'data_version')
-      await backUp(reader, kept, watch.copying(keeping))
+      await backUp(reader, kept, watch.copying('keeping the replaced store'))
       target.exec('rollback')
+      let isLocked = false
       try {
-        await copyOver(copy, path, watch, () => pragma(reader, 'data_version') === keptState)
+        await copyPages(copy, path, watch.copying(restoring), () => {
+          if (!isLocked && pragma(reader, 'data_version') !== keptState) throw overtaken
+          isLocked = true
+        })
         break
       } catch (error) {
         // The lock was free for a moment, and another command has used that.
@@ -144,19 +147,6 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 
 /** Thrown within a copy, which aborts it. */
 const overtaken = new Error('another command has written to the store')
-
-async function copyOver(
-  copy: DatabaseSync,
-  path: string,
-  watch: RestoreWatch,
-  isKeptState: () => boolean,
-): Promise<void> {
-  let isLocked = false
-  await copyPages(copy, path, watch.copying(restoring), () => {
-    if (!isLocked && !isKeptState()) throw overtaken
-    isLocked = true
-  })
-}
 
 /** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
 async function replaceFile(
