@@ -94,13 +94,11 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
-  const db = openFile(path, true)
+  using db = openFile(path, true)
   try {
     return db.prepare(readSql).all({ store: storeId, hour: hourOf(now) }) as unknown as KeyUsage[]
   } catch (error) {
     throw storeError(path, error)
-  } finally {
-    db.close()
   }
 }
 
@@ -136,15 +134,14 @@ function openFile(path: string, readOnly: boolean, mode = privateMode): Database
     if (!readOnly) onFile(path, () => makeFile(path, mode))
     db = new DatabaseSync(resolve(path), { readOnly, timeout: busyMs })
     if (!readOnly && isBlank(db)) createTable(path, db)
-    if (pragma(db, 'application_id') === applicationId && pragma(db, 'user_version') === format) {
-      return db
+    if (pragma(db, 'application_id') !== applicationId || pragma(db, 'user_version') !== format) {
+      throw otherFile(path)
     }
+    return db
   } catch (error) {
     db?.close()
     throw isNoDatabase(error) ? otherFile(path) : storeError(path, error)
   }
-  db.close()
-  throw otherFile(path)
 }
 
 function createTable(path: string, db: DatabaseSync): void {
