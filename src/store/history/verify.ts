@@ -12,7 +12,7 @@ import { verifyCompanies } from './verify-companies.ts'
 type Rules = Readonly<Record<string, string>>
 
 /** A database connection within one snapshot. */
-export interface VerifiedDatabase extends RegistryDatabase {
+interface VerifiedDatabase extends RegistryDatabase {
   /** Damage of the files that hold the tables, a sentence each. */
   damage(): Iterable<string>
   /** The message of an error caused by unreadable files; undefined for other errors. */

@@ -4,7 +4,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
+import { verifyStore } from '../history/verify.ts'
 import {
   createInspector,
   type Restored,
@@ -206,23 +206,20 @@ async function verify(
   checks: StoredChecks,
   onStep: (step: string) => void,
 ): Promise<Verification> {
-  db.exec('begin')
-  try {
-    return await verifyStore(verifiedDatabase(db), resources, checks, onStep)
-  } finally {
-    if (db.isTransaction) db.exec('rollback')
-  }
-}
-
-function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
-  return {
+  const verified = {
     ...registryOf(db),
     *damage() {
       for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
         if (said !== 'ok') yield String(said)
       }
     },
-    damageIn: (error) => (isUnreadable(error) ? error.message : undefined),
+    damageIn: (error: unknown) => (isUnreadable(error) ? error.message : undefined),
     rules: {},
+  }
+  db.exec('begin')
+  try {
+    return await verifyStore(verified, resources, checks, onStep)
+  } finally {
+    if (db.isTransaction) db.exec('rollback')
   }
 }
