@@ -1,6 +1,7 @@
 // Watches the nodes of Citus while a command changes the store: a node that has gone silent, or a
 // move of shards, makes a statement wait, and nothing says so.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
 import type { LockWait } from '../../work-watch.ts'
@@ -34,7 +35,8 @@ export function watchNodes(
   { onWait }: Pick<LockWait, 'onWait'>,
   { everyMs, answerMs, silentMs }: WatchTimes = watchTimes,
 ): void {
-  let isOver = false
+  const over = new AbortController()
+  client.once('end', () => over.abort())
   let silentSince: number | undefined
   const settings = { 'citus.node_connection_timeout': answerMs }
 
@@ -45,7 +47,7 @@ export function watchNodes(
       (own) => own.query<{ node: string }>(silentSql),
       settings,
     )
-    if (isOver) return
+    if (over.signal.aborted) return
     if (rows.length === 0) {
       silentSince = undefined
       return
@@ -61,20 +63,15 @@ export function watchNodes(
     streamOf(client).destroy(new OperatorError(told))
   }
 
-  let timer = setTimeout(lookAgain, everyMs)
-  timer.unref()
-  function lookAgain(): void {
-    // If the coordinator itself is lost, the session's statement fails by itself.
-    look()
-      .catch(() => undefined)
-      .finally(() => {
-        if (!isOver) timer = setTimeout(lookAgain, everyMs).unref()
-      })
+  async function watch(): Promise<void> {
+    for (;;) {
+      await sleep(everyMs, undefined, { ref: false, signal: over.signal })
+      // If the coordinator itself is lost, the session's statement fails by itself.
+      await look().catch(() => undefined)
+    }
   }
-  client.once('end', () => {
-    isOver = true
-    clearTimeout(timer)
-  })
+  // It ends where the signal is aborted.
+  watch().catch(() => undefined)
 }
 
 /** The socket of a session, which is not in the driver's types. */
