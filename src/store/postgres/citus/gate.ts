@@ -31,15 +31,13 @@ const nodeSql = `
   from pg_dist_placement p join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
   where p.shardid = get_shard_id_for_distribution_column($1::text::regclass, $2::text)`
 
-interface Suspect {
-  tryAgainAt: number
-  isTried: boolean
-}
-
 export function createGate(pool: Pool): Gate {
   const rows = rowsIn(pool)
-  /** The nodes for which a statement has timed out, and none has succeeded since. */
-  const suspects = new Map<string, Suspect>()
+  /**
+   * The nodes for which a statement has timed out, and none has succeeded since: each with the
+   * moment from which one tries it again; Infinity while one does.
+   */
+  const suspects = new Map<string, number>()
 
   async function nodesOf(place: Place | undefined): Promise<string[]> {
     if (place === undefined) return [...suspects.keys()]
@@ -51,18 +49,15 @@ export function createGate(pool: Pool): Gate {
   function enter(nodes: readonly string[]): string[] {
     const tried = nodes.filter((node) => suspects.has(node))
     for (const node of tried) {
-      const suspect = suspects.get(node)
-      if (suspect === undefined) continue
-      if (!suspect.isTried && performance.now() >= suspect.tryAgainAt) continue
+      if (performance.now() >= (suspects.get(node) ?? 0)) continue
       throw new Error(`the node ${node} of Citus does not answer`)
     }
-    for (const node of tried) suspects.set(node, { tryAgainAt: 0, isTried: true })
+    suspect(tried, Infinity)
     return tried
   }
 
-  function suspect(nodes: readonly string[]): void {
-    const tryAgainAt = performance.now() + restMs
-    for (const node of nodes) suspects.set(node, { tryAgainAt, isTried: false })
+  function suspect(nodes: readonly string[], tryAgainAt: number): void {
+    for (const node of nodes) suspects.set(node, tryAgainAt)
   }
 
   return async (place, work) => {
@@ -72,8 +67,8 @@ export function createGate(pool: Pool): Gate {
       for (const node of tried) suspects.delete(node)
       return result
     } catch (error) {
-      if (isTimeout(error)) suspect(place === undefined ? tried : await nodesOf(place))
-      else for (const node of tried) suspects.set(node, { tryAgainAt: 0, isTried: false })
+      if (!isTimeout(error)) suspect(tried, 0)
+      else suspect(place === undefined ? tried : await nodesOf(place), performance.now() + restMs)
       throw error
     }
   }
