@@ -159,7 +159,7 @@ async function distribute(client: Client): Promise<string[]> {
   const done: string[] = []
   const firstOfGroup = new Map<boolean, string>()
   for (const { table, column } of distributedTables) {
-    if (distributed?.has(table) === true) continue
+    if (distributed?.includes(table) === true) continue
     if (column === undefined) {
       await client.query('select create_reference_table($1)', [table])
       done.push(`copied ${table} to every node`)

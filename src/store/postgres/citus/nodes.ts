@@ -10,7 +10,7 @@ interface Citus {
   /** Whether the database is set up so that every new store in it is distributed. */
   readonly isToDistribute: boolean
   /** The names of the tables of the schema that are distributed already, in their order. */
-  readonly tables: ReadonlySet<string>
+  readonly tables: readonly string[]
 }
 
 const citusSql = `
@@ -25,8 +25,7 @@ const citusSql = `
 export async function findCitus(client: Client): Promise<Citus | undefined> {
   const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`)
   if (rowCount === 0) return undefined
-  const { rows } = await client.query<Citus & { readonly tables: readonly string[] }>(citusSql)
-  return rows[0] && { ...rows[0], tables: new Set(rows[0].tables) }
+  return (await client.query<Citus>(citusSql)).rows[0]
 }
 
 /** The kind of a node of Citus; commands that write need its coordinator. */
@@ -35,7 +34,7 @@ export type NodeRole = 'coordinator' | 'worker'
 /** On which node of Citus a session is; undefined if that has not distributed the tables. */
 export async function findNodeRole(client: Client): Promise<NodeRole | undefined> {
   const citus = await findCitus(client)
-  if (citus?.tables.has('companies') !== true) return undefined
+  if (citus?.tables.includes('companies') !== true) return undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
 }
 
