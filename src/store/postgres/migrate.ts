@@ -36,13 +36,11 @@ export async function migrate(
     }
     const isToDistribute = isDistributed || (await findCitus(client))?.isToDistribute === true
     if (isToDistribute) await checkNodes(client, db)
-    done.push(...(await inTransaction(client, db, { onWait }, () => create(client, db, resources))))
-    if (isToDistribute) {
-      done.push(...(await inTransaction(client, db, { onWait }, () => distribute(client))))
-    }
-    if (await lacksList(client, db)) {
-      done.push(...(await inTransaction(client, db, { onWait }, () => copyList(client, db))))
-    }
+    const within = async (work: () => Promise<string[]>) =>
+      done.push(...(await inTransaction(client, db, { onWait }, work)))
+    await within(() => create(client, db, resources))
+    if (isToDistribute) await within(() => distribute(client))
+    if (await lacksList(client, db)) await within(() => copyList(client, db))
     return done
   })
 }
