@@ -155,7 +155,6 @@ async function resourcesWithoutView(
 async function distribute(client: Client): Promise<string[]> {
   const distributed = (await findCitus(client))?.tables
   const done: string[] = []
-  const firstOfGroup = new Map<boolean, string>()
   for (const { table, column } of distributedTables) {
     if (distributed?.includes(table) === true) continue
     if (column === undefined) {
@@ -163,10 +162,9 @@ async function distribute(client: Client): Promise<string[]> {
       done.push(`copied ${table} to every node`)
       continue
     }
-    const isById = column.endsWith('id')
+    const first = column.endsWith('id') ? 'companies' : 'company_names'
     const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
-    await client.query(sql, [table, column, firstOfGroup.get(isById) ?? 'none'])
-    if (!firstOfGroup.has(isById)) firstOfGroup.set(isById, table)
+    await client.query(sql, [table, column, table === first ? 'none' : first])
     done.push(`distributed ${table} by ${column}`)
   }
   return done
