@@ -123,7 +123,7 @@ export function createSnapshots(
   reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change'>,
   forget: () => void,
 ) {
-  const prepare = keepStatements((sql) => prepareRow(db, sql))
+  const prepare = keepStatements(db)
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()

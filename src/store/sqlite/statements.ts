@@ -15,15 +15,13 @@ export function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   return statement
 }
 
-/** Returns a function that prepares each statement when it is first asked for, and keeps it. */
-export function keepStatements(
-  prepare: (sql: string) => StatementSync,
-): (sql: string) => StatementSync {
+/** Returns a `prepareRow` that prepares each statement when it is first asked for, and keeps it. */
+export function keepStatements(db: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>()
   return (sql) => {
     let statement = statements.get(sql)
     if (statement === undefined) {
-      statement = prepare(sql)
+      statement = prepareRow(db, sql)
       statements.set(sql, statement)
     }
     return statement

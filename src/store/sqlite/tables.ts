@@ -3,7 +3,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Values } from '../sql/database.ts'
-import { keepStatements, prepareRow } from './statements.ts'
+import { keepStatements } from './statements.ts'
 import { after } from '../awaitable.ts'
 import {
   type Dialect,
@@ -26,7 +26,7 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 
 /** Reads and writes rows over a connection. */
 export function writerOf(db: DatabaseSync): RowWriter {
-  const prepare = keepStatements((sql) => prepareRow(db, sql))
+  const prepare = keepStatements(db)
   return {
     dialect,
     rows: (sql, ...values) => prepare(sql).all(...values.map(bound)) as never,
