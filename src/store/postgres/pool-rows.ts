@@ -49,22 +49,16 @@ export function rowsIn(pool: Pool): Rows {
   return (text, ...values) => withConnection(pool, (client) => rowsOn(client)(text, ...values))
 }
 
-/** Reads of a database that see one state. */
-export interface Snapshots {
-  /** For work on what every node has. */
-  readonly inSnapshot: InSnapshot
-  /** For work on several companies: their nodes show one state. */
-  readonly acrossNodes: InSnapshot
-  /** For work on what never changes, and on one query: without a transaction. */
-  readonly ofVersions: Snapshot
-}
-
-/** @param even undefined for a store that is not distributed. */
+/**
+ * Makes the reads of a database that see one state.
+ *
+ * @param even undefined for a store that is not distributed.
+ */
 export function createSnapshots(
   pool: Pool,
   reads: Pick<ServingReads, 'change'>,
   even: EvenState | undefined,
-): Snapshots {
+) {
   const ownDialect = even === undefined ? dialect : distributedDialect
   const snapshotOf = (rows: Rows): Snapshot => ({
     ...{ dialect: ownDialect, rows },
@@ -86,10 +80,15 @@ export function createSnapshots(
       }
     })
 
+  const acrossNodes: InSnapshot = (work) =>
+    even === undefined ? inSnapshot(work) : even.during(() => work(ofVersions))
+
   return {
+    /** For work on what every node has. */
     inSnapshot,
-    acrossNodes: (work) =>
-      even === undefined ? inSnapshot(work) : even.during(() => work(ofVersions)),
+    /** For work on several companies: their nodes show one state. */
+    acrossNodes,
+    /** For work on what never changes, and on one query: without a transaction. */
     ofVersions,
   }
 }
