@@ -14,14 +14,6 @@ export interface ServingBounds {
   readonly waitMs: number
 }
 
-/**
- * How long a request's statement waits for a lock, in milliseconds: short enough that requests
- * waiting for its connection still get it in time.
- */
-function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
-  return Math.ceil(Math.min(statementMs, waitMs) / 2)
-}
-
 export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
 
 /** Settings of a session, as for `set`. */
@@ -79,7 +71,8 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
     Client: ClientOfPool as unknown as new () => ClientBase,
     ...clientConfig(db, {
       statement_timeout: statementMs,
-      lock_timeout: lockMsOf(bounds),
+      // Short enough that requests waiting for its connection still get it in time.
+      lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek, so there is no need to plan it again.
       // Citus can have one plan for statements of one table; it says which.
