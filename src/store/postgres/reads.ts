@@ -165,9 +165,12 @@ function readHeadAlone(pool: Pool, { even }: DistributedReading) {
 
     return withConnection(pool, async (client) => {
       const rows = rowsOn(client)
-      // Both are sent before either is answered.
+      // Both are sent before either is answered, and use the connection until both have ended.
       const head = readHead(rows, [listing, companyId, most], wanted > 0)
-      const [found, [row]] = await bothOf(head, rows<[string | null]>(snapshotSql))
+      const showing = rows<[string | null]>(snapshotSql)
+      await Promise.allSettled([head, showing])
+      const found = await head
+      const [row] = await showing
       // A prune may have reached the company's node alone.
       if (found.head === undefined && version !== undefined) return undefined
       const snapshot = row?.[0] ?? null
@@ -194,14 +197,6 @@ function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note
     note(found.registry, found.head?.version, change)
     return found
   }
-}
-
-/** The results of two statements, once both have ended. */
-async function bothOf<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
-  const [first, second] = await Promise.allSettled([a, b])
-  if (first.status === 'rejected') throw first.reason
-  if (second.status === 'rejected') throw second.reason
-  return [first.value, second.value]
 }
 
 function headInRegistryOf(
