@@ -29,15 +29,6 @@ export function createClient(config: ClientConfig): Client {
   return client
 }
 
-/**
- * For the `Client` of a pool, which is called with `new`.
- *
- * @param config that of the pool.
- */
-export function ClientOfPool(config: ClientConfig): Client {
-  return createClient(config)
-}
-
 const dataRow = 'D'.charCodeAt(0)
 const headerLength = 5
 

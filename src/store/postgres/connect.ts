@@ -1,7 +1,7 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
-import { binaryParser, ClientOfPool, createClient } from './binary.ts'
+import { binaryParser, createClient } from './binary.ts'
 import { parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
@@ -68,7 +68,8 @@ const commandSettings: SessionSettings = {
 export function openPool(db: string, bounds: ServingBounds, isDistributed = false): Pool {
   const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
-    Client: ClientOfPool as unknown as new () => ClientBase,
+    // The pool calls it with `new`, which returns what it makes.
+    Client: createClient as unknown as new () => ClientBase,
     ...clientConfig(db, {
       statement_timeout: statementMs,
       // Short enough that requests waiting for its connection still get it in time.
