@@ -1,6 +1,7 @@
 // A connection to SQLite, as used by the logic that both stores share.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { inBatches } from '../listing/tables.ts'
 import type { RegistryDatabase, Database, Row, Values } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { listingReadsOf } from './reads.ts'
@@ -19,16 +20,7 @@ export function databaseOf(db: DatabaseSync): Database {
     dialect,
     run: (sql, values) => Number(prepare(db, sql).run(boundValues(values)).changes),
     rows: (sql, values) => prepare(db, sql).all(boundValues(values)),
-    *batches(sql) {
-      let rows: Row[] = []
-      for (const row of db.prepare(sql).iterate()) {
-        rows.push(row)
-        if (rows.length < batchSize) continue
-        yield rows
-        rows = []
-      }
-      yield rows
-    },
+    batches: (sql) => inBatches<Row>(db.prepare(sql).iterate(), batchSize),
     withKeysLocked: (wait, work) => inTransaction(db, wait, work),
   }
 }
