@@ -24,7 +24,7 @@ export async function beginWriting(db: DatabaseSync, wait: LockWait): Promise<vo
       // With a log, others may read all the same. Without one, nobody may: a server that opened the
       // file before it is written would stall from then on.
       db.exec('begin exclusive')
-      checkPath(db)
+      pathChecks.get(db)?.()
     } catch (error) {
       if (db.isTransaction) db.exec('rollback')
       throw error
@@ -95,7 +95,8 @@ export async function inTransaction<T>(
   }
 }
 
-const checks = new WeakMap<DatabaseSync, () => void>()
+/** The checks of connections that are watched. */
+const pathChecks = new WeakMap<DatabaseSync, () => void>()
 
 /**
  * Watches the path of an open store: a file that another one has replaced can still be read and
@@ -112,11 +113,6 @@ export function watchFile(db: DatabaseSync, advice: string): () => void {
     if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return
     throw new OperatorError(`${path} was replaced ${advice}`)
   }
-  checks.set(db, check)
+  pathChecks.set(db, check)
   return check
-}
-
-/** Checks the path of a connection that is watched. @throws OperatorError with its advice. */
-function checkPath(db: DatabaseSync): void {
-  checks.get(db)?.()
 }
