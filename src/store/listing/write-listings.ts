@@ -17,20 +17,15 @@ export interface MergeContext {
   readonly numbers: SegmentNumbers
 }
 
-/** Numbers new segments. */
-export interface SegmentNumbers {
-  readonly next: () => number
-  /** Keeps the last number in the registry. */
-  readonly note: () => Promise<void>
-}
+export type SegmentNumbers = Awaited<ReturnType<typeof numberSegments>>
 
-export async function numberSegments(tables: ListingTables): Promise<SegmentNumbers> {
+/** Numbers new segments. */
+export async function numberSegments(tables: ListingTables) {
   let last = await tables.lastSegment()
   return {
     next: () => (last += 1),
-    note: async () => {
-      await tables.noteLastSegment(last)
-    },
+    /** Keeps the last number in the registry. */
+    note: () => tables.noteLastSegment(last),
   }
 }
 

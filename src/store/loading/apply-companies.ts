@@ -5,12 +5,13 @@ import { cutSegments, growthOfNew } from '../listing/cut.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import { createOutput, type SegmentNumbers } from '../listing/write-listings.ts'
+import { createOutput } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
 import { digestIn, textIn } from './staging/spool.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
 import { createNameKeeper, type NameKeeper, nameOf } from '../companies/keep-names.ts'
+import { noteNameAttribute } from '../companies/name-attribute.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
@@ -23,11 +24,11 @@ const lengthAtOnce = 1_048_576
 /** Writes what `change` and `removal` hold, and brings names up to date. */
 export async function applyCompanies(
   context: ImportContext,
-  numbers: SegmentNumbers,
-  isRenaming: boolean,
   parts: (part: MergePart) => OnShare,
 ): Promise<void> {
-  const { staging, db, tables } = context
+  const { staging, db, tables, plan, source, version } = context
+  const naming = { source, version, attribute: plan.nameAttribute }
+  const isRenaming = await noteNameAttribute(db, naming)
   const changed = `
     select company_id, max(is_change) from (
       select company_id, 1 as is_change from change
@@ -38,7 +39,7 @@ export async function applyCompanies(
   const { rows: staged, length } = staging.facts
   const most = Math.ceil((lengthAtOnce * Math.max(1, staged)) / Math.max(1, length))
   const atOnce = Math.min(attributesAtOnce, most)
-  const out = createOutput({ tables, version: context.version, numbers }, attributesShape)
+  const out = createOutput(context, attributesShape)
   for (const batch of inBatches(staging.iterate(changed), atOnce)) {
     const companies = batch.map(([company]) => Number(company))
     const said = await readAttributes(tables, companies)

@@ -5,9 +5,10 @@ import { addToCount, isInIdOrder, type ListingShape, parseMeta, shapeOf } from '
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
-import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
+import { createOutput, type Output } from '../listing/write-listings.ts'
 import { decodeEntries, joinTexts, type ListedRecord, noLists } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
+import type { ImportContext } from './context.ts'
 import { createPutReader, type PutKind } from './staging/put-reader.ts'
 import type { CutListing, ListingCutter } from './staging/cut-listings.ts'
 import { companyIdIn, idIn, textIn } from './staging/spool.ts'
@@ -20,14 +21,9 @@ const changesAtOnce = 20_000
 /** How many ids are written at once. */
 const idsAtOnce = 5_000
 
-/** Where changes are written, and what they are. */
-export interface ApplyContext extends MergeContext {
-  readonly staging: Staging
-}
-
 /** Writes what `change` and `removal` hold. */
 export async function applyRecords(
-  context: ApplyContext,
+  context: ImportContext,
   kind: PutKind,
   onShare: OnShare = () => undefined,
 ): Promise<void> {
@@ -56,12 +52,11 @@ export async function applyRecords(
 
 /** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
 export async function applyFirst(
-  context: ApplyContext,
-  shape: ListingShape,
+  context: ImportContext,
   cutter: ListingCutter,
   onShare: OnShare,
 ): Promise<void> {
-  const { staging, tables } = context
+  const { staging, tables, shape } = context
   const out = createOutput(context, shape)
   const cut = cutter.listings()
   let listing = cut.next().value
@@ -115,7 +110,7 @@ function orderRows(
 }
 
 /** Merges the changes into the listings, one company after another. */
-async function mergeAll(context: ApplyContext, kind: PutKind, onShare: OnShare): Promise<void> {
+async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare): Promise<void> {
   const { staging, tables } = context
   const shape = shapeOf(kind.resource)
   const all = staging.iterate(`
@@ -168,7 +163,7 @@ const nothing: Gone = { ids: new Set(), counts: new Map() }
 
 /** The records that listings lose or replace, by company. */
 function readGone(
-  { staging }: ApplyContext,
+  { staging }: ImportContext,
   open: ReadonlyMap<number, OpenListing>,
 ): ReadonlyMap<number, Gone> {
   const gone = new Map<number, Gone>()

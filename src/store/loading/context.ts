@@ -3,24 +3,23 @@
 import { companyColumns } from '../../resources/resource.ts'
 import type { ImportPlan } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { ListingTables, NamingSource } from '../listing/tables.ts'
+import type { NamingSource } from '../listing/tables.ts'
+import { type MergeContext, numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import { readEarlier, sourceId } from '../sql/import-log.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValues } from './staging/temporary-database.ts'
 
-export interface ImportContext {
+export interface ImportContext extends MergeContext {
   readonly plan: ImportPlan
   readonly shape: ListingShape
   readonly staging: Staging
   readonly db: RegistryDatabase
-  readonly tables: ListingTables
   /** The number of the import's source, and all of them. */
   readonly source: number
   readonly sources: ReadonlyMap<number, NamingSource>
   /** Whether nothing of its target has ever been loaded. */
   readonly isFirst: boolean
-  readonly version: number
   /** How many rows had something that is withheld. */
   readonly withheld: number
   /** The day of the extract, in wire form. */
@@ -34,7 +33,9 @@ export async function createContext(
   db: ImportConnection,
   plan: ImportPlan,
   staging: Staging,
-): Promise<Omit<ImportContext, 'withheld'>> {
+  withheld: number,
+): Promise<ImportContext> {
+  const { tables } = db
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
@@ -44,11 +45,11 @@ export async function createContext(
     const row = plan.asOf === undefined ? lastDay?.place : undefined
     plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
   }
-  const sources = await db.tables.sources()
   return {
-    ...{ plan, staging, db, source, sources, version, asOf },
-    tables: db.tables,
-    isFirst: !(await db.tables.hasHeads(target.name)),
+    ...{ plan, staging, db, tables, source, version, withheld, asOf },
+    numbers: await numberSegments(tables),
+    sources: await tables.sources(),
+    isFirst: !(await tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
     values: {
       asOf,

@@ -10,12 +10,10 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
-import { numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
-import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
@@ -53,7 +51,7 @@ export async function beginImport(
     async prepare(onProblem) {
       await db.begin(plan)
       await gate.checkState(db)
-      context = { ...(await createContext(db, plan, staging)), withheld: gate.count() }
+      context = await createContext(db, plan, staging, gate.count())
       return mergeStaged(context, { onProblem, parts })
     },
     async countHeld() {
@@ -100,7 +98,7 @@ async function mergeStaged(
   context: ImportContext,
   { onProblem, parts }: MergeWatch,
 ): Promise<Merged> {
-  const { staging, tables, plan, version, shape, source } = context
+  const { staging, tables, plan, source, numbers } = context
   parts('placing')(0)
   const isInPlace = await areInPlace(context)
   if (isInPlace) await makeById(staging, tables)
@@ -120,17 +118,15 @@ async function mergeStaged(
       : { inserted: staging.facts.rows, updated: 0, removed: 0 }
   const difference = await findDifference(context)
   await writeCompanies(context)
-  const numbers = await numberSegments(tables)
   const { resource } = plan.target
   if (resource === undefined) {
-    await applyCompanies(context, numbers, await isRenamed(context), parts)
+    await applyCompanies(context, parts)
   } else {
     await writeKeys(context)
-    const into = { staging, tables, version, numbers }
-    if (first !== undefined) await applyFirst(into, shape, first, parts('writing'))
-    else await applyRecords(into, { resource, source }, parts('writing'))
+    if (first !== undefined) await applyFirst(context, first, parts('writing'))
+    else await applyRecords(context, { resource, source }, parts('writing'))
   }
-  await appendRecorded(context, recorded, numbers)
+  await appendRecorded(context, recorded)
   await numbers.note()
   return {
     counts: {
@@ -153,10 +149,6 @@ async function mergeStaged(
 function firstListings({ isFirst, staging, source }: ImportContext): ListingCutter | undefined {
   const cut = staging.cut()
   return isFirst && cut?.source === source ? cut : undefined
-}
-
-function isRenamed({ db, source, version, plan }: ImportContext): Promise<boolean> {
-  return noteNameAttribute(db, { source, version, attribute: plan.nameAttribute })
 }
 
 /** Up to so many companies of the import are looked at, to find a forgotten source. */
@@ -206,10 +198,10 @@ async function findAndRecord(
 
 /** Writes the staged records of the changes: all are new, so that nothing has to be compared. */
 async function appendRecorded(
-  { staging, tables, plan, version }: ImportContext,
+  context: ImportContext,
   recorded: Recorded | undefined,
-  numbers: Awaited<ReturnType<typeof numberSegments>>,
 ): Promise<void> {
+  const { staging, tables, plan } = context
   const { recording } = plan
   if (recording === undefined || recorded === undefined || recorded.rows === 0) return
   const { resource } = recording
@@ -221,8 +213,7 @@ async function appendRecorded(
       from stage where seq > $staged`,
     { lastId, staged: staging.staged() },
   )
-  const apply = { staging, tables, version, numbers }
-  await applyRecords(apply, { resource, source: recorded.source })
+  await applyRecords(context, { resource, source: recorded.source })
 }
 
 /** Many companies that a register has not named are probably misnamed. */
