@@ -7,7 +7,7 @@ import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import { createOutput } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
-import { digestIn, textIn } from './staging/spool.ts'
+import { digestIn, textIn, textsIn } from './staging/spool.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
 import { createNameKeeper, type NameKeeper, nameOf } from '../companies/keep-names.ts'
@@ -15,7 +15,7 @@ import { noteNameAttribute } from '../companies/name-attribute.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
-import { readChanged } from './record-differences.ts'
+import { attributeRows, changedCompanies } from './record-differences.ts'
 
 /** How many companies are written at once, and how long their attributes may be together. */
 const attributesAtOnce = 2_000
@@ -29,28 +29,22 @@ export async function applyCompanies(
   const { staging, db, tables, plan, source, version } = context
   const naming = { source, version, attribute: plan.nameAttribute }
   const isRenaming = await noteNameAttribute(db, naming)
-  const changed = `
-    select company_id, max(is_change) from (
-      select company_id, 1 as is_change from change
-      union all select company_id, 0 from removal
-    ) group by company_id order by company_id`
   const last = lastCompany(staging)
   const names = await createNameKeeper(db)
   const { rows: staged, length } = staging.facts
   const most = Math.ceil((lengthAtOnce * Math.max(1, staged)) / Math.max(1, length))
   const atOnce = Math.min(attributesAtOnce, most)
   const out = createOutput(context, attributesShape)
-  for (const batch of inBatches(staging.iterate(changed), atOnce)) {
+  for (const batch of inBatches(staging.iterate(changedCompanies), atOnce)) {
     const companies = batch.map(([company]) => Number(company))
     const said = await readAttributes(tables, companies)
-    const rows = stagedAttributes(context, companies)
+    const rows = attributeRows(staging, companies)
     const now = new Map<number, readonly ListedRecord[]>()
-    for (const [id, isChange] of batch) {
-      const company = Number(id)
+    for (const company of companies) {
       const former = said.get(company) ?? []
       const own = former.find(({ source }) => source === context.source)
       const row = rows.get(company)
-      const record = isChange && row ? changedRecord(context, own, row) : absentRecord(context, own)
+      const record = row ? changedRecord(context, own, row) : absentRecord(context, own)
       const records = [...former.filter((one) => one !== own), record]
       records.sort((a, b) => compareOrder(attributesShape, a, b))
       const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
@@ -87,32 +81,14 @@ async function renameAll({ tables, version }: ImportContext, names: NameKeeper):
   }
 }
 
-interface AttributesRow {
-  readonly digest: Uint8Array
-  readonly content: Uint8Array
-  readonly asOf: string | null
-}
-
-function stagedAttributes(
-  { staging, asOf }: ImportContext,
-  companies: readonly number[],
-): Map<number, AttributesRow> {
-  const rows = new Map<number, AttributesRow>()
-  for (const [[company, , day], row] of readChanged(staging, companies)) {
-    const said = { digest: digestIn(row), content: textIn(row) }
-    rows.set(Number(company), { ...said, asOf: (day as string | null) ?? asOf })
-  }
-  return rows
-}
-
 function changedRecord(
-  { source, version }: ImportContext,
+  { source, version, asOf }: ImportContext,
   own: ListedRecord | undefined,
-  { digest, content, asOf }: AttributesRow,
+  row: Buffer,
 ): ListedRecord {
-  const since = asOf ?? (own === undefined ? null : statementOf(own).asOf)
+  const since = textsIn(row).asOf ?? asOf ?? (own === undefined ? null : statementOf(own).asOf)
   const values = valuesOf({ version, asOf: since, isPresent: true })
-  return { id: source, sort: 0, source, digest, values, text: content }
+  return { id: source, sort: 0, source, digest: digestIn(row), values, text: textIn(row) }
 }
 
 /** Keeps an absent company's last attributes, to be compared when it returns. */

@@ -65,11 +65,11 @@ export async function findDifference(
 
 /** The rows that change what is known, or those of companies at equal distances. */
 const sampled = `
-  select n.company_id, n.id, s.at, s.length from (
-    select company_id, id, seq, dense_rank() over (order by company_id) as n
+  select company_id, id, at, length from (
+    select company_id, id, at, length, dense_rank() over (order by company_id) as n
     from change where is_known and is_staged
-  ) n cross join stage s on s.seq = n.seq where (n.n - 1) % ? = 0
-  order by n.company_id, n.id limit ${comparedMax}`
+  ) where (n - 1) % ? = 0
+  order by company_id, id limit ${comparedMax}`
 
 const keyOf = (company: unknown, id: unknown) => `${String(company)} ${String(id)}`
 

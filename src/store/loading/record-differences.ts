@@ -10,7 +10,7 @@ import { inBatches, type CompanyRow, type SegmentKey } from '../listing/tables.t
 import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
-import { recordText, textIn } from './staging/spool.ts'
+import { recordText, textIn, textsIn } from './staging/spool.ts'
 import type { StagedRowBytes, Staging } from './staging/staging.ts'
 
 const companiesAtOnce = 100
@@ -27,12 +27,8 @@ export async function stageDifferences(
   recordingSource: number,
 ): Promise<number> {
   const { staging, plan } = context
-  const changed = staging.iterate(`
-    select company_id from (
-      select company_id from change union select company_id from removal
-    ) order by company_id`)
   let recorded = 0
-  for (const batch of inBatches(changed, companiesAtOnce)) {
+  for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {
     const ids = batch.map(([company]) => Number(company))
     const companies = await companiesOf(context, ids)
     const differences =
@@ -51,14 +47,24 @@ export async function stageDifferences(
   return recorded
 }
 
-/** The rows that change records of some companies: each with company, id and day. */
-export function readChanged(
+/** The companies of which the merge changes something, in ascending order. */
+export const changedCompanies =
+  'select company_id from change union select company_id from removal order by company_id'
+
+/** The rows that change what the source says about some companies, by company. */
+export function attributeRows(
   staging: Staging,
   companies: readonly number[],
-): Iterable<StagedRowBytes> {
+): ReadonlyMap<number, Buffer> {
+  const changed = readChanged(staging, companies)
+  return new Map(Array.from(changed, ([[company], row]) => [Number(company), row]))
+}
+
+/** The rows that change records of some companies: each with company and id. */
+function readChanged(staging: Staging, companies: readonly number[]): Iterable<StagedRowBytes> {
   return staging.read(
-    `select c.company_id, c.id, s.as_of, s.at, s.length from json_each(?) e
-     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
+    `select c.company_id, c.id, c.at, c.length from json_each(?) e
+     cross join change c on c.company_id = e.value`,
     JSON.stringify(companies),
   )
 }
@@ -94,38 +100,33 @@ async function companyDifferences(
 ): Promise<Difference[]> {
   const ids = companies.map(({ id }) => id)
   const said = await readAttributes(tables, ids)
-  const now = changedTexts(staging, ids, (_, row) => textIn(row))
+  const rows = attributeRows(staging, ids)
   return companies.flatMap((company): Difference[] => {
     const own = said.get(company.id)?.find((one) => one.source === source)
     if (own === undefined) return []
     const before = { isPresent: statementOf(own).isPresent, texts: [textOfBytes(own.text)] }
-    const [row] = now.get(company.id) ?? []
+    const row = rows.get(company.id)
     const named = namesOf(company)
     if (row !== undefined) {
-      const after = { isPresent: true, texts: [row.text] }
-      return [{ ...named, asOf: row.asOf ?? String(asOf), before, after }]
+      const after = { isPresent: true, texts: [textIn(row).toString()] }
+      return [{ ...named, asOf: textsIn(row).asOf ?? String(asOf), before, after }]
     }
     const days = [asOf ?? '', statementOf(own).asOf ?? ''].sort()
     return [{ ...named, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }]
   })
 }
 
-interface ChangedText {
-  readonly id: number
-  readonly text: string
-  readonly asOf: string | null
-}
+/** Texts of records by their ids. */
+type TextsById = Map<number, string>
 
 /** What rows say of records that change in some companies. */
 function changedTexts(
   staging: Staging,
   companies: readonly number[],
-  readText: (id: number, row: Buffer) => Buffer,
-): ReadonlyMap<number, readonly ChangedText[]> {
-  const found = new Map(companies.map((id) => [id, [] as ChangedText[]]))
-  for (const [[company, id, asOf], row] of readChanged(staging, companies)) {
-    const text = readText(Number(id), row).toString()
-    found.get(Number(company))?.push({ id: Number(id), text, asOf: asOf as string | null })
+): ReadonlyMap<number, TextsById> {
+  const found = new Map(companies.map((id): [number, TextsById] => [id, new Map()]))
+  for (const [[company, id], row] of readChanged(staging, companies)) {
+    found.get(Number(company))?.set(Number(id), recordText(Number(id), row).toString())
   }
   return found
 }
@@ -150,16 +151,16 @@ async function listingDifferences(
   const { tables, plan } = context
   const ids = companies.map(({ id }) => id)
   const open = await openListings(tables, plan.target.name, ids)
-  const now = changedTexts(context.staging, ids, recordText)
+  const now = changedTexts(context.staging, ids)
   const differences: Difference[] = []
   for (const company of companies) {
-    const records = new Map<number, string>()
+    const records: TextsById = new Map()
     const keys = keysOf(company.id, open.get(company.id)?.leaves ?? [])
     for await (const { id, text } of ownRecords(context, keys)) {
       records.set(id, textOfBytes(text))
     }
     if (records.size === 0 && !(await wasSighted(context, company.id, recorded))) continue
-    const { before, after } = statesOf(context, company.id, records, now.get(company.id) ?? [])
+    const { before, after } = statesOf(context, company.id, records, now.get(company.id))
     differences.push({
       ...namesOf(company),
       asOf: String(context.asOf),
@@ -184,16 +185,15 @@ async function* ownRecords(
 function statesOf(
   { staging }: ImportContext,
   company: number,
-  before: ReadonlyMap<number, string>,
-  changes: readonly ChangedText[],
+  before: TextsById,
+  changes: TextsById = new Map(),
 ) {
   const after = new Map(before)
   for (const [id] of staging.rows('select id from removal where company_id = ?', company)) {
     after.delete(Number(id))
   }
-  for (const { id, text } of changes) after.set(id, text)
-  const byId = (state: ReadonlyMap<number, string>) =>
-    [...state].sort(([a], [b]) => a - b).map(([, text]) => text)
+  for (const [id, text] of changes) after.set(id, text)
+  const byId = (state: TextsById) => [...state].sort(([a], [b]) => a - b).map(([, text]) => text)
   return { before: byId(before), after: byId(after) }
 }
 
