@@ -198,7 +198,7 @@ test('a long directory has levels, and a change at either end writes few nodes',
   const starts = [0]
   for (const { records } of leaves) starts.push((starts.at(-1) ?? 0) + records)
   for (const offset of [0, 1, 9, 10, 11, 5_000, 123_456, (starts.at(-1) ?? 0) - 1]) {
-    const range = await findRange(directory, offset, 100, read)
+    const range = await findRange(decodeDirectory(directory), offset, 100, read)
     const first = starts.findIndex((start, n) => start <= offset && offset < (starts[n + 1] ?? 0))
     assert.equal(range.first, starts[first])
     assert.equal(range.entries[0]?.segment, leaves[first]?.segment)

@@ -4,7 +4,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
 import { findSpan } from '../changes/find-span.ts'
-import { findRange } from '../listing/directory.ts'
+import { decodeDirectory, findRange } from '../listing/directory.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { SegmentKey } from '../listing/tables.ts'
 import type { Snapshot } from '../sql/database.ts'
@@ -77,10 +77,11 @@ async function findSegments(
   for (let limit = companiesAtFirst; ; limit = Math.min(companiesAtOnce, 2 * limit)) {
     const ids = await tables.companiesWith(listing, { after, limit })
     for (const { companyId, directory, total } of await tables.heads(listing, ids, version)) {
+      const all = decodeDirectory(directory)
+      const read = (nodes: readonly number[]) => tables.entries(companyId, nodes)
       let records = companyId === begin.companyId ? begin.records : 0
       while (records < total) {
-        const read = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-        const { entries } = await findRange(directory, records, recordsAtOnce, read)
+        const { entries } = await findRange(all, records, recordsAtOnce, read)
         if (entries.length === 0) throw new Error(`the listing of company ${companyId} is damaged`)
         for (const entry of entries) {
           if (bytes >= bytesMax) return { keys, counts, next: { companyId, records } }

@@ -35,7 +35,7 @@ export const entriesMax = 256
  * A directory as JSON, so that SQL can follow it, too: the level, then of each entry its segment,
  * records, bytes and largest record.
  */
-export function encodeDirectory({ level, entries }: Directory): string {
+function encodeDirectory({ level, entries }: Directory): string {
   const listed = entries.map(
     ({ segment, records, bytes, largest }) => `[${segment},${records},${bytes},${largest}]`,
   )
@@ -123,7 +123,7 @@ export interface LeafRange {
 }
 
 /** The entries that hold the records from `offset` up to `offset + limit`. */
-export function rangeOfEntries(
+function rangeOfEntries(
   entries: readonly DirectoryEntry[],
   offset: number,
   limit: number,
@@ -144,29 +144,29 @@ export function rangeOfEntries(
 
 /** The segments that hold the records from `offset` up to `offset + limit`, of any level. */
 export function findRange(
-  directory: string,
+  { level, entries }: Directory,
   offset: number,
   limit: number,
   readNodes: ReadNodes,
 ): Awaitable<LeafRange> {
-  const { level, entries } = decodeDirectory(directory)
   const range = rangeOfEntries(entries, offset, limit)
-  return level === 0 ? range : descend(range, level, { offset, limit }, readNodes)
+  if (level === 0) return range
+  const { first } = range
+  return after(readLower({ level, entries: range.entries }, readNodes), (lower) =>
+    after(findRange(lower, offset - first, limit, readNodes), (found) => ({
+      entries: found.entries,
+      first: first + found.first,
+    })),
+  )
 }
 
-/** Goes from nodes of a level below `level` to the segments of a range. */
-function descend(
-  { entries, first }: LeafRange,
-  level: number,
-  range: { readonly offset: number; readonly limit: number },
-  readNodes: ReadNodes,
-): Awaitable<LeafRange> {
-  return after(readNodes(entries.map(({ segment }) => segment)), (nodes) => {
-    const lower = nodes.flatMap((node) => decodeNode(node).entries)
-    const inner = rangeOfEntries(lower, range.offset - first, range.limit)
-    const found = { entries: inner.entries, first: first + inner.first }
-    return level === 1 ? found : descend(found, level - 1, range, readNodes)
-  })
+/** The entries of the nodes that a directory has. */
+function readLower({ level, entries }: Directory, readNodes: ReadNodes): Awaitable<Directory> {
+  if (entries.length === 0) return { level: level - 1, entries }
+  return after(readNodes(entries.map(({ segment }) => segment)), (nodes) => ({
+    level: level - 1,
+    entries: nodes.flatMap((node) => decodeNode(node).entries),
+  }))
 }
 
 /** A node to be stored. */
@@ -253,8 +253,8 @@ export async function differingLeaves(
   present: string | undefined,
   readNodes: ReadNodes,
 ): Promise<DifferingLeaves> {
-  let a = decodeOrEmpty(former)
-  let b = decodeOrEmpty(present)
+  let a = decodeDirectory(former ?? emptyDirectory)
+  let b = decodeDirectory(present ?? emptyDirectory)
   for (;;) {
     if (a.level === b.level) {
       const entries = a.entries
@@ -264,19 +264,9 @@ export async function differingLeaves(
     }
     const level = Math.max(a.level, b.level)
     const [deepA, deepB] = [a.level === level, b.level === level]
-    if (deepA) a = await lowerLevel(a, readNodes)
-    if (deepB) b = await lowerLevel(b, readNodes)
+    if (deepA) a = await readLower(a, readNodes)
+    if (deepB) b = await readLower(b, readNodes)
   }
-}
-
-function decodeOrEmpty(directory: string | undefined): Directory {
-  return directory === undefined ? { level: 0, entries: [] } : decodeDirectory(directory)
-}
-
-async function lowerLevel({ level, entries }: Directory, readNodes: ReadNodes): Promise<Directory> {
-  if (entries.length === 0) return { level: level - 1, entries }
-  const nodes = await readNodes(entries.map(({ segment }) => segment))
-  return { level: level - 1, entries: nodes.flatMap((node) => decodeNode(node).entries) }
 }
 
 /** The entries that are not among others. */

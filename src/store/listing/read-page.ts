@@ -4,7 +4,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { findSeparator, recordSeparator } from '../record-texts.ts'
 import { greatestLimit, type PageRoom } from '../page-size.ts'
-import { findRange, type LeafRange } from './directory.ts'
+import { decodeDirectory, findRange, type LeafRange } from './directory.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
 
 /** Records as they are served. */
@@ -48,7 +48,7 @@ export function readPageTexts(
   }
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
-  const found = findRange(directory, range.offset, end - range.offset, readNodes)
+  const found = findRange(decodeDirectory(directory), range.offset, end - range.offset, readNodes)
   return after(found, (leaves) => {
     if (range.limit * room.widest > room.room && innerBytes(leaves) > room.room) {
       return leftOut(range, room)
