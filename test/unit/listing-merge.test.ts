@@ -96,9 +96,9 @@ function merge(
       read.push(old.indexOf(storedOf(entry)))
       return storedOf(entry).texts
     }
-    return cutRun(shape, part, textsOf).map(({ encoded, count: records, largest }) => {
-      const entry = { segment: (last += 1), records, bytes: encoded.texts.length, largest }
-      return { entry, ...encoded }
+    return cutRun(shape, part, textsOf).map(({ entries, texts, count: records, largest }) => {
+      const entry = { segment: (last += 1), records, bytes: texts.length, largest }
+      return { entry, entries, texts }
     })
   })
   return { listing, read }

@@ -18,8 +18,7 @@ export type Growth = 'front' | 'end' | 'within'
 export const growthOfNew = ({ direction }: ListingShape): Growth =>
   direction === 'descending' ? 'front' : 'end'
 
-export interface CutSegment {
-  readonly encoded: EncodedSegment
+export interface CutSegment extends EncodedSegment {
   readonly count: number
   /** The bytes of the greatest record. */
   readonly largest: number
@@ -38,7 +37,7 @@ export function cutSegments(
   for (let from = 0; from < records.length;) {
     const segment = cutOne(shape, line, from, growth === 'within' ? evenSize(rest) : undefined)
     segments.push(segment)
-    rest -= segment.encoded.texts.length + segment.encoded.entries.length
+    rest -= segment.texts.length + segment.entries.length
     from += segment.count
   }
   return isBackwards ? segments.reverse() : segments
@@ -88,7 +87,7 @@ function cutOne(
     if (bytes <= segmentBytesMax || part.length === 1) {
       let largest = 0
       for (const { text } of part) largest = Math.max(largest, text.length)
-      return { encoded, count: part.length, largest }
+      return { ...encoded, count: part.length, largest }
     }
     max = to - 1
   }

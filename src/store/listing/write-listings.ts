@@ -58,9 +58,9 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
   let heads: HeadRow[] = []
   let bytes = 0
 
-  function addSegment(companyId: number, { encoded, count, largest }: CutSegment): DirectoryEntry {
+  function addSegment(companyId: number, cut: CutSegment): DirectoryEntry {
+    const { entries, texts, count, largest } = cut
     const segment = numbers.next()
-    const { entries, texts } = encoded
     bytes += entries.length + texts.length
     segments.push({ companyId, segment, entries, texts })
     return { segment, records: count, bytes: texts.length, largest }

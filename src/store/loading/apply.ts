@@ -89,9 +89,9 @@ function addListing(shape: ListingShape, listing: CutListing, rows: readonly Row
   const { companyId, meta, segments } = listing
   const records = isInIdOrder(shape) ? rows : orderRows(shape, segments, rows)
   let at = 0
-  const entries = segments.map(({ count, largest, entries: index }) => {
-    const texts = joinTexts(records.slice(at, (at += count)))
-    return out.addSegment(companyId, { count, largest, encoded: { entries: index, texts } })
+  const entries = segments.map((segment) => {
+    const texts = joinTexts(records.slice(at, (at += segment.count)))
+    return out.addSegment(companyId, { ...segment, texts })
   })
   out.addListing({ companyId, meta, entries, known: [] })
 }

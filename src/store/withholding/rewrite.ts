@@ -129,10 +129,10 @@ async function replaceSegment(
     onChanged(record, now === undefined)
   }
   if (!isChanged) return undefined
-  const made = cutSegments(shape, records, 'within').map(({ encoded, count, largest }) => {
+  const made = cutSegments(shape, records, 'within').map(({ entries, texts, count, largest }) => {
     const segment = numbers.next()
-    const entry = { segment, records: count, bytes: encoded.texts.length, largest }
-    return { entry, row: { companyId, segment, ...encoded } }
+    const entry = { segment, records: count, bytes: texts.length, largest }
+    return { entry, row: { companyId, segment, entries, texts } }
   })
   await tables.putSegments(made.map(({ row }) => row))
   return { entries: made.map(({ entry }) => entry), types: typesOf(shape, gone) }

@@ -27,12 +27,7 @@ export interface CutListing {
   readonly companyId: number
   readonly meta: string | null
   readonly records: number
-  readonly segments: readonly StoredCut[]
-}
-
-/** A segment without its texts. */
-interface StoredCut extends Omit<CutSegment, 'encoded'> {
-  readonly entries: Buffer
+  readonly segments: readonly Omit<CutSegment, 'texts'>[]
 }
 
 /** Cuts the listings of a resource. */
@@ -100,19 +95,17 @@ function writeListing(
 ): void {
   const metaBytes = meta === null ? 0 : Buffer.byteLength(meta)
   let length = 20 + metaBytes
-  for (const { encoded } of segments) length += 12 + encoded.entries.length
+  for (const { entries } of segments) length += 12 + entries.length
   const { buffer, from } = file.reserve(length)
   let at = buffer.writeUInt32LE(length, from)
   at = buffer.writeDoubleLE(company, at)
   at = buffer.writeUInt32LE(segments.length, at)
   at = buffer.writeUInt32LE(meta === null ? 0 : metaBytes + 1, at)
   if (meta !== null) at += buffer.write(meta, at)
-  for (const { encoded, count, largest } of segments) {
-    for (const number of [count, largest, encoded.entries.length]) {
-      at = buffer.writeUInt32LE(number, at)
-    }
-    buffer.set(encoded.entries, at)
-    at += encoded.entries.length
+  for (const { entries, count, largest } of segments) {
+    for (const number of [count, largest, entries.length]) at = buffer.writeUInt32LE(number, at)
+    buffer.set(entries, at)
+    at += entries.length
   }
   file.take(length)
 }
