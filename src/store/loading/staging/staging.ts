@@ -43,29 +43,6 @@ export interface StagedFacts {
 /** The columns of a query, and the bytes of the staged row that it has found. */
 export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buffer]
 
-/** Temporary files, deleted when they are closed. */
-export interface Staging extends TemporaryDatabase {
-  readonly facts: StagedFacts
-  /** The listings that the rows are, if they may be the first ones, and all came in their order. */
-  readonly cut: () => ListingCutter | undefined
-  /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
-  read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes>
-  stage(place: Place, row: StagedRow): void
-  /** Stages a refused row, which only identifies its record. */
-  stageRefused(place: Place, row: RefusedRow): void
-  /** The staged rows in the order read, without those that were appended: as `rows` of the file. */
-  spooled(): Iterable<Iterable<SpooledRow>>
-  /** Writes some of them to the table `stage`. */
-  load(places: Iterable<SpoolPlace>): void
-  /** Writes all of them there. */
-  loadAll(): void
-  readonly isLoaded: () => boolean
-  /** The number of the last staged row; appended ones have greater numbers. */
-  readonly staged: () => number
-  /** Adds a record that the store itself has made to the table: it is not compared with others. */
-  append(row: StagedRow): void
-}
-
 /**
  * given         the ids by which rows name companies, and whether they have nothing else
  * companies     the registry's companies that rows name, and those that the import makes
@@ -112,78 +89,37 @@ const tables = `
   ) without rowid;
 `
 
-/**
- * Makes empty temporary files.
- *
- * @param cutter is given the rows, and closed.
- */
-export function openStaging(cutter?: ListingCutter): Staging {
-  const db = openTemporaryDatabase(tables)
-  const stage = createStage(db.insert, cutter)
-  let isLoaded = false
-  return {
-    ...db,
-    ...stage,
-    read(sql, ...values) {
-      const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
-        const [at, length] = columns.slice(-2)
-        return { columns, at: Number(at), length: Number(length) }
-      })
-      return stage.spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
-    },
-    loadAll() {
-      for (const rows of stage.spooled()) for (const row of rows) stage.loadRow(row)
-      isLoaded = true
-    },
-    isLoaded: () => isLoaded,
-    close() {
-      db.close()
-      stage.close()
-    },
-  }
-}
-
 // Records made by the store have no place in a file.
 const nowhere: Place = { file: 0, number: 0 }
 
-function createStage(insert: Staging['insert'], cutter?: ListingCutter) {
+export type Staging = ReturnType<typeof openStaging>
+
+/**
+ * Makes empty temporary files, which are deleted when they are closed.
+ *
+ * @param cutter is given the rows, and closed.
+ */
+export function openStaging(cutter?: ListingCutter) {
+  const db = openTemporaryDatabase(tables)
   const spool = createSpool()
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
     ...{ isSorted: true, ids: noIds(), lastDay: undefined },
   }
-  const note = createNotes(facts, insert)
+  const note = createNotes(facts, db.insert)
   let staged = 0
-
-  function loadRow({ seq, at, bytes }: SpooledRow): void {
-    const { file, number } = placeIn(bytes)
-    const { jurisdiction, identifier, key, sort, asOf } = textsIn(bytes)
-    const company = orNull(companyIdIn(bytes))
-    const id = orNull(idIn(bytes))
-    const isRow = textIn(bytes).length > 0
-    const given = [company, jurisdiction, identifier, id, key, sort, asOf]
-    const found = [identifier === null ? company : null, id]
-    // A copy, since the row may be written when its memory has the next ones.
-    const kept = isRow ? [Buffer.from(digestIn(bytes)), at, bytes.length] : [null, null, null]
-    insert('stage', seq, file, number, ...given, ...found, ...kept)
-  }
-
+  let isLoaded = false
+  const spooled = () => spool.rows(staged)
   return {
+    ...db,
     facts,
-    spool,
-    loadRow,
-    load(places: Iterable<SpoolPlace>): void {
-      for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
-    },
-    append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
-    staged: () => staged,
-    spooled: () => spool.rows(staged),
     stage(place: Place, row: StagedRow): void {
       note(place, row)
       const { bytes } = spool.write(place, row)
       staged += 1
       if (facts.isSorted) cutter?.add(row, bytes)
     },
+    /** Stages a refused row, which only identifies its record. */
     stageRefused(place: Place, row: RefusedRow): void {
       spool.write(place, row)
       staged += 1
@@ -191,16 +127,55 @@ function createStage(insert: Staging['insert'], cutter?: ListingCutter) {
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
+    /** The listings that the rows are, if they may be the first ones, all in their order. */
     cut: () => (facts.isSorted && cutter?.isWhole() === true ? cutter : undefined),
-    close() {
+    /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
+    read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes> {
+      const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
+        const [at, length] = columns.slice(-2)
+        return { columns, at: Number(at), length: Number(length) }
+      })
+      return spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
+    },
+    /** The staged rows in the order read, without appended ones: as `rows` of the file. */
+    spooled,
+    /** Writes some of them to the table `stage`. */
+    load(places: Iterable<SpoolPlace>): void {
+      for (const [{ seq, at }, bytes] of spool.read(places)) loadRow(db, { seq, at, bytes })
+    },
+    /** Writes all of them there. */
+    loadAll(): void {
+      for (const rows of spooled()) for (const row of rows) loadRow(db, row)
+      isLoaded = true
+    },
+    isLoaded: () => isLoaded,
+    /** The number of the last staged row; appended ones have greater numbers. */
+    staged: () => staged,
+    /** Adds a record that the store has made to the table: it is not compared with others. */
+    append: (row: StagedRow) => loadRow(db, spool.write(nowhere, row)),
+    close(): void {
+      db.close()
       spool.close()
       cutter?.close()
     },
   }
 }
 
+function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow): void {
+  const { file, number } = placeIn(bytes)
+  const { jurisdiction, identifier, key, sort, asOf } = textsIn(bytes)
+  const company = orNull(companyIdIn(bytes))
+  const id = orNull(idIn(bytes))
+  const isRow = textIn(bytes).length > 0
+  const given = [company, jurisdiction, identifier, id, key, sort, asOf]
+  const found = [identifier === null ? company : null, id]
+  // A copy, since the row may be written when its memory has the next ones.
+  const kept = isRow ? [Buffer.from(digestIn(bytes)), at, bytes.length] : [null, null, null]
+  insert('stage', seq, file, number, ...given, ...found, ...kept)
+}
+
 /** Notes facts of rows, and the companies that they name by id. */
-function createNotes(facts: StagedFacts, insert: Staging['insert']) {
+function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
   let company = { id: 0, isAlone: false }
   return (place: Place, row: StagedRow): void => {
     const { companyId, companyIdentifier, key, asOf } = row

@@ -6,80 +6,56 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 export type StagedValue = SQLInputValue
 export type StagedValues = Readonly<Record<string, StagedValue>>
 
-/** Its file is deleted when it is closed. */
-export interface TemporaryDatabase {
-  /** Writes a row to a table, at the latest before the next statement runs. */
-  readonly insert: (table: string, ...values: readonly StagedValue[]) => void
-  /** Runs statements in their order, with values by name. */
-  run(sql: string | readonly string[], values?: StagedValues): number
-  /** The rows of a query as arrays of their columns. */
-  readonly rows: (sql: string, ...values: readonly StagedValue[]) => (readonly StagedValue[])[]
-  /** The same, one after another. */
-  readonly iterate: (
-    sql: string,
-    ...values: readonly StagedValue[]
-  ) => Iterable<readonly StagedValue[]>
-  /** The first column of the first row. */
-  value(sql: string, ...values: readonly StagedValue[]): StagedValue | undefined
-  close(): void
-}
+export type TemporaryDatabase = ReturnType<typeof openTemporaryDatabase>
 
-/** @param tables the statements that create its tables. */
-export function openTemporaryDatabase(tables: string): TemporaryDatabase {
+/** @param tables the statements that create its tables; its file is deleted when it is closed. */
+export function openTemporaryDatabase(tables: string) {
   // Without a name, it is a temporary file, of which little is in memory.
   const db = new DatabaseSync('')
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive')
   db.exec('pragma cache_size = -16384; pragma threads = 2; pragma temp_store = file')
   db.exec(tables)
   db.exec('begin')
-  const inserter = createInserter(db)
-  const statements = createStatements(db)
-
-  function rows(sql: string, ...values: readonly StagedValue[]) {
-    inserter.flush()
-    return statements.prepare(sql).all(...values) as unknown as (readonly StagedValue[])[]
-  }
-
-  return {
-    insert: (...row) => inserter.insert(...row),
-    run(sql, values = {}) {
-      inserter.flush()
-      let changed = 0
-      for (const one of typeof sql === 'string' ? [sql] : sql) {
-        changed += Number(statements.prepare(one).run(values).changes)
-      }
-      return changed
-    },
-    rows,
-    iterate(sql, ...values) {
-      inserter.flush()
-      return statements.iterate(sql, ...values)
-    },
-    value: (sql, ...values) => rows(sql, ...values)[0]?.[0],
-    close: () => db.close(),
-  }
-}
-
-function createStatements(db: DatabaseSync) {
+  const { insert, flush } = createInserter(db)
   const prepared = new Map<string, StatementSync>()
-  const make = (sql: string) => {
+
+  function prepare(sql: string): StatementSync {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
     statement.setAllowUnknownNamedParameters(true)
     return statement
   }
+
+  function prepareOnce(sql: string): StatementSync {
+    let statement = prepared.get(sql)
+    if (statement === undefined) prepared.set(sql, (statement = prepare(sql)))
+    return statement
+  }
+
+  function rows(sql: string, ...values: readonly StagedValue[]) {
+    flush()
+    return prepareOnce(sql).all(...values) as unknown as (readonly StagedValue[])[]
+  }
+
   return {
-    prepare(sql: string): StatementSync {
-      let statement = prepared.get(sql)
-      if (statement === undefined) {
-        statement = make(sql)
-        prepared.set(sql, statement)
-      }
-      return statement
+    /** Writes a row to a table, at the latest before the next statement runs. */
+    insert,
+    /** Runs statements in their order, with values by name. */
+    run(sql: string | readonly string[], values: StagedValues = {}): void {
+      flush()
+      for (const one of typeof sql === 'string' ? [sql] : sql) prepareOnce(one).run(values)
     },
-    // A statement of its own: a prepared one can only be at one row.
-    iterate: (sql: string, ...values: readonly StagedValue[]) =>
-      make(sql).iterate(...values) as unknown as Iterable<readonly StagedValue[]>,
+    /** The rows of a query as arrays of their columns. */
+    rows,
+    /** The same, one after another. */
+    iterate(sql: string, ...values: readonly StagedValue[]) {
+      flush()
+      // A statement of its own: a prepared one can only be at one row.
+      return prepare(sql).iterate(...values) as unknown as Iterable<readonly StagedValue[]>
+    },
+    /** The first column of the first row. */
+    value: (sql: string, ...values: readonly StagedValue[]) => rows(sql, ...values)[0]?.[0],
+    close: () => db.close(),
   }
 }
 
@@ -90,22 +66,24 @@ const rowsPerStatement = 16
 function createInserter(db: DatabaseSync) {
   const tablesOf = new Map<string, ReturnType<typeof insertInto>>()
   let isPending = false
-  return {
-    insert(table: string, ...values: readonly StagedValue[]): void {
-      let known = tablesOf.get(table)
-      if (known === undefined) {
-        known = insertInto(db, table, values.length)
-        tablesOf.set(table, known)
-      }
-      isPending = true
-      known.add(values)
-    },
-    flush(): void {
-      if (!isPending) return
-      isPending = false
-      for (const table of tablesOf.values()) table.flush()
-    },
+
+  function insert(table: string, ...values: readonly StagedValue[]): void {
+    let known = tablesOf.get(table)
+    if (known === undefined) {
+      known = insertInto(db, table, values.length)
+      tablesOf.set(table, known)
+    }
+    isPending = true
+    known.add(values)
   }
+
+  function flush(): void {
+    if (!isPending) return
+    isPending = false
+    for (const table of tablesOf.values()) table.flush()
+  }
+
+  return { insert, flush }
 }
 
 function insertInto(db: DatabaseSync, table: string, columns: number) {
