@@ -77,7 +77,7 @@ export async function applyFirst(
     // What is written soon costs little: it does not outlive the young generation.
     await out.flush()
     await tables.putIds(shape.listing, ids)
-    onShare(Math.min(1, (ids.at(-1)?.companyId ?? 0) / staging.facts.ids.companyId))
+    onShare(Math.min(1, (ids.at(-1)?.companyId ?? 0) / staging.facts.greatestCompany))
     await nextTurn()
   }
 }

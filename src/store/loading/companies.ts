@@ -110,7 +110,7 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
   if (plan.knownCompaniesOnly) return
   if (staging.facts.hasNames) {
     const last = await tables.lastCompanyId(assignedIdEnd)
-    const lastId = Math.max(assignedIdMin - 1, staging.facts.ids.companyId, last)
+    const lastId = Math.max(assignedIdMin - 1, staging.facts.greatestCompany, last)
     staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
   }
   // Only a source of companies has to name those that it makes.

@@ -110,7 +110,7 @@ export function* placesOf(
 export function lastCompanyOf(staging: Staging): number {
   return staging.isLoaded()
     ? Number(staging.value('select max(company_id) from stage')) || 1
-    : staging.facts.ids.companyId
+    : staging.facts.greatestCompany
 }
 
 /**

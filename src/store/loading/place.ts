@@ -52,7 +52,7 @@ async function assignIds({ staging, tables, plan, source }: ImportContext): Prom
     }
   }
   const last = await tables.lastId(name, assignedIdEnd)
-  const lastId = Math.max(assignedIdMin - 1, staging.facts.ids.id, last)
+  const lastId = Math.max(assignedIdMin - 1, staging.facts.greatestId, last)
   staging.run(
     `insert into keys
       select s.key, $lastId + row_number() over (order by min(s.seq)), 1 from stage s
@@ -184,7 +184,7 @@ export const dropRefused = 'update stage set digest = null where seq in (select 
 
 /** Refuses what contradicts an earlier row with its id, and drops repetitions. */
 function compareRows({ staging, values }: ImportContext): void {
-  if (staging.facts.ids.isAscending) {
+  if (staging.facts.isAscending) {
     // Then no id comes twice.
     staging.run(dropRefused)
   } else {

@@ -3,7 +3,7 @@
 // that sorts them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import { type StagedIds, noIds, noteIds } from '../../sql/assigned-ids.ts'
+import { assignedIdEnd } from '../../sql/assigned-ids.ts'
 import type { ListingCutter } from './cut-listings.ts'
 import {
   companyIdIn,
@@ -35,7 +35,11 @@ export interface StagedFacts {
   hasKeys: boolean
   /** Whether all rows have ids of companies and records, in ascending order of both. */
   isSorted: boolean
-  readonly ids: StagedIds
+  /** Whether each row's id is greater than that of the row before, as in most extracts. */
+  isAscending: boolean
+  /** The greatest ids in the rows; the ids that the import assigns are greater. */
+  greatestId: number
+  greatestCompany: number
   /** The latest day of a row, in wire form, and the first row with it. */
   lastDay: { readonly asOf: string; readonly place: Place } | undefined
 }
@@ -103,8 +107,8 @@ export function openStaging(cutter?: ListingCutter) {
   const db = openTemporaryDatabase(tables)
   const spool = createSpool()
   const facts: StagedFacts = {
-    ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
-    ...{ isSorted: true, ids: noIds(), lastDay: undefined },
+    ...{ rows: 0, length: 0, hasNames: false, hasKeys: false, isSorted: true },
+    ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: undefined },
   }
   const note = createNotes(facts, db.insert)
   let staged = 0
@@ -176,9 +180,10 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
 
 /** Notes facts of rows, and the companies that they name by id. */
 function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
+  let lastId = 0
   let company = { id: 0, isAlone: false }
   return (place: Place, row: StagedRow): void => {
-    const { companyId, companyIdentifier, key, asOf } = row
+    const { companyId, companyIdentifier, id, key, asOf } = row
     const isAlone = companyIdentifier === null
     facts.rows += 1
     facts.length += row.content.length
@@ -187,11 +192,18 @@ function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
     if (asOf !== null && asOf > (facts.lastDay?.asOf ?? '')) {
       facts.lastDay = { asOf, place: { file: place.file, number: place.number } }
     }
-    noteIds(facts.ids, row)
-    facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= company.id
+    facts.isAscending &&= id !== null && id > lastId
+    lastId = id ?? 0
+    facts.greatestId = greaterId(facts.greatestId, id)
+    facts.greatestCompany = greaterId(facts.greatestCompany, companyId)
+    facts.isSorted &&= facts.isAscending && isAlone && (companyId ?? 0) >= company.id
     if (companyId !== null && (companyId !== company.id || isAlone !== company.isAlone)) {
       insert('given', companyId, Number(isAlone))
       company = { id: companyId, isAlone }
     }
   }
+}
+
+function greaterId(greatest: number, id: number | null): number {
+  return id !== null && id > greatest && id < assignedIdEnd ? id : greatest
 }
