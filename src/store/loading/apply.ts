@@ -28,25 +28,20 @@ export async function applyRecords(
   onShare: OnShare = () => undefined,
 ): Promise<void> {
   const { staging, tables } = context
-  const listing = kind.resource.name
+  const { resource, source } = kind
   await mergeAll(context, kind, onShare)
-  const gone = staging.iterate('select id, company_id from removal order by id, company_id')
-  for (const batch of inBatches(gone, idsAtOnce)) {
-    await tables.dropIds(
-      listing,
-      batch.map(([id, company]) => ({ id: Number(id), companyId: Number(company) })),
-    )
+  for (const gone of listedIds(staging, 'removal', source)) {
+    await tables.dropIds(resource.name, gone)
   }
-  const added = staging.iterate(
-    'select id, company_id from change where not is_known order by id, company_id',
-  )
-  for (const batch of inBatches(added, idsAtOnce)) {
-    await tables.putIds(
-      listing,
-      batch.map(([id, company]) => ({
-        ...{ id: Number(id), companyId: Number(company), source: kind.source },
-      })),
-    )
+  for (const added of listedIds(staging, 'change where not is_known', source)) {
+    await tables.putIds(resource.name, added)
+  }
+}
+
+function* listedIds(staging: Staging, from: string, source: number): Generator<ListedId[]> {
+  const rows = staging.iterate(`select id, company_id from ${from} order by id, company_id`)
+  for (const batch of inBatches(rows, idsAtOnce)) {
+    yield batch.map(([id, company]) => ({ id: Number(id), companyId: Number(company), source }))
   }
 }
 
@@ -147,9 +142,8 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
 
 /** The last company that changes; at least 1. */
 export function lastCompany(staging: Staging): number {
-  const tables = ['change', 'removal']
-  const last = tables.map((table) => Number(staging.value(`select max(company_id) from ${table}`)))
-  return Math.max(1, ...last)
+  const lastIn = (table: string) => Number(staging.value(`select max(company_id) from ${table}`))
+  return Math.max(1, lastIn('change'), lastIn('removal'))
 }
 
 /** What a listing loses or replaces. */
