@@ -67,14 +67,14 @@ export async function findLikeSources(
   if (others.length === 0) return []
   const counts = await countCompanies(tables, sample)
   const own = counts.get(sample.source) ?? 0
+  const sampled = sample.companies.length
   return others
+    .sort(([a], [b]) => a - b)
     .flatMap(([id, { name: source }]) => {
       const companies = counts.get(id)
-      const sampled = sample.companies.length
-      return companies === undefined ? [] : [{ id, like: { source, companies, own, sampled } }]
+      return companies === undefined ? [] : [{ source, companies, own, sampled }]
     })
-    .sort((a, b) => b.like.companies - a.like.companies || a.id - b.id)
-    .map(({ like }) => like)
+    .sort((a, b) => b.companies - a.companies)
 }
 
 /** How many of the companies each source has, by its number. */
