@@ -5,8 +5,7 @@
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { byCodePoint } from '../record-texts.ts'
-import { createFloats, createWords, type Growing } from './growing.ts'
-import type { IndexColumn, SegmentIndex, WantedLists } from './segment.ts'
+import type { IndexColumn, SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import { emptyView, extentOf, type View } from './view.ts'
 
@@ -26,21 +25,6 @@ export interface Scanned {
   readonly keys: Float64Array
   /** The distinct texts by which records are ordered, in no order. */
   readonly texts: readonly string[]
-}
-
-export interface Scan {
-  /** The columns that an index has to have. */
-  readonly columns: readonly number[]
-  /** What it has to have besides. */
-  readonly lists: WantedLists
-  /** Whether it has to be given what the texts of a segment say. */
-  readonly readsTexts: boolean
-  /**
-   * @param segment its number.
-   * @param values those of the order's field in each record, if `readsTexts`.
-   */
-  add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void
-  finish(): Scanned
 }
 
 /** A place in an index: the ids, the order values, or the nth column. */
@@ -64,7 +48,7 @@ export function createScan(
   fields: IndexedFields,
   filters: readonly Filter[],
   sort: SortOrder | undefined,
-): Scan {
+) {
   const tests = filters.map((filter) => createTest(fields, filter))
   const order = sort === undefined || isListingOrder(fields, sort) ? undefined : sort.field
   const ordering = order === undefined ? undefined : placeOf(fields, order)
@@ -73,14 +57,21 @@ export function createScan(
   const ids = createFloats()
   const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
   return {
+    /** The columns that an index has to have. */
     columns: looked.filter((place) => typeof place === 'number'),
+    /** What it has to have besides. */
     lists: {
       ids: keyed !== undefined || looked.includes('id'),
       sorts: looked.includes('sort'),
       sources: false,
     },
+    /** Whether it has to be given what the texts of a segment say. */
     readsTexts: keyed?.readsTexts ?? false,
-    add(index, segment, values) {
+    /**
+     * @param segment its number.
+     * @param values those of the order's field in each record, if `readsTexts`.
+     */
+    add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void {
       const kept = passing(tests, index)
       if (kept === undefined) return
       places.add(index, segment, kept)
@@ -88,7 +79,7 @@ export function createScan(
       addNumbers(ids, kept, index.ids)
       keyed.add(index, kept, values)
     },
-    finish: () => ({
+    finish: (): Scanned => ({
       view: places.take(),
       ids: ids.take(),
       keys: keyed === undefined ? noNumbers : keyed.keys.take(),
@@ -236,12 +227,12 @@ function createKeys(place: Place | undefined) {
   }
 }
 
-function addNumbers(keys: Growing<Float64Array>, kept: Uint8Array, numbers: Float64Array): void {
+function addNumbers(keys: Floats, kept: Uint8Array, numbers: Float64Array): void {
   for (let n = 0; n < kept.length; n++) if (kept[n] === 1) keys.add(numbers[n] ?? NaN)
 }
 
 function addValues(
-  keys: Growing<Float64Array>,
+  keys: Floats,
   texts: Distinct,
   kept: Uint8Array,
   values: readonly unknown[],
@@ -266,5 +257,29 @@ function createDistinct() {
       return code
     },
     all: () => [...codes.keys()],
+  }
+}
+
+type Floats = ReturnType<typeof createFloats>
+const createFloats = () => createList((length) => new Float64Array(length))
+const createWords = () => createList((length) => new Uint32Array(length))
+
+const startLength = 256
+
+/** Makes a list of numbers that grows. */
+function createList<List extends Float64Array | Uint32Array>(make: (length: number) => List) {
+  let list = make(startLength)
+  let length = 0
+  return {
+    add(value: number): void {
+      if (length === list.length) {
+        const longer = make(length * 2)
+        longer.set(list)
+        list = longer
+      }
+      list[length++] = value
+    },
+    /** The numbers, in memory of their own. */
+    take: () => list.slice(0, length) as List,
   }
 }
