@@ -36,47 +36,32 @@ const batchesOf = (companies: Iterable<CompanyRows>) =>
 
 function* byCompany(staging: Staging, sql?: string): Generator<CompanyRows, undefined> {
   let last: CompanyRows | undefined
-  for (const row of sql === undefined ? spooledRows(staging) : selectedRows(staging, sql)) {
-    if (last?.companyId !== row.companyId) {
+  const rows = sql === undefined ? spooledRows(staging) : staging.iterate(sql)
+  for (const row of rows as Iterable<PlacedRow>) {
+    const [companyId, id, seq, digest, at, length, digestFrom = 0] = row
+    if (last?.companyId !== companyId) {
       if (last !== undefined) yield last
-      last = withoutRows(row.companyId)
+      last = withoutRows(companyId)
     }
-    addDigest(last, row.digest, row.digestFrom)
-    last.ids.push(row.id)
-    last.seqs.push(row.seq)
-    last.ats.push(row.at)
-    last.lengths.push(row.length)
+    addDigest(last, digest, digestFrom)
+    last.ids.push(id)
+    last.seqs.push(seq)
+    last.ats.push(at)
+    last.lengths.push(length)
   }
   if (last !== undefined) yield last
 }
 
-interface PlacedRow {
-  readonly companyId: number
-  readonly id: number
-  readonly seq: number
-  /** The bytes of the digest, or those of the row, in which it is. */
-  readonly digest: Uint8Array
-  readonly digestFrom: number
-  readonly at: number
-  readonly length: number
-}
+/** A row, by its company, id and number, with its digest, or bytes in which that begins. */
+type PlacedRow = readonly [
+  ...[companyId: number, id: number, seq: number, digest: Uint8Array],
+  ...[at: number, length: number, digestFrom?: number],
+]
 
 function* spooledRows(staging: Staging): Generator<PlacedRow> {
   for (const rows of staging.spooled()) {
     for (const { seq, at, bytes } of rows) {
-      const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
-      const { length } = bytes
-      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at, length }
-    }
-  }
-}
-
-function* selectedRows(staging: Staging, sql: string): Generator<PlacedRow> {
-  for (const [companyId, id, seq, digest, at, length] of staging.iterate(sql)) {
-    yield {
-      ...{ companyId: companyId as number, id: id as number, seq: seq as number },
-      ...{ digest: digest as Uint8Array, digestFrom: 0 },
-      ...{ at: at as number, length: length as number },
+      yield [companyIdIn(bytes), idIn(bytes), seq, bytes, at, bytes.length, digestAt]
     }
   }
 }
