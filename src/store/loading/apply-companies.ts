@@ -6,7 +6,6 @@ import { compareOrder } from '../listing/merge.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import { createOutput } from '../listing/write-listings.ts'
-import type { OnShare, MergePart } from '../work-watch.ts'
 import { digestIn, textIn, textsIn } from './staging/spool.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
@@ -22,11 +21,8 @@ const attributesAtOnce = 2_000
 const lengthAtOnce = 1_048_576
 
 /** Writes what `change` and `removal` hold, and brings names up to date. */
-export async function applyCompanies(
-  context: ImportContext,
-  parts: (part: MergePart) => OnShare,
-): Promise<void> {
-  const { staging, db, tables, plan, source, version } = context
+export async function applyCompanies(context: ImportContext): Promise<void> {
+  const { staging, db, tables, plan, source, version, parts } = context
   const naming = { source, version, attribute: plan.nameAttribute }
   const isRenaming = await noteNameAttribute(db, naming)
   const last = lastCompany(staging)

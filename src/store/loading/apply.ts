@@ -46,12 +46,9 @@ function* listedIds(staging: Staging, from: string, source: number): Generator<L
 }
 
 /** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
-export async function applyFirst(
-  context: ImportContext,
-  cutter: ListingCutter,
-  onShare: OnShare,
-): Promise<void> {
+export async function applyFirst(context: ImportContext, cutter: ListingCutter): Promise<void> {
   const { staging, tables, shape } = context
+  const onShare = context.parts('writing')
   const out = createOutput(context, shape)
   const cut = cutter.listings()
   let listing = cut.next().value

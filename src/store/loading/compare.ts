@@ -7,7 +7,6 @@ import { type IndexReader, keysOf, openListings, readIndexes } from '../listing/
 import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import type { OnShare } from '../work-watch.ts'
 import {
   allCompanies,
   companiesOfRows,
@@ -19,8 +18,10 @@ import type { ImportContext } from './context.ts'
 import { dropRefused } from './place.ts'
 
 /** Fills `change` and `removal`. */
-export async function findChanges(context: ImportContext, onShare: OnShare): Promise<void> {
+export async function findChanges(context: ImportContext): Promise<void> {
   const { staging, tables, plan, shape, values, isFirst } = context
+  const onShare = context.parts('comparing')
+  onShare(0)
   if (isFirst && staging.isLoaded()) {
     staging.run(takeAll(context))
     return

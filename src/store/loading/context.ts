@@ -7,6 +7,7 @@ import type { NamingSource } from '../listing/tables.ts'
 import { type MergeContext, numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import { readEarlier, sourceId } from '../sql/import-log.ts'
+import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValues } from './staging/temporary-database.ts'
 
@@ -24,6 +25,8 @@ export interface ImportContext extends MergeContext {
   readonly withheld: number
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
+  /** Returns the listener of the progress of a part. */
+  readonly parts: (part: MergePart) => OnShare
   /** What statements on the staged rows take. */
   readonly values: StagedValues
 }
@@ -51,6 +54,7 @@ export async function createContext(
     sources: await tables.sources(),
     isFirst: !(await tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
+    parts: watchParts(target.resource === undefined, plan.onStep),
     values: {
       asOf,
       isAsOfOfRows: Number(plan.asOf === undefined),

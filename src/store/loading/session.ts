@@ -10,10 +10,9 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
-import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
+import { type ImportConnection, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
-import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
@@ -23,7 +22,7 @@ import { areInPlace, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
-import { createListingCutter, type ListingCutter } from './staging/cut-listings.ts'
+import { createListingCutter } from './staging/cut-listings.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
 
@@ -38,8 +37,12 @@ export async function beginImport(
   gate: Gate,
 ): Promise<ImportSession> {
   const staging = openStaging(await cutterFor(db, plan))
-  const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
+
+  function prepared(): ImportContext {
+    if (context === undefined) throw new Error('an import is prepared first')
+    return context
+  }
 
   return {
     stage(place, given) {
@@ -52,20 +55,17 @@ export async function beginImport(
       await db.begin(plan)
       await gate.checkState(db)
       context = await createContext(db, plan, staging, gate.count())
-      return mergeStaged(context, { onProblem, parts })
+      return mergeStaged(context, onProblem)
     },
-    async countHeld() {
-      if (context === undefined) return 0
-      return countLogged(db, plan.target.name, context.source)
-    },
-    findAlike: async () => context && (await findAlike(context)),
+    countHeld: () => countLogged(prepared()),
+    findAlike: () => findAlike(prepared()),
     async commit(committed) {
-      if (context === undefined) throw new Error('an import is prepared before it is committed')
+      const { parts, version } = prepared()
       parts('committing')(0)
-      await logImport(context, committed)
+      await logImport(prepared(), committed)
       await db.commit()
       staging.close()
-      return context.version
+      return version
     },
     async discard() {
       await db.discard()
@@ -82,23 +82,18 @@ async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */
-async function countLogged(db: Database, target: string, source: number): Promise<number> {
+async function countLogged({ db, plan, source }: ImportContext): Promise<number> {
   const sql = `
     select coalesce(sum(inserted - removed), 0) from imports
     where source_id = $source and resource = $target`
-  return Number(await readValue(db, sql, { source, target }))
-}
-
-interface MergeWatch {
-  readonly onProblem: (problem: StagedProblem) => void
-  readonly parts: (part: MergePart) => OnShare
+  return Number(await readValue(db, sql, { source, target: plan.target.name }))
 }
 
 async function mergeStaged(
   context: ImportContext,
-  { onProblem, parts }: MergeWatch,
+  onProblem: (problem: StagedProblem) => void,
 ): Promise<Merged> {
-  const { staging, tables, plan, source, numbers } = context
+  const { staging, tables, plan, source, numbers, parts } = context
   parts('placing')(0)
   const isInPlace = await areInPlace(context)
   if (isInPlace) await makeById(staging, tables)
@@ -108,8 +103,10 @@ async function mergeStaged(
     await placeRows(context)
   }
   await tellLikeSources(context)
-  const first = isInPlace ? firstListings(context) : undefined
-  const recorded = await findAndRecord(context, first !== undefined, parts)
+  // Where nothing has to be compared, the rows are the listings, if their source is as expected.
+  const cut = isInPlace && context.isFirst ? staging.cut() : undefined
+  const first = cut?.source === source ? cut : undefined
+  const recorded = await findAndRecord(context, first !== undefined)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
   const changes =
@@ -120,10 +117,10 @@ async function mergeStaged(
   await writeCompanies(context)
   const { resource } = plan.target
   if (resource === undefined) {
-    await applyCompanies(context, parts)
+    await applyCompanies(context)
   } else {
     await writeKeys(context)
-    if (first !== undefined) await applyFirst(context, first, parts('writing'))
+    if (first !== undefined) await applyFirst(context, first)
     else await applyRecords(context, { resource, source }, parts('writing'))
   }
   await appendRecorded(context, recorded)
@@ -140,15 +137,6 @@ async function mergeStaged(
     difference,
     companiesNamed: await countNamed(context, companiesCreated),
   }
-}
-
-/**
- * The listings that the rows are, if they can be written without a comparison: nothing of their
- * target has ever been loaded.
- */
-function firstListings({ isFirst, staging, source }: ImportContext): ListingCutter | undefined {
-  const cut = staging.cut()
-  return isFirst && cut?.source === source ? cut : undefined
 }
 
 /** Up to so many companies of the import are looked at, to find a forgotten source. */
@@ -182,15 +170,13 @@ interface Recorded {
 async function findAndRecord(
   context: ImportContext,
   isFirst: boolean,
-  parts: MergeWatch['parts'],
 ): Promise<Recorded | undefined> {
-  const { plan, asOf, db } = context
+  const { plan, asOf, db, parts } = context
   const recording = asOf === null ? undefined : plan.recording
   // Changes are recorded from the first load on.
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   if (isFirst) return undefined
-  parts('comparing')(0)
-  await findChanges(context, parts('comparing'))
+  await findChanges(context)
   if (recording === undefined) return undefined
   parts('recording')(0)
   return { source, rows: await stageDifferences(context, recording, source) }
