@@ -83,15 +83,8 @@ const createById = `
 
 /** The ids by which rows name companies, in ascending order. */
 function* givenCompanies(staging: Staging): Generator<number[]> {
-  const sql = `
-    select distinct company_id from given where company_id > ? order by company_id
-    limit ${batchLength}`
-  for (let after = -1; ;) {
-    const ids = staging.rows(sql, after).map(([id]) => Number(id))
-    yield ids
-    if (ids.length < batchLength) return
-    after = ids.at(-1) ?? Infinity
-  }
+  const given = staging.iterate('select distinct company_id from given order by company_id')
+  for (const batch of inBatches(given, batchLength)) yield batch.map(([id]) => Number(id))
 }
 
 /** Creates the companies that rows name by ids alone, of which the registry knows the others. */
