@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
-import { type IndexReader, keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
@@ -121,24 +121,18 @@ async function compareBatch(
   const changed: (readonly [CompanyRows, readonly number[]])[] = []
   const isToLoad = refusedIds !== undefined && !staging.isLoaded()
   for (const rows of batch) {
-    const listed = { read, segments: leavesOf(rows.companyId).length }
-    const found = await compareCompany(context, rows, listed, refusedIds)
+    const indexes = read(leavesOf(rows.companyId).length)
+    const found = await compareCompany(context, rows, indexes, refusedIds)
     if (isToLoad) changed.push([rows, found])
   }
   staging.load(placesOf(changed))
-}
-
-/** A listing: how many segments it has, whose indexes are read next. */
-interface Listed {
-  readonly segments: number
-  readonly read: IndexReader
 }
 
 /** Compares the rows of a company with its listing; returns the places of those that change it. */
 async function compareCompany(
   context: ImportContext,
   rows: CompanyRows,
-  { segments, read }: Listed,
+  indexes: AsyncIterable<SegmentIndex>,
   refusedIds: ReadonlySet<number> | undefined,
 ): Promise<number[]> {
   const { staging, plan, source, shape } = context
@@ -170,7 +164,7 @@ async function compareCompany(
       staging.insert('removal', companyId, id, wasAt(shape, index, n))
     }
   }
-  for await (const index of read(segments)) {
+  for await (const index of indexes) {
     for (let n = 0; n < index.count; n++) compare(index, n)
   }
   for (let at = 0; isGiven && at < isListed.length; at++) {
