@@ -23,6 +23,7 @@ import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
+import type { PutKind } from './staging/put-reader.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
 
@@ -161,8 +162,7 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
 }
 
 /** The records of the changes: the rows in the table after those that were staged. */
-interface Recorded {
-  readonly source: number
+interface Recorded extends PutKind {
   readonly rows: number
 }
 
@@ -179,7 +179,8 @@ async function findAndRecord(
   await findChanges(context)
   if (recording === undefined) return undefined
   parts('recording')(0)
-  return { source, rows: await stageDifferences(context, recording, source) }
+  const rows = await stageDifferences(context, recording, source)
+  return { resource: recording.resource, source, rows }
 }
 
 /** Writes the staged records of the changes: all are new, so that nothing has to be compared. */
@@ -187,11 +188,10 @@ async function appendRecorded(
   context: ImportContext,
   recorded: Recorded | undefined,
 ): Promise<void> {
-  const { staging, tables, plan } = context
-  const { recording } = plan
-  if (recording === undefined || recorded === undefined || recorded.rows === 0) return
-  const { resource } = recording
-  const lastId = Math.max(assignedIdMin - 1, await tables.lastId(resource.name, assignedIdEnd))
+  if (recorded === undefined || recorded.rows === 0) return
+  const { staging, tables } = context
+  const { name } = recorded.resource
+  const lastId = Math.max(assignedIdMin - 1, await tables.lastId(name, assignedIdEnd))
   staging.run(['delete from change', 'delete from removal'])
   staging.run(
     `insert into change
@@ -199,7 +199,7 @@ async function appendRecorded(
       from stage where seq > $staged`,
     { lastId, staged: staging.staged() },
   )
-  await applyRecords(context, { resource, source: recorded.source })
+  await applyRecords(context, recorded)
 }
 
 /** Many companies that a register has not named are probably misnamed. */
