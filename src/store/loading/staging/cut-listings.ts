@@ -20,7 +20,7 @@ import {
   sortOf,
   typesOf,
 } from '../../listing/shape.ts'
-import { companyIdIn, digestIn, fieldsIn, idIn, textIn } from './spool.ts'
+import { companyIdIn, digestIn, idIn, parseFields, textIn } from './spool.ts'
 
 /** A listing that lacks only the texts of its records. */
 export interface CutListing {
@@ -69,7 +69,7 @@ export function createListingCutter(resource: Resource, source: number) {
       bytes += text.length
       isWhole &&= records.length < companyMax.rows && bytes <= companyMax.bytes
       if (!isWhole) return
-      const fields = row.fields ?? fieldsIn(staged)
+      const fields = row.fields ?? parseFields(text)
       const values = readValues(isIdIndexed ? { ...fields, id } : fields)
       const sort = sortOf(shape, row.sort)
       records.push({ id, sort, source, digest: digestIn(staged), values, text })

@@ -38,6 +38,9 @@ const noBytes = Buffer.alloc(0)
 const chunkBytes = 262_144
 /** Rows that are so near to each other are read at once. */
 const gapBytes = 8_192
+/** How many rows are read together, and how many bytes of them. */
+const portionRows = 1_000
+const portionBytes = 4_194_304
 
 /** Makes an empty file, which is deleted when the process ends, if not before. */
 export function createSpool() {
@@ -95,7 +98,7 @@ export function createSpool() {
     *read<T extends Omit<SpoolPlace, 'seq'>>(
       places: Iterable<T>,
     ): Generator<readonly [place: T, row: Buffer]> {
-      for (const portion of inPortions(places)) {
+      for (const portion of inBatches(places, portionRows, ({ length }) => length, portionBytes)) {
         const rows = readPlaces(portion, file.read)
         let n = 0
         for (const place of portion) yield [place, rows[n++] ?? noBytes]
@@ -131,14 +134,6 @@ function readPlaces(
   return found
 }
 
-/** How many rows are read together, and how many bytes of them. */
-const portionRows = 1_000
-const portionBytes = 4_194_304
-
-/** Cuts rows into lists that may be read together. */
-const inPortions = <T extends Pick<SpoolPlace, 'length'>>(places: Iterable<T>) =>
-  inBatches(places, portionRows, ({ length }) => length, portionBytes)
-
 export const companyIdIn = (row: Buffer): number => row.readDoubleLE(companyAt)
 export const idIn = (row: Buffer): number => row.readDoubleLE(idAt)
 export const placeIn = (row: Buffer): Place => ({
@@ -152,9 +147,6 @@ export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, headByte
 export function textIn(row: Buffer): Buffer {
   return row.subarray(headBytes, headBytes + row.readUInt32LE(textLengthAt))
 }
-
-/** The fields of a row's record. */
-export const fieldsIn = (row: Buffer) => parseFields(textIn(row))
 
 /** The fields of a record, by their names on the wire. */
 export const parseFields = (text: Buffer) =>
