@@ -15,16 +15,6 @@ const widthMask = 7
 const two31 = 2_147_483_648
 const two32 = 4_294_967_296
 
-/** What is known of a list before it is written. */
-interface Span {
-  least: number
-  greatest: number
-  nulls: number
-  leastStep: number
-  greatestStep: number
-  isWhole: boolean
-}
-
 let offsets = new Float64Array(1_024)
 
 /** Writes the first numbers of a list; NaN is null. */
@@ -51,7 +41,8 @@ export function writeIntegers(writer: ByteWriter, numbers: Float64Array, count: 
   writeOffsets(writer, span.nulls === 0 ? 0 : hasNulls, [span.least], count, range)
 }
 
-function measure(numbers: Float64Array, count: number): Span {
+/** What has to be known of a list before it is written. */
+function measure(numbers: Float64Array, count: number) {
   let least = Infinity
   let greatest = -Infinity
   let leastStep = Infinity

@@ -155,7 +155,10 @@ export function decodeEntries(
   wanted?: readonly number[],
   lists = allLists,
 ): SegmentIndex {
-  const { reader, count } = openIndex(entries)
+  if (entries[0] !== format) throw new Error('an index of records has an unknown format')
+  const reader = createReader(entries, headBytes)
+  const count = reader.number()
+  if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
   const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
   const wantedLists = 1 + Number(lists.ids) + Number(lists.sorts) + Number(lists.sources)
   const room = createRoom(count, wantedLists + (wanted ?? shape.columns).length)
@@ -186,14 +189,6 @@ function readInto<List extends Float64Array | Uint32Array>(reader: ByteReader, l
 function skipList<List>(reader: ByteReader, count: number, none: List): List {
   skipIntegers(reader, count)
   return none
-}
-
-function openIndex(entries: Uint8Array) {
-  if (entries[0] !== format) throw new Error('an index of records has an unknown format')
-  const reader = createReader(entries, headBytes)
-  const count = reader.number()
-  if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
-  return { reader, count }
 }
 
 const noNumbers = new Float64Array(0)
