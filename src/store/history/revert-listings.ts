@@ -11,13 +11,7 @@ import { emptyDirectory } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { keysOf, readIndexes, readSegments } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
-import {
-  addToCount,
-  attributesShape,
-  type ListingShape,
-  metaOf,
-  parseMeta,
-} from '../listing/shape.ts'
+import { attributesShape, type ListingShape, metaOf } from '../listing/shape.ts'
 import { inBatches, type ListedId, type ListingTables } from '../listing/tables.ts'
 import { mergeListing, type PutReader } from '../listing/merge-listings.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
@@ -92,11 +86,9 @@ async function revertListing(
     out.addHead({ ...(former ?? emptyHead(shape)), companyId, version: context.version })
     return
   }
-  const types = parseMeta(present.head.meta ?? '[]')
-  for (const [type, count] of goneTypes) addToCount(types, type, -count)
   const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
   const read = readIndexes(context.tables, shape, keysOf(companyId, present.leaves))
-  await mergeListing(shape, { companyId, listing: present, read, puts, gone, types }, out)
+  await mergeListing(shape, { companyId, listing: present, read, puts, gone, goneTypes }, out)
 }
 
 function emptyHead(shape: ListingShape) {

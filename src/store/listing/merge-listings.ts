@@ -9,7 +9,7 @@ import type { DirectoryEntry } from './directory.ts'
 import { elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
 import type { IndexReader, OpenListing } from './open-listings.ts'
 import type { ListedRecord, SegmentIndex } from './segment.ts'
-import { addToCount, type ListingShape, metaOf, typesOf } from './shape.ts'
+import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
 import type { Output } from './write-listings.ts'
 
 /** What changes in a listing. */
@@ -21,8 +21,8 @@ interface ListingMerge {
   readonly puts: PutReader
   /** The ids of the records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
-  /** How many of its other records have each type. */
-  readonly types: Map<string, number>
+  /** How many of these have each type. */
+  readonly goneTypes: ReadonlyMap<string, number>
 }
 
 export interface PutReader {
@@ -44,10 +44,12 @@ const recordsAtOnce = 20_000
  */
 export async function mergeListing(
   shape: ListingShape,
-  { companyId, listing, read, puts, gone, types }: ListingMerge,
+  { companyId, listing, read, puts, gone, goneTypes }: ListingMerge,
   out: Output,
 ): Promise<void> {
   const entries: DirectoryEntry[] = []
+  const types = parseMeta(listing?.head.meta ?? '[]')
+  for (const [type, count] of goneTypes) addToCount(types, type, -count)
 
   function mergePart(old: readonly OldSegment[], records: readonly ListedRecord[]): void {
     out.addPart({ companyId, entries, parts: planMerge(shape, old, records, gone) })

@@ -1,7 +1,7 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, isInIdOrder, type ListingShape, parseMeta, shapeOf } from '../listing/shape.ts'
+import { addToCount, isInIdOrder, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
@@ -121,14 +121,11 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
       : new Map<number, OpenListing>()
     const keys = companies.flatMap((id) => keysOf(id, open.get(id)?.leaves ?? []))
     const read = readIndexes(tables, shape, keys)
-    const gone = readGone(context, open)
+    const lost = readLost(context, open)
     for (const companyId of companies) {
-      const listing = open.get(companyId)
-      const types = parseMeta(listing?.head.meta ?? '[]')
-      const { ids, counts } = gone.get(companyId) ?? nothing
-      for (const [type, count] of counts) addToCount(types, type, -count)
-      const merge = { companyId, listing, read, puts: putsOf(companyId), gone: ids, types }
-      await mergeListing(shape, merge, out)
+      const [listing, puts] = [open.get(companyId), putsOf(companyId)]
+      const gone = lost.get(companyId) ?? nothing
+      await mergeListing(shape, { companyId, listing, read, puts, ...gone }, out)
       if (out.isFull()) await out.flush()
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
@@ -144,21 +141,20 @@ export function lastCompany(staging: Staging): number {
 }
 
 /** What a listing loses or replaces. */
-interface Gone {
-  readonly ids: Set<number>
-  /** How many of the records have each type. */
-  readonly counts: Map<string, number>
+interface Lost {
+  readonly gone: Set<number>
+  readonly goneTypes: Map<string, number>
 }
 
-const nothing: Gone = { ids: new Set(), counts: new Map() }
+const nothing: Lost = { gone: new Set(), goneTypes: new Map() }
 
 /** The records that listings lose or replace, by company. */
-function readGone(
+function readLost(
   { staging }: ImportContext,
   open: ReadonlyMap<number, OpenListing>,
-): ReadonlyMap<number, Gone> {
-  const gone = new Map<number, Gone>()
-  if (open.size === 0) return gone
+): ReadonlyMap<number, Lost> {
+  const lost = new Map<number, Lost>()
+  if (open.size === 0) return lost
   const rows = staging.rows(
     `select c.company_id, c.id, c.was from json_each(?1) e
      cross join change c on c.company_id = e.value where c.is_known
@@ -168,10 +164,10 @@ function readGone(
     JSON.stringify([...open.keys()]),
   )
   for (const [company, id, was] of rows) {
-    const own = gone.get(company as number) ?? { ids: new Set(), counts: new Map() }
-    gone.set(company as number, own)
-    own.ids.add(id as number)
-    addToCount(own.counts, was, 1)
+    const own = lost.get(company as number) ?? { gone: new Set(), goneTypes: new Map() }
+    lost.set(company as number, own)
+    own.gone.add(id as number)
+    addToCount(own.goneTypes, was, 1)
   }
-  return gone
+  return lost
 }
