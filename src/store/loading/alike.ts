@@ -5,7 +5,6 @@ import { readAttributes, statementAt } from '../companies/attributes.ts'
 import { type AlikeNames, isRecordingSource, type LikeSource } from '../importing.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
-import type { ListingTables } from '../listing/tables.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import type { SegmentIndex } from '../listing/segment.ts'
 
@@ -48,26 +47,18 @@ const plain = (identifier: string) =>
 /** How many segments of a listing are looked at. */
 const segmentsMax = 4
 
-/** The listings and companies of an import, and the number of its own source. */
-export interface Sample {
-  readonly shape: ListingShape
-  readonly companies: readonly number[]
-  readonly source: number
-}
-
-/** The sources that have companies of a sample, those with the most of them first. */
+/** The other sources that have some companies of an import, those with the most of them first. */
 export async function findLikeSources(
-  tables: ListingTables,
-  sample: Sample,
+  context: ImportContext,
+  sample: readonly number[],
 ): Promise<readonly LikeSource[]> {
-  const sources = [...(await tables.sources())]
-  const others = sources.filter(
-    ([id, { name }]) => id !== sample.source && !isRecordingSource(name),
+  const others = [...context.sources].filter(
+    ([id, { name }]) => id !== context.source && !isRecordingSource(name),
   )
   if (others.length === 0) return []
-  const counts = await countCompanies(tables, sample)
-  const own = counts.get(sample.source) ?? 0
-  const sampled = sample.companies.length
+  const counts = await countCompanies(context, sample)
+  const own = counts.get(context.source) ?? 0
+  const sampled = sample.length
   return others
     .sort(([a], [b]) => a - b)
     .flatMap(([id, { name: source }]) => {
@@ -79,8 +70,8 @@ export async function findLikeSources(
 
 /** How many of the companies each source has, by its number. */
 async function countCompanies(
-  tables: ListingTables,
-  { shape, companies }: Sample,
+  { tables, shape }: ImportContext,
+  companies: readonly number[],
 ): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   const open = await openListings(tables, shape.listing, companies)

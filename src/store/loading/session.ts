@@ -145,7 +145,7 @@ const sampledMax = 1_000
 
 /** Tells an import which other sources have its companies, if its source may be a mistake. */
 async function tellLikeSources(context: ImportContext): Promise<void> {
-  const { db, tables, plan, source, staging, shape } = context
+  const { db, plan, source, staging } = context
   const { isSourceAssumed, onLikeSources } = plan
   if (onLikeSources === undefined) return
   const imports = 'select count(*) from imports where source_id = $source'
@@ -158,7 +158,7 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
     ) limit ${sampledMax}`,
   )
   const companies = sample.map(([company]) => Number(company))
-  onLikeSources(await findLikeSources(tables, { shape, companies, source }))
+  onLikeSources(await findLikeSources(context, companies))
 }
 
 /** The records of the changes: the rows in the table after those that were staged. */
