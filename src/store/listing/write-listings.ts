@@ -5,7 +5,7 @@ import type { CutSegment } from './cut.ts'
 import { buildDirectory, type DirectoryEntry, type KnownNode, totalsOf } from './directory.ts'
 import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
-import type { HeadRow, ListingTables, SegmentRow } from './tables.ts'
+import type { HeadRow, ListingTables, SegmentKey, SegmentRow } from './tables.ts'
 
 /** Segments are written when there are so many bytes of them. */
 const bytesAtOnce = 4_194_304
@@ -54,6 +54,8 @@ interface NewState {
  */
 export function createOutput({ tables, version, numbers }: MergeContext, shape: ListingShape) {
   let steps: (PlannedPart | NewState)[] = []
+  /** The segments whose texts they need. */
+  let needed: SegmentKey[] = []
   let segments: SegmentRow[] = []
   let heads: HeadRow[] = []
   let bytes = 0
@@ -85,11 +87,16 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
 
   return {
     addPart(part: PlannedPart): void {
+      const touched = part.parts.flatMap((one) => ('kept' in one ? [] : one.old))
       const last = steps.at(-1)
       const isBehindOther = last !== undefined && 'parts' in last
       // What needs no texts does not wait: as bytes, records take less memory.
-      if (touchedIn(part).length === 0 && !isBehindOther) return merge(part, new Map())
-      bytes += bytesOf(part)
+      if (touched.length === 0 && !isBehindOther) return merge(part, new Map())
+      for (const { entry, index } of touched) {
+        needed.push({ companyId: part.companyId, segment: entry.segment })
+        bytes += entry.bytes + index.bytes
+      }
+      bytes += putBytesOf(part)
       steps.push(part)
     },
     /** Adds a segment of a listing that is cut already; returns what its directory has of it. */
@@ -99,13 +106,14 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
     addHead: (row: HeadRow) => void heads.push(row),
     isFull: () => bytes > bytesAtOnce,
     async flush(): Promise<void> {
-      const texts = await readTexts(tables, steps)
+      const texts = await readTexts(tables, needed)
       for (const step of steps) {
         if ('parts' in step) merge(step, texts)
         else addHeadOf(step)
       }
       await tables.putHeads(shape.listing, heads, segments)
       steps = []
+      needed = []
       segments = []
       heads = []
       bytes = 0
@@ -116,30 +124,17 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
 /** The texts of segments, by their numbers. */
 type Texts = ReadonlyMap<number, Uint8Array>
 
-/** The segments whose texts are needed. */
-const touchedIn = ({ parts }: PlannedPart) =>
-  parts.flatMap((part) => ('kept' in part ? [] : part.old))
-
-/** About the bytes that a part keeps in memory. */
-function bytesOf(planned: PlannedPart): number {
+/** The bytes of what a part puts into a listing. */
+function putBytesOf({ parts }: PlannedPart): number {
   let bytes = 0
-  for (const { entry, index } of touchedIn(planned)) bytes += entry.bytes + index.bytes
-  for (const part of planned.parts) {
+  for (const part of parts) {
     if ('kept' in part) continue
     for (const { text } of part.puts) bytes += text.length
   }
   return bytes
 }
 
-/** Reads the texts that parts need. */
-async function readTexts(
-  tables: ListingTables,
-  steps: readonly (PlannedPart | NewState)[],
-): Promise<Texts> {
-  const keys = steps.flatMap((step) => {
-    if (!('parts' in step)) return []
-    return touchedIn(step).map(({ entry: { segment } }) => ({ companyId: step.companyId, segment }))
-  })
+async function readTexts(tables: ListingTables, keys: readonly SegmentKey[]): Promise<Texts> {
   const texts = new Map<number, Uint8Array>()
   for (const row of await tables.segments(keys, 'both')) {
     if (row.texts !== null) texts.set(row.segment, row.texts)
