@@ -55,25 +55,20 @@ export function reverse(view: View): View {
   return reorder(view, (n) => last - n)
 }
 
-function slice({ segments, places }: View, { offset, limit }: PageRange): View {
-  return { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
-}
-
 /** Reads up to `limit` records of a view after the first `offset`, if they fit into a page. */
 export function readViewTexts(
   reads: ListingReads,
   companyId: number,
-  view: View,
-  range: PageRange,
+  { segments, places }: View,
+  { offset, limit }: PageRange,
   room: PageRoom,
 ): Awaitable<PageTexts> {
-  const page = slice(view, range)
-  const { limit } = range
+  const page = { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
   if (limit * room.widest > room.room && textBytes(page) > room.room) {
     return { records: [], greatestLimit: greatestLimit(room, limit) }
   }
   const wanted = holdersOf(page)
-  const numbers = wanted.map((holder) => view.segments[2 * holder] ?? 0)
+  const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
     const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
     return { records: cut(page, textOf), greatestLimit: undefined }
