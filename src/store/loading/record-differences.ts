@@ -26,7 +26,8 @@ export async function stageDifferences(
   recording: Recording,
   recordingSource: number,
 ): Promise<number> {
-  const { staging, plan } = context
+  const { staging, tables, plan } = context
+  const earlier = { tables, shape: shapeOf(recording.resource), source: recordingSource }
   let recorded = 0
   for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {
     const ids = batch.map(([company]) => Number(company))
@@ -34,7 +35,7 @@ export async function stageDifferences(
     const differences =
       plan.target.resource === undefined
         ? await companyDifferences(context, companies)
-        : await listingDifferences(context, companies, { recording, recordingSource })
+        : await listingDifferences(context, companies, earlier)
     for (const difference of differences) {
       for (const row of recording.record(difference)) {
         staging.append({ ...row, companyId: difference.companyId })
@@ -137,16 +138,14 @@ const namesOf = ({ id, jurisdiction, identifier }: Named) => ({
   companyIdentifier: identifier,
 })
 
-interface Recorded {
-  readonly recording: Recording
-  readonly recordingSource: number
-}
+/** The records that a source has in listings of a kind. */
+type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 
 /** A listing's records before and after, for companies in which the source had records before. */
 async function listingDifferences(
   context: ImportContext,
   companies: readonly Named[],
-  recorded: Recorded,
+  recorded: SourceRecords,
 ): Promise<Difference[]> {
   const { tables, plan } = context
   const ids = companies.map(({ id }) => id)
@@ -173,7 +172,7 @@ async function listingDifferences(
 
 /** The records that a source has in segments. */
 async function* ownRecords(
-  { tables, shape, source }: Pick<ImportContext, 'tables' | 'shape' | 'source'>,
+  { tables, shape, source }: SourceRecords,
   keys: readonly SegmentKey[],
 ): AsyncGenerator<ListedRecord> {
   for await (const { records } of readSegments(tables, shape, keys, [])) {
@@ -205,12 +204,10 @@ function statesOf(
 async function wasSighted(
   context: ImportContext,
   company: number,
-  { recording, recordingSource }: Recorded,
+  recorded: SourceRecords,
 ): Promise<boolean> {
   const { tables, shape, source, db } = context
-  const { resource } = recording
-  const events = (await openListings(tables, resource.name, [company])).get(company)
-  const recorded = { tables, shape: shapeOf(resource), source: recordingSource }
+  const events = (await openListings(tables, recorded.shape.listing, [company])).get(company)
   const keys = keysOf(company, events?.leaves ?? [])
   if (await hasRecords(ownRecords(recorded, keys))) return true
   const heads = await tables.headsOf(shape.listing, [company])
