@@ -96,7 +96,7 @@ function textOf({ buffer, byteOffset, length }: Uint8Array): string {
 export const emptyDirectory = encodeDirectory({ level: 0, entries: [] })
 
 /** Reads nodes by their numbers, in the order asked for. */
-export type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
+type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
 
 /** All nodes to which a head's directory leads, and the segments, in order. */
 export async function openDirectory(
@@ -170,7 +170,7 @@ function readLower({ level, entries }: Directory, readNodes: ReadNodes): Awaitab
 }
 
 /** A node to be stored. */
-export interface NewNode {
+interface NewNode {
   readonly segment: number
   readonly entries: Buffer
 }

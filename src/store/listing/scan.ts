@@ -10,7 +10,7 @@ import type { ListingShape } from './shape.ts'
 import { emptyView, extentOf, type View } from './view.ts'
 
 /** How the fields of a listing are found in an index. */
-export interface IndexedFields {
+interface IndexedFields {
   readonly shape: ListingShape
   /** The field that the shape has as its order value; `id` if there is none. */
   readonly orderBy: string

@@ -138,7 +138,7 @@ export function joinTexts(records: readonly Pick<ListedRecord, 'text'>[]): Buffe
 }
 
 /** Lists of an index that are decoded; the others are empty then. */
-export type WantedLists = Readonly<Record<'ids' | 'sorts' | 'sources', boolean>>
+type WantedLists = Readonly<Record<'ids' | 'sorts' | 'sources', boolean>>
 
 const allLists: WantedLists = { ids: true, sorts: true, sources: true }
 export const noLists: WantedLists = { ids: false, sorts: false, sources: false }

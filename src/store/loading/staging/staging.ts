@@ -24,7 +24,7 @@ import {
 } from './temporary-database.ts'
 
 /** What is known of the staged rows without reading them again. */
-export interface StagedFacts {
+interface StagedFacts {
   /** The rows that were not refused. */
   rows: number
   /** The length of their contents together, in UTF-16 code units. */
