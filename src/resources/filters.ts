@@ -1,40 +1,38 @@
 // The fields that a store keeps beside a record's text, so that listings can be filtered by them
-// (contract 10.1).
+// (contract 10.1), and their types be counted (contract 3.7).
 
 import { readMoment } from '../text/moment.ts'
 import type { FieldKind } from './field.ts'
 import type { Resource } from './resource.ts'
 
-/** A column with the values of one field. */
-interface FilterColumn {
+/** What is kept of each record, so that nothing has to read its text. */
+export interface ShapeColumn {
   readonly field: string
-  /** Its name; a prefix keeps it apart from the columns that every resource has. */
-  readonly column: string
   /** Text is compared by code point; a timestamp is an integer, in the field's own precision. */
   readonly type: 'text' | 'integer'
 }
 
-export type FilterValue = string | number | null
+type FilterValue = string | number | null
 
 /**
- * The columns of a resource's filters, in the order of its fields. The field by which the resource
- * is ordered has none: every record has that value anyway.
+ * The columns of a resource's filters, in the order of its fields, then that of the types that
+ * `meta` counts, unless it is one of them. The field by which the resource is ordered has none:
+ * every record has that value anyway.
  */
-export function filterColumns({ fields, order }: Resource): readonly FilterColumn[] {
-  return Object.entries(fields)
-    .filter(([field, { filter }]) => filter !== undefined && field !== order.by)
-    .map(([field, { kind }]) => ({
-      field,
-      column: `filter_${field}`,
-      type: kind === 'text' ? 'text' : 'integer',
-    }))
+export function shapeColumns({ fields, order, metaOf }: Resource): readonly ShapeColumn[] {
+  const names = filterFields({ fields }).filter((field) => field !== order.by)
+  const kept = new Set(metaOf === undefined ? names : [...names, metaOf])
+  return [...kept].map((field) => ({
+    field,
+    type: fields[field]?.kind === 'text' ? 'text' : 'integer',
+  }))
 }
 
-/** Makes a function that returns a record's values for `filterColumns`, in the same order. */
-export function filterValuesOf(
+/** Makes a function that returns a record's values for `shapeColumns`, in the same order. */
+export function columnValuesOf(
   resource: Resource,
 ): (record: Readonly<Record<string, unknown>>) => readonly FilterValue[] {
-  const readers = filterColumns(resource).map(({ field }) => ({
+  const readers = shapeColumns(resource).map(({ field }) => ({
     field,
     read: readerOf(resource.fields[field]?.kind),
   }))
@@ -64,7 +62,7 @@ export function sortFields({ fields }: Resource): readonly string[] {
 }
 
 /** The fields by which they can be filtered. */
-export function filterFields({ fields }: Resource): readonly string[] {
+export function filterFields({ fields }: Pick<Resource, 'fields'>): readonly string[] {
   return Object.entries(fields)
     .filter(([, { filter }]) => filter !== undefined)
     .map(([field]) => field)

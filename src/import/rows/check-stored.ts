@@ -1,9 +1,10 @@
 // Compares stored data with what an import would store today: the checks of `dossier verify`.
 
+import { columnValuesOf } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StagedRow } from '../../store/importing.ts'
 import type { StoredChecks } from '../../store/inspecting.ts'
-import { columnValuesOf, shapeOf, sortOf } from '../../store/listing/shape.ts'
+import { shapeOf, sortOf } from '../../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
 import { Refusal, type SourceRow } from '../../files/refusal.ts'

@@ -15,8 +15,9 @@ import {
   skipTexts,
   writeTexts,
 } from './bytes.ts'
+import type { ShapeColumn } from '../../resources/filters.ts'
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
-import type { ListingShape, ShapeColumn } from './shape.ts'
+import type { ListingShape } from './shape.ts'
 
 export type ColumnValue = string | number | null
 

@@ -1,16 +1,10 @@
 // The shape of a listing: how its records are ordered, and what is kept of each beside its text;
 // and its `meta`: how many of its records have each type (contract 3.7).
 
-import { filterColumns, filterValuesOf, type FilterValue } from '../../resources/filters.ts'
+import { shapeColumns, type ShapeColumn } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { readMoment } from '../../text/moment.ts'
 import type { ListedRecord } from './segment.ts'
-
-/** What is kept of each record, so that nothing has to read its text. */
-export interface ShapeColumn {
-  readonly field: string
-  readonly type: 'text' | 'integer'
-}
 
 export interface ListingShape {
   /** The name of a resource, or `companies` for what sources say about a company. */
@@ -38,10 +32,7 @@ export function shapeOf(resource: Resource): ListingShape {
 
 function makeShape(resource: Resource): ListingShape {
   const { name, order, metaOf } = resource
-  const columns: ShapeColumn[] = filterColumns(resource).map(({ field, type }) => ({ field, type }))
-  if (metaOf !== undefined && !columns.some(({ field }) => field === metaOf)) {
-    columns.push({ field: metaOf, type: 'text' })
-  }
+  const columns = shapeColumns(resource)
   const metaColumn = columns.findIndex(({ field }) => field === metaOf)
   return {
     listing: name,
@@ -50,16 +41,6 @@ function makeShape(resource: Resource): ListingShape {
     columns,
     metaColumn: metaColumn < 0 ? undefined : metaColumn,
   }
-}
-
-/** Makes a function that returns a record's values for the columns of its shape, in their order. */
-export function columnValuesOf(
-  resource: Resource,
-): (record: Readonly<Record<string, unknown>>) => readonly FilterValue[] {
-  const read = filterValuesOf(resource)
-  const { metaOf } = resource
-  if (shapeOf(resource).columns.length === filterColumns(resource).length) return read
-  return (record) => [...read(record), (record[metaOf ?? ''] ?? null) as FilterValue]
 }
 
 /** What orders a record before its id, of the timestamp that a resource is ordered by. */

@@ -7,19 +7,13 @@
 // one, the length of the index, the index.
 
 import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
+import { columnValuesOf } from '../../../resources/filters.ts'
 import { metaTypesMax, type Resource } from '../../../resources/resource.ts'
 import type { StagedRow } from '../../importing.ts'
 import { type CutSegment, cutSegments, growthOfNew } from '../../listing/cut.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
-import {
-  columnValuesOf,
-  isInIdOrder,
-  metaOf,
-  shapeOf,
-  sortOf,
-  typesOf,
-} from '../../listing/shape.ts'
+import { isInIdOrder, metaOf, shapeOf, sortOf, typesOf } from '../../listing/shape.ts'
 import { companyIdIn, digestIn, idIn, parseFields, textIn } from './spool.ts'
 
 /** A listing that lacks only the texts of its records. */

@@ -1,11 +1,12 @@
 // The records that an import puts into listings, company by company and in the order of each
 // listing, read from the staging as they are needed.
 
+import { columnValuesOf } from '../../../resources/filters.ts'
 import type { Resource } from '../../../resources/resource.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/merge-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
-import { columnValuesOf, type ListingShape, shapeOf, sortOf } from '../../listing/shape.ts'
+import { type ListingShape, shapeOf, sortOf } from '../../listing/shape.ts'
 import { digestIn, parseFields, recordText, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
