@@ -21,15 +21,21 @@ import { type PlacedRow, readJson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
 
-/** An opened source. Each file is added to `files` when it has been read. */
+/** An opened source. */
 export interface Source {
   readonly unit: 'line' | 'row'
-  readonly files: ImportedFile[]
   readonly batches: AsyncIterable<Rows>
-  /** The names of the columns of its tables, as far as they have been read. */
-  readonly header: ReadonlySet<string>
+  readonly found: Found
+}
+
+/** What reading has found out about the files so far. */
+interface Found {
+  /** Those that have been read. */
+  readonly files: ImportedFile[]
+  /** The names of the columns of tables. */
+  readonly header: Set<string>
   /** The rows of the files that a mapping has read; undefined without one. */
-  rowsOfFiles(): number | undefined
+  rows: number | undefined
 }
 
 /** The options of `openSource`. */
@@ -50,30 +56,23 @@ interface SourceOptions extends ColumnRules {
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
-  const digests: ImportedFile[] = []
-  const found: Found = { rows: undefined, header: new Set() }
+  const found: Found = { files: [], header: new Set(), rows: undefined }
   const batches =
-    mapping === undefined ? readFiles(options, digests, found) : readMapped(options, digests, found)
-  const unit = isByLine ? 'line' : 'row'
-  const { header } = found
-  return { unit, files: digests, batches, header, rowsOfFiles: () => found.rows }
+    mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
+  return { unit: isByLine ? 'line' : 'row', batches, found }
 }
 
-/** Runs `work` with a DuckDB reader and a temporary folder, both made on demand and removed. */
-async function* withReader<T>(
-  { mappingFolders, signal }: SourceOptions,
-  work: (reader: () => Promise<ColumnarReader>, folder: () => string) => AsyncIterable<T>,
-): AsyncGenerator<T> {
+/** A DuckDB reader and a temporary folder, both made on demand and removed at the end. */
+function createTools({ mappingFolders, signal }: SourceOptions) {
   let reader: ColumnarReader | undefined
   let folder: string | undefined
-  try {
-    yield* work(
-      async () => (reader ??= await openColumnarReader(mappingFolders, signal)),
-      () => (folder ??= makeTemporaryFolder('import')),
-    )
-  } finally {
-    await reader?.close()
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  return {
+    openReader: async () => (reader ??= await openColumnarReader(mappingFolders, signal)),
+    folderOf: () => (folder ??= makeTemporaryFolder('import')),
+    async [Symbol.asyncDispose]() {
+      await reader?.close()
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 
@@ -81,41 +80,36 @@ function addHeader({ header }: Found, columns: readonly string[]): void {
   for (const column of columns) header.add(column)
 }
 
-function readFiles(
-  options: SourceOptions,
-  digests: ImportedFile[],
-  found: Found,
-): AsyncGenerator<Rows> {
-  return withReader(options, async function* (openReader, folderOf) {
-    for (const [file, sourceFile] of options.files.entries()) {
-      const digest: FileDigest = { bytes: 0, sha256: '' }
-      const { format } = sourceFile
-      if (format === 'csv' || format === 'tsv') {
-        const { chunks } = await openContent(sourceFile, digest, options)
-        const { header, rows } = await openCsv(sourceFile, chunks)
-        addHeader(found, header.columns)
-        if (!options.showing) checkColumns(sourceFile.name, header.columns, options)
-        const rowOf = rowMaker(header.columns)
-        for await (const some of rows) {
-          yield some.map(({ number, cells, refusal }) => ({
-            ...{ file, number, row: refusal ?? rowOf(cells) },
-          }))
-        }
-      } else if (format === 'ndjson' || format === 'json') {
-        yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
-      } else {
-        const preparing = { folder: folderOf(), digest, reading: options }
-        const prepared = await prepareParquet(sourceFile, preparing)
-        const reader = await openReader()
-        const source = await reader.readFile(prepared)
-        // Shown rows say for themselves what is wrong with their columns.
-        if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
-        yield* numberRows(source, file)
-        for (const path of prepared.paths) rmSync(path, { force: true })
+async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
+  await using tools = createTools(options)
+  for (const [file, sourceFile] of options.files.entries()) {
+    const digest: FileDigest = { bytes: 0, sha256: '' }
+    const { format } = sourceFile
+    if (format === 'csv' || format === 'tsv') {
+      const { chunks } = await openContent(sourceFile, digest, options)
+      const { header, rows } = await openCsv(sourceFile, chunks)
+      addHeader(found, header.columns)
+      if (!options.showing) checkColumns(sourceFile.name, header.columns, options)
+      const rowOf = rowMaker(header.columns)
+      for await (const some of rows) {
+        yield some.map(({ number, cells, refusal }) => ({
+          ...{ file, number, row: refusal ?? rowOf(cells) },
+        }))
       }
-      digests.push({ name: sourceFile.name, ...digest })
+    } else if (format === 'ndjson' || format === 'json') {
+      yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
+    } else {
+      const preparing = { folder: tools.folderOf(), digest, reading: options }
+      const prepared = await prepareParquet(sourceFile, preparing)
+      const reader = await tools.openReader()
+      const source = await reader.readFile(prepared)
+      // Shown rows say for themselves what is wrong with their columns.
+      if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
+      yield* numberRows(source, file)
+      for (const path of prepared.paths) rmSync(path, { force: true })
     }
-  })
+    found.files.push({ name: sourceFile.name, ...digest })
+  }
 }
 
 async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGenerator<Rows> {
@@ -126,39 +120,32 @@ async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGene
   for await (const batch of batches) yield numbered(batch)
 }
 
-/** What reading finds out about the files. */
-interface Found {
-  rows: number | undefined
-  readonly header: Set<string>
-}
-
-function readMapped(
+async function* readMapped(
   options: SourceOptions,
-  digests: ImportedFile[],
+  mapping: string,
   found: Found,
 ): AsyncGenerator<Rows> {
-  return withReader(options, async function* (openReader, folderOf) {
-    const { files, mapping = '', showing } = options
-    const reader = await openReader()
-    const select = await reader.parseMapping(mapping)
-    const prepared: TableFile[] = []
-    const refused: PlacedRow[] = []
-    for (const [at, file] of files.entries()) {
-      const digest: FileDigest = { bytes: 0, sha256: '' }
-      const rows = prepareTable(file, { at, folder: folderOf(), digest, reading: options })
-      // Shown rows come after the columns.
-      const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
-      prepared.push(table)
-      if (table.kind === 'csv') addHeader(found, table.columns)
-      digests.push({ name: file.name, ...digest })
-    }
-    const request = { select, texts: options.texts, showing }
-    const source = await reader.mapFiles(prepared, request)
-    found.rows = source.fileRows
-    checkColumns('the mapping', source.columns, options)
-    yield refused
-    yield* placeRows(source, files)
-  })
+  await using tools = createTools(options)
+  const { files, showing } = options
+  const reader = await tools.openReader()
+  const select = await reader.parseMapping(mapping)
+  const prepared: TableFile[] = []
+  const refused: PlacedRow[] = []
+  for (const [at, file] of files.entries()) {
+    const digest: FileDigest = { bytes: 0, sha256: '' }
+    const rows = prepareTable(file, { at, folder: tools.folderOf(), digest, reading: options })
+    // Shown rows come after the columns.
+    const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
+    prepared.push(table)
+    if (table.kind === 'csv') addHeader(found, table.columns)
+    found.files.push({ name: file.name, ...digest })
+  }
+  const request = { select, texts: options.texts, showing }
+  const source = await reader.mapFiles(prepared, request)
+  found.rows = source.fileRows
+  checkColumns('the mapping', source.columns, options)
+  yield refused
+  yield* placeRows(source, files)
 }
 
 /** Takes the first rows; returns what the generator returns at its end. */

@@ -158,7 +158,7 @@ export async function importFiles(
     const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
     if (isWanted) await judge(request, { session, ...change, log, merged, columns })
     request.signal.throwIfAborted()
-    const { files } = source
+    const { files } = source.found
     const attributes = firstOf(columns, log)
     const version =
       isWanted && !request.isDryRun
@@ -225,7 +225,7 @@ function changeOf(merged: Merged, { read, refused, held, source, columns }: Read
   return {
     counts: { ...counts, read, refused: refused + counts.refused },
     difference: {
-      rowsOfFiles: source.rowsOfFiles(),
+      rowsOfFiles: source.found.rows,
       known: Math.max(held, updated + unchanged + removed),
       ...{ updated, same: columns.same(), ...difference },
     },
@@ -292,7 +292,8 @@ interface Opened {
 /** What the store records of an import. */
 function planOf(request: ImportRequest, { source, log }: Opened) {
   const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
-  const { unit, files } = source
+  const { unit, found } = source
+  const { files } = found
   const known = new Set<string>()
   const isFirst = (attr: string) => request.isFirstRecorded !== true && !known.has(attr)
   return {

@@ -62,6 +62,7 @@ export async function stageRows(
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
   const { session, source, request, problems, columns } = staging
+  const { header } = source.found
   const check = rowChecker(request, staging.latest)
   let read = 0
   let refused = 0
@@ -72,7 +73,7 @@ export async function stageRows(
       const { row, number } = placed
       read += 1
       if (!(row instanceof Refusal)) columns.note(row, number)
-      const checked = row instanceof Refusal ? row : (repeatedHeader(row, source) ?? check(row))
+      const checked = row instanceof Refusal ? row : (repeatedHeader(row, header) ?? check(row))
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)
@@ -90,7 +91,7 @@ export async function stageRows(
 }
 
 /** A row that has the names of its columns: a header, as where files were joined. */
-function repeatedHeader(row: SourceRow, { header }: Source): Refusal | undefined {
+function repeatedHeader(row: SourceRow, header: ReadonlySet<string>): Refusal | undefined {
   if (header.size === 0) return undefined
   let texts = 0
   let names = 0
