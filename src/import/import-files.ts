@@ -33,7 +33,7 @@ import { recordingOf, textChanges } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
 import type { RefusedKind } from './rows/refused-kinds.ts'
 import type { ImportedFile, SourceFile } from '../files/source-file.ts'
-import { collectProblems, type Problems, stageRows, unnamedRow } from './stage-rows.ts'
+import { collectProblems, type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
 /** What to import, and how. */
 export interface ImportRequest {
@@ -140,50 +140,40 @@ export async function importFiles(
   const progress = watchProgress(request)
   const source = openFiles(request, progress.onBytes)
   const columns = collectColumns(isTable(request), request.nulls)
-  const log: Log = { earlier: undefined }
+  const problems = collectProblems(request, source.unit)
+  const course: Course = { request, source, columns, problems, latest, earlier: undefined }
   const session = await store.beginImport({
-    ...planOf(request, { source, columns, log }),
+    ...planOf(course),
     startedAt,
     onStep: progress.onStep,
   })
-  const problems = collectProblems(request, source.unit)
   try {
-    const staging = { session, source, request, problems, latest, columns }
-    const { read, refused, unnamed } = await stageRows(staging, progress.onRows)
+    const { read, refused, unnamed } = await stageRows(session, course, progress.onRows)
     judgeRows(request, read, columns)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const held = await session.countHeld()
-    const change = changeOf(merged, { read, refused, held, source, columns })
+    const change = changeOf(course, merged, { read, refused, held })
     const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted) await judge(request, { session, ...change, log, merged, columns })
+    if (isWanted) await judge(session, course, change, merged)
     request.signal.throwIfAborted()
     const { files } = source.found
-    const attributes = firstOf(columns, log)
+    const attributes = firstOf(course)
     const version =
       isWanted && !request.isDryRun
         ? await session.commit({ ...change, files, attributes })
         : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    return { version, ...change, ...listsOf(problems), files, elapsedMs }
+    return { version, ...change, ...problems.list(), files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
   }
 }
 
-/** What the log says of earlier imports, once the import has begun to merge. */
-interface Log {
-  earlier: Earlier | undefined
-}
-
 const isTable = ({ files }: ImportRequest) =>
   files.some(({ format }) => format === 'csv' || format === 'tsv')
-
-function listsOf({ shown, kinds, unlistedRows }: Problems) {
-  return { problems: shown, kinds: kinds(), unlistedRows: unlistedRows() }
-}
 
 /** Warns of something, or refuses it if that was asked for. */
 function warn(
@@ -215,11 +205,13 @@ interface Read {
   readonly refused: number
   /** The records that the source had before. */
   readonly held: number
-  readonly source: Source
-  readonly columns: Columns
 }
 
-function changeOf(merged: Merged, { read, refused, held, source, columns }: Read): Change {
+function changeOf(
+  { source, columns }: Course,
+  merged: Merged,
+  { read, refused, held }: Read,
+): Change {
   const { difference = noDifference, counts } = merged
   const { updated, unchanged, removed } = counts
   return {
@@ -235,26 +227,20 @@ function changeOf(merged: Merged, { read, refused, held, source, columns }: Read
 const nobody = { count: 0, names: [] }
 const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
 
-interface Judged extends Change {
-  readonly session: ImportSession
-  readonly log: Log
-  readonly merged: Merged
-  readonly columns: Columns
-}
-
 async function judge(
-  request: ImportRequest,
-  { session, counts, difference, log, merged, columns }: Judged,
+  session: ImportSession,
+  { request, columns, earlier }: Course,
+  { counts, difference }: Change,
+  { companiesNamed }: Merged,
 ): Promise<void> {
   const { source, isSnapshot, target, permissions = {} } = request
   try {
     const isAccepted = permissions.accepted === true
-    if (!isAccepted && log.earlier !== undefined) {
+    if (!isAccepted && earlier !== undefined) {
       const isOfCompanies = target.resource === undefined
       const change = { source, isSnapshot, isOfCompanies, counts, difference }
-      await judgeChange(session, { ...change, earlier: log.earlier, columns: columns.names() })
+      await judgeChange(session, { ...change, earlier, columns: columns.names() })
     }
-    const { companiesNamed } = merged
     const told = warningsOf({ counts, source, difference }, { companiesNamed, isAccepted })
     for (const warning of told) warn(request, warning)
   } catch (error) {
@@ -264,7 +250,7 @@ async function judge(
 }
 
 /** The attributes that the source has for the first time. */
-function firstOf(columns: Columns, { earlier }: Log): string[] {
+function firstOf({ columns, earlier }: Course): string[] {
   const known = new Set(earlier?.attributes)
   return columns.names().filter((name) => !known.has(name))
 }
@@ -283,14 +269,9 @@ function openFiles(request: ImportRequest, onBytes: (bytes: number) => void): So
   })
 }
 
-interface Opened {
-  readonly source: Source
-  readonly columns: Columns
-  readonly log: Log
-}
-
 /** What the store records of an import. */
-function planOf(request: ImportRequest, { source, log }: Opened) {
+function planOf(course: Course) {
+  const { request, source } = course
   const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
   const { unit, found } = source
   const { files } = found
@@ -304,7 +285,7 @@ function planOf(request: ImportRequest, { source, log }: Opened) {
     fileNames: request.files.map(({ name }) => name),
     onLikeSources: likeSourceWarner(request),
     onEarlier(earlier: Earlier, day: ExtractDay) {
-      log.earlier = earlier
+      course.earlier = earlier
       for (const name of earlier.attributes) known.add(name)
       refuseOlder(earlier, request, day, unit)
       if (permissions.accepted !== true) {

@@ -1,22 +1,20 @@
 // Checks and stages the rows of an import, and collects those that are refused.
 
-import type { ImportSession, StagedProblem } from '../store/importing.ts'
+import type { Earlier, ImportSession, StagedProblem } from '../store/importing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
-import type { ImportRequest } from './import-files.ts'
+import type { ImportReport, ImportRequest } from './import-files.ts'
 import type { PlacedRow } from '../files/read-json.ts'
 import type { Source } from '../files/read-source.ts'
 import { describeProblem, type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
-import { collectKinds, type RefusedKind } from './rows/refused-kinds.ts'
+import { collectKinds } from './rows/refused-kinds.ts'
 
 const problemsShownMax = 20
 
 /** The refused rows of an import. */
 export interface Problems {
-  readonly shown: Problem[]
-  readonly kinds: () => readonly RefusedKind[]
-  readonly unlistedRows: () => number
+  list(): Pick<ImportReport, 'problems' | 'kinds' | 'unlistedRows'>
   add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
@@ -32,9 +30,7 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): P
     return problem
   }
   return {
-    shown,
-    kinds: () => kinds.list(),
-    unlistedRows: () => kinds.unlistedRows(),
+    list: () => ({ problems: shown, ...kinds.list() }),
     add: ({ file, number, row }, refusal) => {
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
@@ -44,26 +40,27 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): P
   }
 }
 
-/** What staging takes. */
-interface Staging {
-  readonly session: ImportSession
-  readonly source: Source
+/** An import under way. */
+export interface Course {
   readonly request: ImportRequest
+  readonly source: Source
   readonly problems: Problems
   /** The latest day that a row may have; undefined for any. */
   readonly latest: string | undefined
   /** Receives each row as it was read. */
   readonly columns: Columns
+  /** What the log says of earlier imports, once the import has begun to merge. */
+  earlier: Earlier | undefined
 }
 
 /** Checks and stages all rows. */
 export async function stageRows(
-  staging: Staging,
+  session: ImportSession,
+  { request, source, problems, latest, columns }: Course,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
-  const { session, source, request, problems, columns } = staging
   const { header } = source.found
-  const check = rowChecker(request, staging.latest)
+  const check = rowChecker(request, latest)
   let read = 0
   let refused = 0
   let unnamed: Problem | undefined

@@ -28,9 +28,8 @@ export function collectKinds() {
       const isListed = [first, ...others].map(addFault)
       if (!isListed.includes(true)) unlistedRows += 1
     },
-    list: (): readonly RefusedKind[] => [...kinds.values()],
-    /** The number of rows without a fault of a listed kind. */
-    unlistedRows: () => unlistedRows,
+    /** The kinds, and the number of rows without a fault of one of them. */
+    list: () => ({ kinds: [...kinds.values()], unlistedRows }),
   }
 
   /** Whether the fault is of a listed kind. */
