@@ -139,6 +139,8 @@ async function importExtract(
     target,
     files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
     mapping: undefined,
+    mappingFolders: [],
+    texts: { isTrimmed: false, nulls: [] },
     source: 'demo',
     isSnapshot: false,
     asOf: undefined,

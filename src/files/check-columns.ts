@@ -7,18 +7,24 @@ import { nearest } from '../text/nearest.ts'
 
 /** Which columns a source may have, and which it must have. */
 export interface ColumnRules {
-  /** The text of a mapping; undefined if the columns already have the specification's names. */
-  readonly mapping: string | undefined
   /** The columns that a row may have; undefined if all other columns are attributes. */
-  readonly columns: readonly string[] | undefined
+  readonly sourceColumns: readonly string[] | undefined
   /** The columns that a source must have, checked before the first row. */
   readonly requiredColumns: readonly string[]
 }
 
-/** Refuses a source with wrong columns once, rather than each of its rows. */
-export function checkColumns(what: string, columns: readonly string[], options: ColumnRules): void {
-  const known = options.columns
-  const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
+/**
+ * Refuses a source with wrong columns once, rather than each of its rows.
+ *
+ * @param isMapped whether the columns are those that a mapping returns.
+ */
+export function checkColumns(
+  what: string,
+  columns: readonly string[],
+  { sourceColumns: known, requiredColumns }: ColumnRules,
+  isMapped: boolean,
+): void {
+  const places: readonly string[] = isMapped ? placeColumns : []
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
   const headless = columns.some((column) => looksLikeData(column))
     ? '. The first line looks like data, not like names of columns; it needs a header'
@@ -29,15 +35,15 @@ export function checkColumns(what: string, columns: readonly string[], options: 
       return near ? `${column} (did you mean ${near}?)` : column
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
-    const canRename = options.mapping === undefined && headless === ''
+    const canRename = !isMapped && headless === ''
     const advice = canRename ? '; a mapping (--map) can rename them' : ''
     const list = described.join(', ')
     throw new OperatorError(
       `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
     )
   }
-  for (const column of options.requiredColumns) {
-    if (!columns.includes(column)) throw missingColumn(what, column, columns, options, headless)
+  for (const column of requiredColumns) {
+    if (!columns.includes(column)) throw missingColumn(what, column, columns, isMapped, headless)
   }
 }
 
@@ -46,7 +52,7 @@ function missingColumn(
   what: string,
   column: string,
   columns: readonly string[],
-  { mapping }: ColumnRules,
+  isMapped: boolean,
   headless: string,
 ): OperatorError {
   const like = columns.find((name) => name.toLowerCase() === column)
@@ -58,10 +64,9 @@ function missingColumn(
   const fault = `${what} has no column ${column}${found}`
   // A mapping would take the first row for names of columns, too.
   if (headless !== '') return new OperatorError(`${fault}${headless}`)
-  const advice =
-    mapping === undefined
-      ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
-      : `; write ${named} as ${column}`
+  const advice = isMapped
+    ? `; write ${named} as ${column}`
+    : `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
   return new OperatorError(`${fault}${advice}`)
 }
 

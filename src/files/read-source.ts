@@ -15,7 +15,7 @@ import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-fil
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
-import { openContent } from './file-content.ts'
+import { openContent, type Reading } from './file-content.ts'
 import { tooDeep } from './parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
@@ -39,17 +39,17 @@ interface Found {
 }
 
 /** The options of `openSource`. */
-interface SourceOptions extends ColumnRules {
+interface SourceOptions extends Reading {
   readonly files: readonly SourceFile[]
+  /** The text of a mapping; undefined if the columns already have the specification's names. */
+  readonly mapping: string | undefined
+  readonly target: ColumnRules
   /** How texts of the files are prepared for the mapping. */
   readonly texts: TextRules
   /** Folders whose files a mapping may read besides the source. */
   readonly mappingFolders: readonly string[]
   /** Limits a mapping to its first rows, and shows its view; undefined for all rows. */
   readonly showing?: Showing | undefined
-  readonly onBytes: (bytes: number) => void
-  /** Aborts the reading. */
-  readonly signal: AbortSignal
 }
 
 /** Opens a source; reading its batches throws an OperatorError if the source is faulty. */
@@ -82,6 +82,7 @@ function addHeader({ header }: Found, columns: readonly string[]): void {
 
 async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
   await using tools = createTools(options)
+  const { target, showing } = options
   for (const [file, sourceFile] of options.files.entries()) {
     const digest: FileDigest = { bytes: 0, sha256: '' }
     const { format } = sourceFile
@@ -89,7 +90,7 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const { chunks } = await openContent(sourceFile, digest, options)
       const { header, rows } = await openCsv(sourceFile, chunks)
       addHeader(found, header.columns)
-      if (!options.showing) checkColumns(sourceFile.name, header.columns, options)
+      if (!showing) checkColumns(sourceFile.name, header.columns, target, false)
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {
         yield some.map(({ number, cells, refusal }) => ({
@@ -104,7 +105,7 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const reader = await tools.openReader()
       const source = await reader.readFile(prepared)
       // Shown rows say for themselves what is wrong with their columns.
-      if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
+      if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
       yield* numberRows(source, file)
       for (const path of prepared.paths) rmSync(path, { force: true })
     }
@@ -126,7 +127,7 @@ async function* readMapped(
   found: Found,
 ): AsyncGenerator<Rows> {
   await using tools = createTools(options)
-  const { files, showing } = options
+  const { files, target, showing } = options
   const reader = await tools.openReader()
   const select = await reader.parseMapping(mapping)
   const prepared: TableFile[] = []
@@ -143,7 +144,7 @@ async function* readMapped(
   const request = { select, texts: options.texts, showing }
   const source = await reader.mapFiles(prepared, request)
   found.rows = source.fileRows
-  checkColumns('the mapping', source.columns, options)
+  checkColumns('the mapping', source.columns, target, true)
   yield refused
   yield* placeRows(source, files)
 }

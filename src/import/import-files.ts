@@ -28,11 +28,11 @@ import {
 import type { ImportTarget } from './import-target.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
 import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
-import { openSource, type Source } from '../files/read-source.ts'
+import { openSource } from '../files/read-source.ts'
 import { recordingOf, textChanges } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
 import type { RefusedKind } from './rows/refused-kinds.ts'
-import type { ImportedFile, SourceFile } from '../files/source-file.ts'
+import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.ts'
 import { collectProblems, type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
 /** What to import, and how. */
@@ -40,8 +40,8 @@ export interface ImportRequest {
   readonly target: ImportTarget
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
-  /** Folders whose files a mapping may read besides the source files; none by default. */
-  readonly mappingFolders?: readonly string[] | undefined
+  /** Folders whose files a mapping may read besides the source files. */
+  readonly mappingFolders: readonly string[]
   readonly source: string
   /** Whether the source was not named, and may be another one. */
   readonly isSourceAssumed?: boolean
@@ -51,10 +51,8 @@ export interface ImportRequest {
   readonly nameAttribute?: string | undefined
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
-  /** Whether to remove the blanks around texts. */
-  readonly isTrimmed?: boolean
-  /** Texts of the files that mean null; none by default. */
-  readonly nulls?: readonly string[] | undefined
+  /** How the texts of the files are prepared. */
+  readonly texts: TextRules
   /** What is meant, although it looks like a mistake; nothing by default. */
   readonly permissions?: Partial<Permissions>
   readonly knownCompaniesOnly: boolean
@@ -138,8 +136,8 @@ export async function importFiles(
   refuseAncient(request.asOf)
   if (latest !== undefined) refuseFuture(request.asOf, latest)
   const progress = watchProgress(request)
-  const source = openFiles(request, progress.onBytes)
-  const columns = collectColumns(isTable(request), request.nulls)
+  const source = openSource({ ...request, onBytes: progress.onBytes })
+  const columns = collectColumns(isTable(request), request.texts.nulls)
   const problems = collectProblems(request, source.unit)
   const course: Course = { request, source, columns, problems, latest, earlier: undefined }
   const session = await store.beginImport({
@@ -253,20 +251,6 @@ async function judge(
 function firstOf({ columns, earlier }: Course): string[] {
   const known = new Set(earlier?.attributes)
   return columns.names().filter((name) => !known.has(name))
-}
-
-function openFiles(request: ImportRequest, onBytes: (bytes: number) => void): Source {
-  const { target, isTrimmed = false, nulls = [] } = request
-  return openSource({
-    files: request.files,
-    mapping: request.mapping,
-    texts: { isTrimmed, nulls },
-    mappingFolders: request.mappingFolders ?? [],
-    columns: target.sourceColumns,
-    requiredColumns: target.requiredColumns,
-    onBytes,
-    signal: request.signal,
-  })
 }
 
 /** What the store records of an import. */

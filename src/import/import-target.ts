@@ -1,14 +1,11 @@
 // What an import loads, as a value: companies, or a resource's records.
 
+import type { ColumnRules } from '../files/check-columns.ts'
 import type { ListingState, LoadTarget, RefusedRow, StagedRow } from '../store/importing.ts'
 import type { CheckRow } from './rows/check-record.ts'
 import type { SourceRow } from '../files/refusal.ts'
 
-export interface ImportTarget extends LoadTarget {
-  /** The columns that a row may have; undefined if all other columns are attributes. */
-  readonly sourceColumns: readonly string[] | undefined
-  /** The columns that a source must have, checked before the first row. */
-  readonly requiredColumns: readonly string[]
+export interface ImportTarget extends LoadTarget, ColumnRules {
   readonly check: CheckRow
   /** The identity of a refused row; undefined if it has none. */
   identify(row: SourceRow): RefusedRow | undefined

@@ -1,18 +1,17 @@
 // Shows the first rows of a source, checked, without a store: it is how a mapping is written.
 
 import { problemOf, type RowRequest, rowChecker } from './rows/check-rows.ts'
+import type { ImportRequest } from './import-files.ts'
 import { latestMoment } from './guard-rails.ts'
 import { openSource } from '../files/read-source.ts'
 import { type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 
 /** What to show. */
-export interface ShowRequest extends RowRequest {
-  readonly mappingFolders: readonly string[]
+export interface ShowRequest extends RowRequest, Pick<ImportRequest, 'mappingFolders' | 'signal'> {
   /** How many rows. */
   readonly rows: number
   /** Receives the columns of the files, before anything can fail in the mapping. */
   readonly onColumns: (columns: readonly ShownColumn[]) => void
-  readonly signal: AbortSignal
 }
 
 /** A column of the files, and its first values. */
@@ -37,26 +36,17 @@ interface ShownRow {
  * @throws OperatorError if the source cannot be read, or the mapping fails.
  */
 export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
-  const { target, files, mapping, mappingFolders, signal, onColumns } = request
+  const { target, files, mapping, onColumns } = request
   const source = openSource({
-    files,
-    mapping,
-    mappingFolders,
-    texts: { isTrimmed: request.isTrimmed ?? false, nulls: request.nulls ?? [] },
-    columns: target.sourceColumns,
-    requiredColumns: target.requiredColumns,
+    ...request,
     showing: {
       rows: request.rows,
-      onView: (columns, rows) =>
-        onColumns(
-          columnsOf(
-            columns,
-            rows.map((text) => JSON.parse(text) as SourceRow),
-          ),
-        ),
+      onView(columns, texts) {
+        const rows = texts.map((text) => JSON.parse(text) as SourceRow)
+        onColumns(columnsOf(columns, rows))
+      },
     },
     onBytes: () => undefined,
-    signal,
   })
   const check = rowChecker(request, latestMoment(Date.now()))
   const read: SourceRow[] = []

@@ -279,8 +279,7 @@ test('texts that mean null are null, and all texts are trimmed, also in a mappin
     'c.ndjson':
       '{"id":5,"company_id":7,"name":" NULL","registration_number":" x ","holders":[" n/a"," a "]}\n',
   })
-  const nulls = ['NULL', 'n/a']
-  const options = { nulls, isTrimmed: true }
+  const options = { texts: { nulls: ['NULL', 'n/a'], isTrimmed: true } }
   await load('rights', ['a.csv', 'c.ndjson'], options)
   const mapping = `select no as id, 7 as company_id, coalesce(text, 'none') as name,
     case when no = '3' then 'NULL' end as registration_number from source`

@@ -198,7 +198,6 @@ async function findGiven(input: Input, by: UpdateBy | undefined) {
     mapping: found?.sql,
     path: found?.path,
     mappingFolders: findFolders(options['map-read'], found !== undefined),
-    isTrimmed: flags.has('trim'),
-    nulls: values['null'],
+    texts: { isTrimmed: flags.has('trim'), nulls: values['null'] ?? [] },
   }
 }

@@ -7,6 +7,7 @@
 import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
+import type { TextRules } from '../source-file.ts'
 import { type Batch, bounded, readBatches } from './batches.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
@@ -15,7 +16,7 @@ import { parseMapping } from './mapping.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 import { freeNames, parquetExtent, parquetTable, tableOf } from './tables.ts'
-import { type Column, type FileTable, viewSelect, type ViewTexts } from './view.ts'
+import { type Column, type FileTable, viewSelect } from './view.ts'
 
 /** The rows of a columnar or mapped source. */
 export interface ColumnarSource {
@@ -32,7 +33,7 @@ interface MappedSource extends ColumnarSource {
 /** A mapping, and what its view has. */
 interface MappingRequest {
   readonly select: string
-  readonly texts: ViewTexts
+  readonly texts: TextRules
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
   readonly showing: Showing | undefined
 }
@@ -167,7 +168,7 @@ async function openMapping(
 async function createViews(
   { connection }: Database,
   tables: readonly FileTable[],
-  texts: ViewTexts,
+  texts: TextRules,
 ): Promise<string> {
   const names = tables.flatMap(({ columns }) => columns.map(({ name }) => name))
   const line = freeNames(['row line'], names).join()

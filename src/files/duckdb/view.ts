@@ -1,6 +1,7 @@
 // The view `source` of a mapping: the rows of all files, with their places.
 
 import { placeColumns } from '../../resources/resource.ts'
+import type { TextRules } from '../source-file.ts'
 import { literal, quoted } from './database.ts'
 import type { TableFile } from './table-file.ts'
 import { freeNames, rowPlaces } from './tables.ts'
@@ -18,14 +19,6 @@ export interface FileTable {
   readonly columns: readonly Column[]
 }
 
-/** How texts are prepared for a mapping. */
-export interface ViewTexts {
-  /** Whether to remove the blanks around texts. */
-  readonly isTrimmed: boolean
-  /** Texts that are null. */
-  readonly nulls: readonly string[]
-}
-
 // What String.prototype.trim removes.
 const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
@@ -38,7 +31,7 @@ const blanks =
  */
 export function viewSelect(
   { file, table, columns }: FileTable,
-  texts: ViewTexts,
+  texts: TextRules,
   lineColumn: string,
 ): string {
   const own = columns.slice(0, file.kind === 'csv' ? file.columns.length : undefined)
@@ -55,7 +48,7 @@ export function viewSelect(
     ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table}`
 }
 
-function cell({ name, isText }: Column, { isTrimmed, nulls }: ViewTexts): string {
+function cell({ name, isText }: Column, { isTrimmed, nulls }: TextRules): string {
   const column = quoted(name)
   if (!isText || (!isTrimmed && nulls.length === 0)) return column
   const text = isTrimmed ? `trim(${column}, ${literal(blanks)})` : column

@@ -15,7 +15,7 @@ import type { TextRules } from '../../files/source-file.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */
-export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'isTrimmed' | 'nulls'>
+export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
 
 /**
  * How a row is checked: by its target, and for what this import does not permit.
@@ -24,9 +24,9 @@ export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'i
  */
 export function rowChecker(request: RowRequest, latest: string | undefined): CheckRow {
   const { check } = request.target
-  const { isTrimmed = false, nulls = [], mapping } = request
+  const { texts, mapping } = request
   // With a mapping, texts of the files mean null, and not what the mapping makes of them.
-  const prepare = rowPreparer({ isTrimmed, nulls: mapping === undefined ? nulls : [] })
+  const prepare = rowPreparer(mapping === undefined ? texts : { ...texts, nulls: [] })
   const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
   // Only rows of companies may have days of their own.
   if (request.target.resource !== undefined) return prepared

@@ -65,7 +65,7 @@ const letterZ = 0x5a
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
  * @param nulls texts that mean no value.
  */
-export function collectColumns(isTable: boolean, nulls: readonly string[] = []): Columns {
+export function collectColumns(isTable: boolean, nulls: readonly string[]): Columns {
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
   const texts = lookAtTexts(isTable, nulls)
