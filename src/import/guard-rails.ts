@@ -30,15 +30,13 @@ export function latestMoment(now: number): string {
 /** No register has extracts from before: the year was mistyped. */
 const earliest = '1900-01-01T00:00:00Z'
 
-/** @throws OperatorError if the extract's day is in another century. */
-export function refuseAncient(asOf: string | undefined): void {
-  if (asOf === undefined || asOf >= earliest) return
-  throw new OperatorError(`--as-of ${shortMoment(asOf)} is before 1900; check the year`)
-}
-
-/** @throws OperatorError if the extract's day is beyond `latest`. */
-export function refuseFuture(asOf: string | undefined, latest: string): void {
-  if (asOf === undefined || asOf <= latest) return
+/** @throws OperatorError if the extract's day is in another century, or beyond `latest`. */
+export function refuseDay(asOf: string | undefined, latest: string | undefined): void {
+  if (asOf === undefined) return
+  if (asOf < earliest) {
+    throw new OperatorError(`--as-of ${shortMoment(asOf)} is before 1900; check the year`)
+  }
+  if (latest === undefined || asOf <= latest) return
   throw new OperatorError(
     `--as-of ${shortMoment(asOf)} is in the future, and would make every extract until then too ` +
       'old; if it is right, add --future',

@@ -19,8 +19,7 @@ import { refuseRepeated } from './earlier-imports.ts'
 import {
   latestMoment,
   type Permissions,
-  refuseAncient,
-  refuseFuture,
+  refuseDay,
   refuseNoRows,
   warnOfForgottenSource,
   warnOfMisspeltSource,
@@ -133,8 +132,7 @@ export async function importFiles(
   const startedAt = Date.now()
   const { permissions = {} } = request
   const latest = permissions.future === true ? undefined : latestMoment(startedAt)
-  refuseAncient(request.asOf)
-  if (latest !== undefined) refuseFuture(request.asOf, latest)
+  refuseDay(request.asOf, latest)
   const progress = watchProgress(request)
   const source = openSource({ ...request, onBytes: progress.onBytes })
   const columns = collectColumns(isTable(request), request.texts.nulls)
