@@ -24,7 +24,7 @@ import {
   warnOfForgottenSource,
   warnOfMisspeltSource,
 } from './guard-rails.ts'
-import type { ImportTarget } from './import-target.ts'
+import type { ImportTarget } from './import-targets.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
 import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
 import { openSource } from '../files/read-source.ts'

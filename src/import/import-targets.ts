@@ -1,15 +1,48 @@
-// All that can be imported. To add a kind, define a value like these and list it at the end.
+// What an import loads, as a value: companies, or a resource's records. To add a kind, define a
+// value like these and list it at the end.
 
+import type { ColumnRules } from '../files/check-columns.ts'
+import type { SourceRow } from '../files/refusal.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { ListingState, LoadTarget, RefusedRow, StagedRow } from '../store/importing.ts'
 import {
   checkCompany,
   companyIdentity,
   companyNameColumns,
   companyRow,
 } from './rows/check-company.ts'
-import { checkRecord, recordColumns, recordIdentity, recordRow } from './rows/check-record.ts'
-import type { ImportTarget } from './import-target.ts'
+import {
+  checkRecord,
+  type CheckRow,
+  recordColumns,
+  recordIdentity,
+  recordRow,
+} from './rows/check-record.ts'
 import { companyChanges, listingChanges } from './record-changes.ts'
+
+export interface ImportTarget extends LoadTarget, ColumnRules {
+  readonly check: CheckRow
+  /** The identity of a refused row; undefined if it has none. */
+  identify(row: SourceRow): RefusedRow | undefined
+  /** A checked row, in the columns of a source. */
+  rowOf(staged: StagedRow): SourceRow
+  /** How its changes are recorded; undefined if it has no history. */
+  readonly history: ImportHistory | undefined
+}
+
+/** How an import's changes to a company become events. */
+interface ImportHistory {
+  /** Whether changes are recorded only on request; otherwise they are whenever a day is known. */
+  readonly isOptional: boolean
+  changesOf(before: ListingState, after: ListingState): Change[]
+}
+
+/** A change of one attribute; null for no value. */
+export interface Change {
+  readonly attr: string
+  readonly before: string | null
+  readonly after: string | null
+}
 
 /** Companies and their attributes. */
 export const companies: ImportTarget = {
@@ -24,7 +57,7 @@ export const companies: ImportTarget = {
 }
 
 /** The records of a resource. */
-export function recordsOf(resource: Resource): ImportTarget {
+function recordsOf(resource: Resource): ImportTarget {
   const { history } = resource
   return {
     name: resource.name,
@@ -34,7 +67,10 @@ export function recordsOf(resource: Resource): ImportTarget {
     check: checkRecord(resource),
     identify: recordIdentity,
     rowOf: recordRow,
-    history: history && { isOptional: true, changesOf: listingChanges(history) },
+    history: history && {
+      isOptional: true,
+      changesOf: (before, after) => listingChanges(history, before, after),
+    },
   }
 }
 

@@ -12,7 +12,7 @@ import { OperatorError } from '../config/operator-error.ts'
 import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
 import { byCodePoint } from '../store/record-texts.ts'
 import { checkRecord } from './rows/check-record.ts'
-import type { Change, ImportTarget } from './import-target.ts'
+import type { Change, ImportTarget } from './import-targets.ts'
 import { Refusal } from '../files/refusal.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -29,7 +29,7 @@ export function recordingOf(
   { name, history }: Pick<ImportTarget, 'name' | 'history'>,
   resource: Resource,
   source: string,
-  isFirst: (attr: string) => boolean = () => false,
+  isFirst: (attr: string) => boolean,
 ): Recording | undefined {
   const { changeFields } = resource
   if (changeFields === undefined || history === undefined) return undefined
@@ -96,11 +96,6 @@ export function textChanges(before: string, after: string): Change[] {
 const textIn = (row: Row, attr: string) =>
   Object.hasOwn(row, attr) ? attributeText(row[attr]) : null
 
-/** Returns a function that finds the changes of a listing, for a resource with a history. */
-export function listingChanges(history: HistoryTrait) {
-  return (before: ListingState, after: ListingState) => compareListings(history, before, after)
-}
-
 /** A record of a listing, reduced to what its history records. */
 interface Entry {
   readonly id: unknown
@@ -109,13 +104,13 @@ interface Entry {
 }
 
 /**
- * Finds what was added, removed and changed.
+ * What was added, removed and changed in a listing of a resource with a history.
  *
  * Listings are compared as sets of texts: the same text under another id is not a change. A removed
  * and an added entry are one change if they have the same id or, since many sources renumber their
  * records, the same value of the declaration's `sameBy` field.
  */
-function compareListings(
+export function listingChanges(
   history: HistoryTrait,
   before: ListingState,
   after: ListingState,

@@ -2,7 +2,7 @@
 
 import type { StoreWriter } from '../store/writing.ts'
 import type { LockWait } from '../store/work-watch.ts'
-import type { ImportTarget } from './import-target.ts'
+import type { ImportTarget } from './import-targets.ts'
 
 /** What to remove: the records or companies of one source. */
 interface RemovalRequest extends LockWait {

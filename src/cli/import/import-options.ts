@@ -1,8 +1,7 @@
 // The options and arguments of an import that say what it loads, and as whose.
 
 import { UsageError } from '../../config/settings.ts'
-import type { ImportTarget } from '../../import/import-target.ts'
-import { companies, importTargets } from '../../import/import-targets.ts'
+import { companies, type ImportTarget, importTargets } from '../../import/import-targets.ts'
 import { Refusal } from '../../files/refusal.ts'
 import { normaliseTimestamp, otherDay } from '../../import/rows/timestamp.ts'
 import { advise } from '../../text/nearest.ts'
