@@ -66,8 +66,7 @@ brings the data back.
 
 async function show(words: readonly string[], input: Input, context: CommandContext) {
   const name = onlyWord(words, 'sources show takes the name of one source; see: dossier sources')
-  await using store = await openStoreInspector(input.settings, resources)
-  printRecipes(name, await findRecipes(store, name), input, context)
+  printRecipes(name, await findRecipes(name, input), input, context)
   return 0
 }
 

@@ -6,7 +6,7 @@ import { KnownFiles } from '../../import/earlier-imports.ts'
 import { nearest } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
-import type { SourceRecipe, StoreInspector } from '../../store/inspecting.ts'
+import type { SourceRecipe } from '../../store/inspecting.ts'
 import { isRecordingSource } from '../../store/importing.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import { type Command, type CommandContext, type Input, parseInput } from '../command.ts'
@@ -36,7 +36,7 @@ last, or of a day that another file has given, is refused; --accept lets a part 
     const [source, ...files] = input.words
     if (source === undefined) throw new UsageError('name the source; see: dossier sources')
     if (files.length === 0) throw new UsageError(`name the files to update ${source} from`)
-    const recipes = await useStore(input, (store) => findRecipes(store, source))
+    const recipes = await findRecipes(source, input)
     const chosen = chooseRecipes(recipes, { source, files, input })
     refuseMapOfMany(chosen, input)
     for (const [n, one] of chosen.entries()) {
@@ -61,23 +61,16 @@ interface Asked {
   readonly input: Input
 }
 
-async function useStore<T>(
-  { settings }: Input,
-  work: (store: StoreInspector) => Promise<T>,
-): Promise<T> {
-  await using store = await openStoreInspector(settings, resources)
-  return await work(store)
-}
-
 /**
  * The recipes of a source.
  *
  * @throws OperatorError if there is none.
  */
 export async function findRecipes(
-  store: StoreInspector,
   source: string,
+  { settings }: Input,
 ): Promise<readonly SourceRecipe[]> {
+  await using store = await openStoreInspector(settings, resources)
   const recipes = await store.readRecipes(source)
   if (recipes.length > 0) return recipes
   const sources = (await store.listSources()).map((one) => one.source)
