@@ -3,7 +3,7 @@
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
 import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
-import { advise, nearest } from '../text/nearest.ts'
+import { advise } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
@@ -169,11 +169,8 @@ async function handOver<T>(
 
 async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorError> {
   const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
-  const near = nearest(
-    name,
-    inUse.map((key) => key.name),
-  )
-  const advice = near === undefined ? 'see: dossier keys list' : `did you mean ${near}?`
+  const names = inUse.map((key) => key.name)
+  const advice = advise(name, names, 'see: dossier keys list')
   return new OperatorError(`no valid key is named ${name}; ${advice}`)
 }
 
