@@ -78,10 +78,11 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
   settings: ['db', 'withheld', 'exports'],
   async run(input, context) {
     const [action, ...words] = input.words
-    if (action === 'list') return list(words, input, context)
-    if (action === 'lift') return lift(words, input, context)
-    if (action === 'adopt') return adopt(words, input, context)
-    if (action === 'mask' || action === 'erase') return order(action, words, input, context)
+    const rest = { ...input, words }
+    if (action === 'list') return list(rest, context)
+    if (action === 'lift') return lift(rest, context)
+    if (action === 'adopt') return adopt(rest, context)
+    if (action === 'mask' || action === 'erase') return order(action, rest, context)
     const what = action === undefined ? 'nothing to do' : `${action} is unknown`
     throw new UsageError(`withhold: ${what}; ${advise(action, actions)}`)
   },
@@ -92,13 +93,8 @@ const copiesKeepIt =
 
 const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
-async function order(
-  kind: OrderKind,
-  words: readonly string[],
-  input: Input,
-  context: CommandContext,
-): Promise<number> {
-  const subject = parseSubject(kind, words, input.options['text'])
+async function order(kind: OrderKind, input: Input, context: CommandContext): Promise<number> {
+  const subject = parseSubject(kind, input)
   const reason = parseReason(input, context, input.flags.has('dry-run'))
   using watch = watchWork(context)
   await using store = await openExistingStore(input.settings, resources)
@@ -112,11 +108,8 @@ async function order(
   })
 }
 
-async function adopt(
-  words: readonly string[],
-  input: Input,
-  context: CommandContext,
-): Promise<number> {
+async function adopt(input: Input, context: CommandContext): Promise<number> {
+  const { words } = input
   if (words.length > 0) throw new UsageError(`withhold adopt takes no ${words.join(' ')}`)
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
@@ -174,11 +167,7 @@ async function carryOut(
   return 0
 }
 
-function parseSubject(
-  kind: OrderKind,
-  words: readonly string[],
-  text: string | undefined,
-): AskedSubject {
+function parseSubject(kind: OrderKind, { words, options: { text } }: Input): AskedSubject {
   const [what, ...names] = words
   if (what === 'company') return parseCompany(kind, names, text)
   if (text !== undefined) throw new UsageError('--text is for a company only')
@@ -290,11 +279,8 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
   ]
 }
 
-async function list(
-  words: readonly string[],
-  input: Input,
-  context: CommandContext,
-): Promise<number> {
+async function list(input: Input, context: CommandContext): Promise<number> {
+  const { words } = input
   if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
   await using store = await openExistingStore(input.settings, resources)
   const entries = await store.readWithheld()
@@ -321,12 +307,8 @@ function describeSubject({ subject }: Order): string {
   return `${subject.resource} by ${subject.field}`
 }
 
-async function lift(
-  words: readonly string[],
-  input: Input,
-  context: CommandContext,
-): Promise<number> {
-  const [word, ...more] = words
+async function lift(input: Input, context: CommandContext): Promise<number> {
+  const [word, ...more] = input.words
   if (word === undefined || more.length > 0 || !/^\d{1,9}$/.test(word)) {
     throw new UsageError('withhold lift takes one NUMBER as in: dossier withhold list')
   }
