@@ -2,6 +2,7 @@
 // and the places between its elements, without parsing it.
 
 import { OperatorError } from '../config/operator-error.ts'
+import { memberName } from '../text/member-scan.ts'
 import { nestingMax } from '../text/nested-json.ts'
 import { nearest } from '../text/nearest.ts'
 
@@ -106,7 +107,7 @@ function addToString(walk: Walk, byte: number): void {
   walk.isInString = false
   if (!walk.isKey) return
   walk.isKey = false
-  members[members.length - 1] = keyText(key)
+  members[members.length - 1] = memberName(Buffer.from(key))
   walk.key = []
 }
 
@@ -138,15 +139,6 @@ function passInside(walk: Walk, chunk: Buffer, start: number, marks: ArrayMark[]
 
 function wrongBracket({ name, what }: Walk): OperatorError {
   return new OperatorError(`${name} closes its JSON ${what} with the wrong bracket`)
-}
-
-function keyText(bytes: readonly number[]): string {
-  const text = Buffer.from(bytes).toString()
-  try {
-    return String(JSON.parse(`"${text}"`))
-  } catch {
-    return text
-  }
 }
 
 /** The paths of arrays that a JSON object has at its start, at most 20. */

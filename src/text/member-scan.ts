@@ -38,7 +38,7 @@ export function createMemberScan(): (chunk: Buffer) => DoubledMember | undefined
     begun = ''
     const names = around.at(-1)
     if (names === undefined) return undefined
-    const name = plain.test(bytes) ? bytes : nameOf(bytes)
+    const name = plain.test(bytes) ? bytes : memberName(Buffer.from(bytes, 'latin1'))
     const known = names.size
     return names.add(name).size === known ? { row: rows + 1, name } : undefined
   }
@@ -85,8 +85,9 @@ export function createMemberScan(): (chunk: Buffer) => DoubledMember | undefined
 /** Names whose bytes are their characters, as almost all are. */
 const plain = /^[ -[\]-~]*$/
 
-function nameOf(bytes: string): string {
-  const text = Buffer.from(bytes, 'latin1').toString()
+/** The name of a member, of the bytes between its quotation marks. */
+export function memberName(bytes: Buffer): string {
+  const text = bytes.toString()
   try {
     return JSON.parse(`"${text}"`) as string
   } catch {
