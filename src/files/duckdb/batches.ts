@@ -4,11 +4,10 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
-import { type Database, quoted } from './database.ts'
+import { type Column, type Database, quoted } from './database.ts'
 import { explain } from './explain.ts'
 import { findFaultyRow } from './faulty-row.ts'
 import type { TableFile } from './table-file.ts'
-import type { Column } from './view.ts'
 
 /** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
 export type Batch =

@@ -9,14 +9,22 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
 import { type Batch, bounded, readBatches } from './batches.ts'
-import { type Database, literal, openDatabase, quoted } from './database.ts'
+import {
+  type Column,
+  columnsOf,
+  type Database,
+  literal,
+  openDatabase,
+  quoted,
+  rowsOf,
+} from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
 import { linesView } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 import { freeNames, parquetExtent, parquetTable, tableOf } from './tables.ts'
-import { type Column, type FileTable, viewSelect } from './view.ts'
+import { type FileTable, viewSelect } from './view.ts'
 
 /** The rows of a columnar or mapped source. */
 export interface ColumnarSource {
@@ -67,11 +75,10 @@ export async function openColumnarReader(
   signal: AbortSignal,
 ): Promise<ColumnarReader> {
   const database = await openDatabase(signal)
-  const { connection, run } = database
   return {
     readFile: (file) => explained([file], false, () => openFile(database, file)),
     parseMapping: (mapping) =>
-      explained([], true, () => run(parseMapping(connection, mapping, folders.length > 0))),
+      explained([], true, () => parseMapping(database, mapping, folders.length > 0)),
     mapFiles: (files, mapping) =>
       explained(files, true, () => openMapping(database, files, mapping, folders)),
     close: database.close,
@@ -94,7 +101,7 @@ async function openFile(database: Database, given: TableFile): Promise<ColumnarS
   const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
   const select = `select * from ${parquetTable(file)}`
-  const columns = await describe(database, select)
+  const columns = await columnsOf(database, select)
   refuseColumns(file.name, columns.length)
   const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file])
   return { columns: columns.map(({ name }) => name), batches }
@@ -106,16 +113,18 @@ async function openFile(database: Database, given: TableFile): Promise<ColumnarS
  */
 async function cutParquet(database: Database, file: TableFile): Promise<TableFile> {
   const { connection, run } = database
-  const extent = await run(parquetExtent(connection, file))
+  const extent = await parquetExtent(database, file)
   let atOnce = extent.rowsAtOnce
   if (atOnce >= vectorRows) return { ...file, rows: extent.rows }
   await database.tune('wide')
   const paths: string[] = []
   for (let first = 0; first < extent.rows;) {
     const path = `${file.paths[0] ?? ''}-${paths.length}.parquet`
-    const from = parquetTable(file, first, atOnce)
+    // Rows are counted from 0.
+    const some = `file_row_number >= ${first} and file_row_number < ${first + atOnce}`
+    const select = `select * from ${parquetTable(file)} where ${some}`
     try {
-      await run(connection.run(`copy (select * from ${from}) to ${literal(path)} (format parquet)`))
+      await run(connection.run(`copy (${select}) to ${literal(path)} (format parquet)`))
       paths.push(path)
       first += atOnce
     } catch (error) {
@@ -133,12 +142,11 @@ async function openMapping(
   { select, texts, showing }: MappingRequest,
   folders: readonly string[],
 ): Promise<MappedSource> {
-  const { connection, run } = database
   const tables: FileTable[] = []
   for (const given of files) {
     const file = given.kind === 'parquet' ? await cutParquet(database, given) : given
-    const table = await run(tableOf(connection, file))
-    const columns = await describe(database, `select * from ${table}`)
+    const table = await tableOf(database, file)
+    const columns = await columnsOf(database, `select * from ${table}`)
     if (file.kind === 'parquet') refuseColumns(file.name, columns.length)
     tables.push({ file, table, columns })
   }
@@ -149,7 +157,7 @@ async function openMapping(
   const paths = tables.flatMap(({ file }) => file.paths)
   await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
   if (showing !== undefined) await showView(database, showing)
-  const columns = await describe(database, select)
+  const columns = await columnsOf(database, select)
   refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
   const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
@@ -195,19 +203,11 @@ function refuseDoubled(columns: readonly Column[]): void {
 }
 
 async function showView(database: Database, { rows, onView }: Showing): Promise<void> {
-  const columns = await describe(database, 'select * from source')
+  const columns = await columnsOf(database, 'select * from source')
   const json = `select to_json(t)::varchar from (select * from source limit ${rows}) t`
-  const read = await database.run(database.connection.runAndReadAll(json))
+  const texts = (await rowsOf(database, json)).map(([text]) => String(text))
   onView(
     columns.map(({ name }) => name),
-    read.getRows().map(([text]) => String(text)),
+    texts,
   )
-}
-
-async function describe({ connection, run }: Database, select: string): Promise<Column[]> {
-  const described = await run(connection.runAndReadAll(`describe (${select})`))
-  return described.getRows().map(([name, type]) => ({
-    name: String(name),
-    isText: type === 'VARCHAR',
-  }))
 }

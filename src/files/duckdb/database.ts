@@ -130,6 +130,23 @@ async function settles(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** All rows of a SELECT, with texts for its parameters. */
+export async function rowsOf({ connection, run }: Database, select: string, values?: string[]) {
+  return (await run(connection.runAndReadAll(select, values))).getRows()
+}
+
+/** A column of a table. */
+export interface Column {
+  readonly name: string
+  readonly isText: boolean
+}
+
+/** The columns of a SELECT. */
+export async function columnsOf(database: Database, select: string): Promise<Column[]> {
+  const rows = await rowsOf(database, `describe (${select})`)
+  return rows.map(([name, type]) => ({ name: String(name), isText: type === 'VARCHAR' }))
+}
+
 /** A string literal in DuckDB's SQL. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`

@@ -1,7 +1,7 @@
 // Finds the row of the files at which a mapping fails: DuckDB tells the value, and not its row.
 
 import { placeColumns } from '../../resources/resource.ts'
-import { type Database, literal, quoted } from './database.ts'
+import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { faultyValueIn, type FaultyValue } from './explain-mapping.ts'
 
 /** The view `source` with one more column, in which line of its file a row begins. */
@@ -36,23 +36,20 @@ const isEqual: Condition = (cell, value) => `${cell} = ${value}`
 const has: Condition = (cell, value) => `contains(${cell}, ${value})`
 
 async function findRow(
-  { connection, run }: Database,
+  database: Database,
   { value, column }: FaultyValue,
   lineColumn: string,
   condition: Condition,
 ) {
-  const described = await run(connection.runAndReadAll('describe source'))
-  const names = described.getRows().map(([name]) => String(name))
+  const names = (await columnsOf(database, 'select * from source')).map(({ name }) => name)
   const own = names.filter((name) => !placeColumns.some((place) => place === name))
   const searched = column !== undefined && own.includes(column) ? [column] : own
   const conditions = searched.map((name) => condition(`${quoted(name)}::varchar`, literal(value)))
   const [fileColumn, rowColumn] = placeColumns
-  const found = await run(
-    connection.runAndReadAll(
-      `select ${fileColumn}, ${rowColumn}::varchar, ${quoted(lineColumn)}::varchar
-       from ${linesView} where ${conditions.join(' or ')} limit 1`,
-    ),
+  const [first] = await rowsOf(
+    database,
+    `select ${fileColumn}, ${rowColumn}::varchar, ${quoted(lineColumn)}::varchar
+     from ${linesView} where ${conditions.join(' or ')} limit 1`,
   )
-  const [first] = found.getRows()
   return first && { file: String(first[0]), row: String(first[1]), line: first[2] as string | null }
 }

@@ -1,8 +1,8 @@
 // Checks a mapping's SQL before any of it runs: it must be one SELECT over the view `source`.
 
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { nearest } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
+import { type Database, rowsOf } from './database.ts'
 
 /** The maximum length of a mapping, in characters. */
 const mappingLengthMax = 1 << 20
@@ -30,7 +30,7 @@ const fileFunctions = new Set(
  * @throws OperatorError if the mapping is invalid or not allowed.
  */
 export async function parseMapping(
-  connection: DuckDBConnection,
+  database: Database,
   mapping: string,
   mayReadFiles: boolean,
 ): Promise<string> {
@@ -38,14 +38,14 @@ export async function parseMapping(
     throw new OperatorError(`the mapping is longer than ${mappingLengthMax >> 20} MiB`)
   }
   const select = withoutSemicolon(mapping)
-  const reader = await connection.runAndReadAll('select json_serialize_sql($1::varchar)', [select])
-  const parsed = JSON.parse(String(reader.getRows()[0]?.[0])) as ParsedSql
+  const [row] = await rowsOf(database, 'select json_serialize_sql($1::varchar)', [select])
+  const parsed = JSON.parse(String(row?.[0])) as ParsedSql
   if (parsed.error) {
     const why = parsed.error_message ?? ''
     if (/only select/i.test(why)) throw notOneSelect()
     const position = parsed.position === undefined ? undefined : Number(parsed.position)
     const place = position === undefined ? '' : lineAt(select, position)
-    const advice = await adviseQuotes(connection, select, position)
+    const advice = await adviseQuotes(database, select, position)
     throw new OperatorError(
       `the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}${advice}`,
     )
@@ -75,17 +75,18 @@ function lineAt(text: string, position: number): string {
 
 /** Advises to quote a reserved word at an error, or a name with a blank before it. */
 async function adviseQuotes(
-  connection: DuckDBConnection,
+  database: Database,
   text: string,
   position = text.length,
 ): Promise<string> {
   const before = text.slice(0, position).slice(-200)
   const at = /^\w{1,64}/.exec(text.slice(position))?.[0] ?? ''
   const last = before.match(/\w+/g)?.at(-1) ?? ''
-  const reader = await connection.runAndReadAll(
+  const keywords = await rowsOf(
+    database,
     "select keyword_name from duckdb_keywords() where keyword_category = 'reserved'",
   )
-  const reserved = new Set(reader.getRows().map(([word]) => String(word)))
+  const reserved = new Set(keywords.map(([word]) => String(word)))
   const after = text.slice(position)
   const candidates = [
     { name: at, following: after.slice(at.length) },

@@ -4,9 +4,8 @@
 //
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
-import { literal, quoted } from './database.ts'
+import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 
@@ -17,7 +16,7 @@ export function rowPlaces({ columns }: TableFile): readonly [number: string, lin
 }
 
 /** A file as a table, for a FROM clause. */
-export async function tableOf(connection: DuckDBConnection, file: TableFile): Promise<string> {
+export async function tableOf(database: Database, file: TableFile): Promise<string> {
   if (file.kind === 'parquet') return parquetTable(file)
   const paths = listOf(file.paths)
   if (file.kind === 'csv') {
@@ -30,7 +29,7 @@ export async function tableOf(connection: DuckDBConnection, file: TableFile): Pr
   const options = `format='auto', hive_partitioning=false,
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
   const objects = `read_json_objects(${paths}, ${options})`
-  await refuseNames(connection, file, objects)
+  await refuseNames(database, file, objects)
   const names = new Set(file.columns.map((name) => name.toLowerCase()))
   if (names.size === file.columns.length) {
     return `read_json(${paths}, ${options}, columns=${textColumns(file.columns)})`
@@ -40,13 +39,13 @@ export async function tableOf(connection: DuckDBConnection, file: TableFile): Pr
 
 /** Refuses a file of JSON without a member that can be a column. */
 async function refuseNames(
-  connection: DuckDBConnection,
+  database: Database,
   { name, columns }: TableFile,
   objects: string,
 ): Promise<void> {
   if (columns.length === 0) {
     // What is no JSON at all is an error of DuckDB.
-    await connection.run(`select count(json) from ${objects}`)
+    await rowsOf(database, `select count(json) from ${objects}`)
     throw new OperatorError(`${name} contains no JSON object`)
   }
   const withNul = columns.find((column) => column.includes('\0'))
@@ -104,47 +103,37 @@ interface ParquetExtent {
  * Estimates the extent from the file's metadata and its first rows: the metadata alone is not
  * enough, because a repeated text may be stored only once.
  */
-export async function parquetExtent(
-  connection: DuckDBConnection,
-  file: TableFile,
-): Promise<ParquetExtent> {
+export async function parquetExtent(database: Database, file: TableFile): Promise<ParquetExtent> {
   const [rows = 0, storedBytes = 0] = await numbersOf(
-    connection,
+    database,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
       select any_value(row_group_num_rows) as rows, sum(total_uncompressed_size) as bytes
       from parquet_metadata(${literal(file.paths[0] ?? '')}) group by row_group_id)`,
   )
   const isKnown = storedBytes * vectorRows > vectorBytesMax
-  const rowBytes = isKnown ? storedBytes : await firstRowsBytes(connection, file)
+  const rowBytes = isKnown ? storedBytes : await firstRowsBytes(database, file)
   return { rows, rowsAtOnce: Math.max(1, Math.floor(vectorBytesMax / Math.max(rowBytes, 1))) }
 }
 
 /** The length of the texts in a row, in bytes, averaged over the first rows. */
-async function firstRowsBytes(connection: DuckDBConnection, file: TableFile): Promise<number> {
+async function firstRowsBytes(database: Database, file: TableFile): Promise<number> {
   const table = parquetTable(file)
-  const described = await connection.runAndReadAll(`describe select * from ${table}`)
-  const lengths = described
-    .getRows()
-    .filter(([, type]) => type === 'VARCHAR')
-    .map(([name]) => `coalesce(strlen(${quoted(String(name))}), 0)`)
+  const lengths = (await columnsOf(database, `select * from ${table}`))
+    .filter(({ isText }) => isText)
+    .map(({ name }) => `coalesce(strlen(${quoted(name)}), 0)`)
   if (lengths.length === 0) return 0
   const sample = `select * from ${table} limit ${vectorRows / 16}`
-  const [bytes = 0] = await numbersOf(
-    connection,
-    `select avg(${lengths.join(' + ')})::double from (${sample})`,
-  )
+  const average = `select avg(${lengths.join(' + ')})::double from (${sample})`
+  const [bytes = 0] = await numbersOf(database, average)
   return bytes
 }
 
-async function numbersOf(connection: DuckDBConnection, select: string): Promise<number[]> {
-  const result = await connection.runAndReadAll(select)
-  return (result.getRows()[0] ?? []).map((value) => Number(value ?? 0))
+async function numbersOf(database: Database, select: string): Promise<number[]> {
+  const [row = []] = await rowsOf(database, select)
+  return row.map((value) => Number(value ?? 0))
 }
 
-/** A Parquet file as a table: all of it, or `rows` rows from `first` (counted from 0). */
-export function parquetTable({ paths }: TableFile, first?: number, rows?: number): string {
-  const file = `read_parquet(${listOf(paths)}, hive_partitioning=false)`
-  if (first === undefined) return file
-  const end = rows === undefined ? '' : ` and file_row_number < ${first + rows}`
-  return `(select * from ${file} where file_row_number >= ${first}${end})`
+/** A Parquet file as a table. */
+export function parquetTable({ paths }: TableFile): string {
+  return `read_parquet(${listOf(paths)}, hive_partitioning=false)`
 }

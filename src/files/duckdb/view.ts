@@ -2,15 +2,9 @@
 
 import { placeColumns } from '../../resources/resource.ts'
 import type { TextRules } from '../source-file.ts'
-import { literal, quoted } from './database.ts'
+import { type Column, literal, quoted } from './database.ts'
 import type { TableFile } from './table-file.ts'
 import { freeNames, rowPlaces } from './tables.ts'
-
-/** A column of a table. */
-export interface Column {
-  readonly name: string
-  readonly isText: boolean
-}
 
 /** A file as a table in DuckDB's SQL. */
 export interface FileTable {
