@@ -4,18 +4,13 @@ import type { ImportedFile } from '../files/source-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
 import type { Earlier, EarlierImport, Recipe } from '../store/importing.ts'
+import type { ImportRequest } from './import-files.ts'
 
 /** What of an import is compared. */
-interface Extract {
-  readonly target: string
-  readonly source: string
+interface Extract extends Omit<ImportRequest, 'files' | 'asOf'> {
   readonly files: readonly ImportedFile[]
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
-  readonly isSnapshot: boolean
-  readonly recipe: Recipe | undefined
-  /** Whether it is the next extract, by the recipe of its source. */
-  readonly isUpdate: boolean
 }
 
 /** Nothing is to be done: the registry has these files. */
@@ -93,8 +88,8 @@ function refuseForgottenSnapshot(
   const [count, had] = imports.length === 1 ? ['the import', 'was a'] : ['all imports', 'were']
   const kind = imports.length === 1 ? 'snapshot' : 'snapshots'
   throw new OperatorError(
-    `${count} of ${target} from ${source} so far ${had} ${kind}, and this one is none; nothing ` +
-      `was changed. Add --snapshot, or use the recipe: dossier update ${source} FILE; if it is ` +
-      'right without, add --accept',
+    `${count} of ${target.name} from ${source} so far ${had} ${kind}, and this one is none; ` +
+      'nothing was changed. Add --snapshot, or use the recipe: ' +
+      `dossier update ${source} FILE; if it is right without, add --accept`,
   )
 }

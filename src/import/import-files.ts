@@ -254,9 +254,8 @@ function firstOf({ columns, earlier }: Course): string[] {
 /** What the store records of an import. */
 function planOf(course: Course) {
   const { request, source } = course
-  const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
+  const { target, recordIn, permissions = {} } = request
   const { unit, found } = source
-  const { files } = found
   const known = new Set<string>()
   const isFirst = (attr: string) => request.isFirstRecorded !== true && !known.has(attr)
   return {
@@ -271,8 +270,7 @@ function planOf(course: Course) {
       for (const name of earlier.attributes) known.add(name)
       refuseOlder(earlier, request, day, unit)
       if (permissions.accepted !== true) {
-        const { asOf } = day
-        refuseRepeated(earlier, { ...request, target: target.name, files, asOf, recipe, isUpdate })
+        refuseRepeated(earlier, { ...request, files: found.files, asOf: day.asOf })
       }
       refuseUndated(earlier, request, day)
     },
