@@ -57,7 +57,8 @@ function checkRequired(row: SourceRow, column: string): string | Refusal {
   return new Refusal(`is required${advice}`, column)
 }
 
-function checkDay(row: SourceRow): string | null | Refusal {
+/** The day of a row; null if it has none. */
+export function checkDay(row: SourceRow): string | null | Refusal {
   const given = row[asOfColumn]
   if (isBlank(given)) return null
   const day = normaliseTimestamp(given, 'seconds')

@@ -1,5 +1,6 @@
 // Checks the rows of a source as its import asks for, and describes those that are refused.
 
+import { checkDay } from './check-company.ts'
 import type { CheckRow } from './check-record.ts'
 import { refusedDay } from '../guard-rails.ts'
 import type { ImportRequest } from '../import-files.ts'
@@ -12,7 +13,6 @@ import {
   type SourceRow,
 } from '../../files/refusal.ts'
 import type { TextRules } from '../../files/source-file.ts'
-import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
@@ -33,7 +33,8 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
   return (row) => {
     const checked = prepared(row)
     if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked
-    return refuseForAll([checked, refusedDay(dayOfRow(row), latest)])
+    const day = checkDay(row)
+    return refuseForAll([checked, day instanceof Refusal ? undefined : refusedDay(day, latest)])
   }
 }
 
@@ -51,12 +52,6 @@ function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => Sour
     const entries = Object.entries(row)
     return Object.fromEntries(entries.map(([name, value]) => [name, prepared(value)]))
   }
-}
-
-/** The day of a row that is refused for something else; null if it has none. */
-function dayOfRow({ as_of: given }: SourceRow): string | null {
-  const day = typeof given === 'string' ? normaliseTimestamp(given, 'seconds') : null
-  return day instanceof Refusal ? null : day
 }
 
 /** A row at its place; `file` is the index of its file. */
