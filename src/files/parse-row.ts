@@ -81,6 +81,6 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
   return mayHaveDoubledMember(text, rows) ? undefined : rows
 }
 
-function isObject(value: unknown): value is SourceRow {
+export function isObject(value: unknown): value is SourceRow {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -95,14 +95,10 @@ export async function findSourceFiles(
 
 function expand(word: string): string[] {
   const isPattern = /[*?[{]/.test(word) && !/^https?:/i.test(word)
-  if (word === '-' || !isPattern || exists(word)) return [word]
+  if (word === '-' || !isPattern || statOf(word) !== undefined) return [word]
   const found = globSync(word).sort()
   if (found.length === 0) throw new OperatorError(`no file matches ${word}`)
   return found
-}
-
-function exists(path: string): boolean {
-  return statOf(path) !== undefined
 }
 
 /** Undefined if nothing exists there. @throws OperatorError if the path cannot be looked up. */

@@ -7,6 +7,7 @@ import type { StoredChecks } from '../../store/inspecting.ts'
 import { shapeOf, sortOf } from '../../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
+import { isObject } from '../../files/parse-row.ts'
 import { Refusal, type SourceRow } from '../../files/refusal.ts'
 
 /** Makes the checks: each imports the stored text again and expects the same result. */
@@ -47,9 +48,7 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
 function parse(text: string): SourceRow | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as SourceRow)
-      : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
