@@ -10,3 +10,12 @@ export class OperatorError extends Error {
 export class UnknownOutcomeError extends OperatorError {
   override readonly name = 'UnknownOutcomeError'
 }
+
+/** Runs work; an error in it becomes an OperatorError, whose message is made of the reason. */
+export function orExplain<T>(work: () => T, explain: (reason: string) => string): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new OperatorError(explain(error instanceof Error ? error.message : String(error)))
+  }
+}

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, globSync, statSync } from 'node:fs'
 import { nearest } from '../text/nearest.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, orExplain } from '../config/operator-error.ts'
 import type { Encoding } from './encoding.ts'
 import { readStart } from './file-start.ts'
 import { refuseOtherEnding } from './recognise.ts'
@@ -103,12 +103,10 @@ function expand(word: string): string[] {
 
 /** Undefined if nothing exists there. @throws OperatorError if the path cannot be looked up. */
 function statOf(path: string) {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${path} cannot be read: ${reason}`)
-  }
+  return orExplain(
+    () => statSync(path, { throwIfNoEntry: false }),
+    (reason) => `${path} cannot be read: ${reason}`,
+  )
 }
 
 async function describe(name: string, options: FileOptions): Promise<SourceFile> {

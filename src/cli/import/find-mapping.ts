@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { join } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import { advise } from '../../text/nearest.ts'
-import { OperatorError } from '../../config/operator-error.ts'
+import { OperatorError, orExplain } from '../../config/operator-error.ts'
 
 const mappingsFolder = join(import.meta.dirname, '../../../mappings')
 
@@ -53,12 +53,10 @@ function readMapping(path: string): Buffer {
   if (statSync(path).isDirectory()) {
     throw new OperatorError(`the mapping ${path} is a folder; name the .sql file in it`)
   }
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`the mapping ${path} cannot be read: ${reason}`)
-  }
+  return orExplain(
+    () => readFileSync(path),
+    (reason) => `the mapping ${path} cannot be read: ${reason}`,
+  )
 }
 
 function lineOfFault(bytes: Buffer): number {

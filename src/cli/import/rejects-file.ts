@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import type { RejectedRow } from '../../import/import-files.ts'
 import { makeFile } from '../../files/new-file.ts'
-import { OperatorError } from '../../config/operator-error.ts'
+import { orExplain } from '../../config/operator-error.ts'
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
 export function openRejects(path: string, inUse: readonly (string | undefined)[]) {
@@ -16,19 +16,19 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
   if (stat?.isFile() === true && stat.size > 0) {
     throw new UsageError(`--rejects ${path} exists already; name another file, or remove it`)
   }
-  const what = `${path} cannot be written`
-  const file = orExplain(what, () => {
+  const explain = (reason: string) => `${path} cannot be written: ${reason}`
+  const file = orExplain(() => {
     makeFile(path)
     return openSync(path, 'w')
-  })
+  }, explain)
   return {
     write(rejected: RejectedRow): void {
       const line = JSON.stringify(rejected)
       // Two writes avoid copying a line of megabytes.
-      orExplain(what, () => {
+      orExplain(() => {
         writeSync(file, line)
         writeSync(file, '\n')
-      })
+      }, explain)
     },
     [Symbol.dispose]: () => closeSync(file),
   }
@@ -46,14 +46,5 @@ function statOf(path: string) {
     return statSync(path)
   } catch {
     return undefined
-  }
-}
-
-function orExplain<T>(what: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${what}: ${reason}`)
   }
 }

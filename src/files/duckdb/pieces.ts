@@ -3,7 +3,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { OperatorError } from '../../config/operator-error.ts'
+import { orExplain } from '../../config/operator-error.ts'
 
 /** The number of rows that DuckDB reads at once. */
 export const vectorRows = 2_048
@@ -93,23 +93,15 @@ export function createPieces(folder: string, format: string, marks: Punctuation)
 
 /** Creates a file in the folder; returns its descriptor. */
 export function create(folder: string, path: string): number {
-  return orExplain(folder, () => openSync(path, 'wx'))
+  return orExplain(() => openSync(path, 'wx'), adviceOn(folder))
 }
 
 export function writeAll(folder: string, file: number, bytes: Buffer): void {
-  orExplain(folder, () => {
+  orExplain(() => {
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
-  })
+  }, adviceOn(folder))
 }
 
-/** Turns a full disk or a quota into an error that says what to do. */
-function orExplain<T>(folder: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(
-      `cannot write to ${folder}: ${reason}; free space, or set TMPDIR to another folder`,
-    )
-  }
-}
+/** What to do about a full disk or a quota. */
+const adviceOn = (folder: string) => (reason: string) =>
+  `cannot write to ${folder}: ${reason}; free space, or set TMPDIR to another folder`
