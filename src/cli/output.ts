@@ -6,40 +6,13 @@ import { Socket } from 'node:net'
 import { printable, printableJson, printableLines } from '../text/printable.ts'
 
 /** One of the two streams that a command prints to. */
-export interface Output {
-  readonly isTTY: boolean
-  /** The stream itself, for control sequences of our own: those of the progress bar. */
-  readonly terminal: NodeJS.WriteStream
-  /** Prints text of several lines; all control characters except line breaks are escaped. */
-  write(text: string): void
-  /** Prints each text as one line; all control characters are escaped. */
-  writeLines(...lines: readonly string[]): void
-  /** Prints a value as one line of JSON. */
-  writeJson(value: unknown): void
-  /**
-   * Prints lines of records as they are, and resolves once the system has accepted them; on a
-   * terminal, control characters except line breaks are escaped.
-   *
-   * @returns false if they cannot be written, which `fault` tells.
-   */
-  writeData(text: string): Promise<boolean>
-  /** Replaces the line of the cursor; does nothing if the output is not a terminal. */
-  showStatus(text: string): void
-  /**
-   * Prints a line, and resolves once the system has accepted it; a file is flushed to the disk.
-   *
-   * @throws the system's error if it cannot be written.
-   */
-  deliverLine(line: string): Promise<void>
-  /** Waits until everything is written; resolves to the first error of the system, if any. */
-  fault(): Promise<NodeJS.ErrnoException | undefined>
-}
+export type Output = ReturnType<typeof createOutput>
 
 /** A stream of the process with its descriptor. */
 type Stream = NodeJS.WriteStream & { readonly fd: number }
 
 /** Creates an output for one of the process's streams. */
-export function createOutput(stream: Stream): Output {
+export function createOutput(stream: Stream) {
   let pending: Promise<void> = Promise.resolve()
   let fault: NodeJS.ErrnoException | undefined
 
@@ -52,26 +25,44 @@ export function createOutput(stream: Stream): Output {
 
   return {
     isTTY: stream.isTTY,
+    /** The stream itself, for control sequences of our own: those of the progress bar. */
     terminal: stream,
-    write: (text) => put(printableLines(text)),
-    writeLines: (...lines) => put(lines.map((line) => `${printable(line)}\n`).join('')),
-    writeJson(value) {
+    /** Prints text of several lines; all control characters except line breaks are escaped. */
+    write: (text: string) => put(printableLines(text)),
+    /** Prints each text as one line; all control characters are escaped. */
+    writeLines: (...lines: readonly string[]) =>
+      put(lines.map((line) => `${printable(line)}\n`).join('')),
+    /** Prints a value as one line of JSON. */
+    writeJson(value: unknown): void {
       const json = JSON.stringify(value)
       put(`${stream.isTTY ? printableJson(json) : json}\n`)
     },
-    async writeData(text) {
+    /**
+     * Prints lines of records as they are, and resolves once the system has accepted them; on a
+     * terminal, control characters except line breaks are escaped.
+     *
+     * @returns false if they cannot be written, which `fault` tells.
+     */
+    async writeData(text: string): Promise<boolean> {
       put(stream.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text)
       await pending
       return fault === undefined
     },
-    showStatus(text) {
+    /** Replaces the line of the cursor; does nothing if the output is not a terminal. */
+    showStatus(text: string): void {
       if (stream.isTTY) put(`\r${printable(text)}\u001b[K`)
     },
-    async deliverLine(line) {
+    /**
+     * Prints a line, and resolves once the system has accepted it; a file is flushed to the disk.
+     *
+     * @throws the system's error if it cannot be written.
+     */
+    async deliverLine(line: string): Promise<void> {
       await pending
       await writeAll(stream, `${printable(line)}\n`)
       flush(stream)
     },
+    /** Waits until everything is written; resolves to the first error of the system, if any. */
     async fault() {
       await pending
       return fault

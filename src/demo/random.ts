@@ -2,16 +2,10 @@
 // fixed years, independent of the clock.
 
 /** A source of random numbers. */
-export interface Random {
-  /** An integer from `minimum` to `maximum`, both included. */
-  integer(minimum: number, maximum: number): number
-  pick<T>(values: readonly T[]): T
-  /** True once in `times` on average. */
-  oneIn(times: number): boolean
-}
+export type Random = ReturnType<typeof createRandom>
 
 /** Mulberry32: 32 bits of state are plenty for a demo. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number) {
   let state = seed >>> 0
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0
@@ -19,16 +13,18 @@ export function createRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
+  /** An integer from `minimum` to `maximum`, both included. */
   const integer = (minimum: number, maximum: number) =>
     minimum + Math.floor(next() * (maximum - minimum + 1))
   return {
     integer,
-    pick(values) {
+    pick<T>(values: readonly T[]): T {
       const value = values[integer(0, values.length - 1)]
       if (value === undefined) throw new RangeError('nothing to pick from')
       return value
     },
-    oneIn: (times) => integer(1, times) === 1,
+    /** True once in `times` on average. */
+    oneIn: (times: number) => integer(1, times) === 1,
   }
 }
 

@@ -2,8 +2,7 @@
 // knows resources and fields by name, as any operator's extract does.
 
 import { eventRows } from './history.ts'
-import { createRandom, type Random } from './random.ts'
-import { isoDay, laterMoment, moment } from './random.ts'
+import { createRandom, isoDay, laterMoment, moment, type Random } from './random.ts'
 import { vocabularies, type Vocabulary } from './vocabulary.ts'
 
 const seed = 20_241_120

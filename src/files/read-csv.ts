@@ -25,19 +25,13 @@ export interface CsvRow {
   readonly refusal: Refusal | undefined
 }
 
-/** An opened file. */
-interface CsvTable {
-  readonly header: CsvHeader
-  readonly rows: AsyncIterable<readonly CsvRow[]>
-}
-
 /**
  * Reads the header of a file.
  *
  * @throws OperatorError here or from the rows, for a faulty header, text that is not UTF-8, a
  *   record that is too long, or a quote that is not closed.
  */
-export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>): Promise<CsvTable> {
+export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>) {
   const { name, options } = file
   const { skippedLines = 0 } = options
   const texts = decodeUtf8(name, skippedLines + 1, chunks)

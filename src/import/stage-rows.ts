@@ -4,7 +4,7 @@ import type { Earlier, ImportSession, StagedProblem } from '../store/importing.t
 import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
-import type { ImportReport, ImportRequest } from './import-files.ts'
+import type { ImportRequest } from './import-files.ts'
 import type { PlacedRow } from '../files/read-json.ts'
 import type { Source } from '../files/read-source.ts'
 import { describeProblem, type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
@@ -12,14 +12,8 @@ import { collectKinds } from './rows/refused-kinds.ts'
 
 const problemsShownMax = 20
 
-/** The refused rows of an import. */
-export interface Problems {
-  list(): Pick<ImportReport, 'problems' | 'kinds' | 'unlistedRows'>
-  add(row: PlacedRow, refusal: Refusal): Problem
-  addStaged(problem: StagedProblem): void
-}
-
-export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
+/** Collects the refused rows of an import. */
+export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
   const shown: Problem[] = []
   const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
@@ -31,10 +25,10 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): P
   }
   return {
     list: () => ({ problems: shown, ...kinds.list() }),
-    add: ({ file, number, row }, refusal) => {
+    add: ({ file, number, row }: PlacedRow, refusal: Refusal) => {
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
-    addStaged: ({ file, number, field, value, reason, row }) => {
+    addStaged: ({ file, number, field, value, reason, row }: StagedProblem) => {
       add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
     },
   }
@@ -44,7 +38,7 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): P
 export interface Course {
   readonly request: ImportRequest
   readonly source: Source
-  readonly problems: Problems
+  readonly problems: ReturnType<typeof collectProblems>
   /** The latest day that a row may have; undefined for any. */
   readonly latest: string | undefined
   /** Receives each row as it was read. */

@@ -1,23 +1,17 @@
 // Records as CSV (RFC 4180), made from their JSON texts (contract 11.2).
 
-/** Makes CSV of records. */
-interface CsvWriter {
-  /** The names of the fields, as the first line. */
-  readonly header: string
-  /**
-   * @param texts JSON texts of records, joined by commas.
-   * @param before the beginning of each line.
-   */
-  rows(texts: string, before?: string): string
-}
-
 const lineEnd = '\r\n'
 
-/** @param names of the fields. */
-export function createCsvWriter(names: readonly string[]): CsvWriter {
+/** Makes CSV of records. @param names of their fields. */
+export function createCsvWriter(names: readonly string[]) {
   return {
+    /** The names of the fields, as the first line. */
     header: names.join(',') + lineEnd,
-    rows(texts, before = '') {
+    /**
+     * @param texts JSON texts of records, joined by commas.
+     * @param before the beginning of each line.
+     */
+    rows(texts: string, before = ''): string {
       const records = JSON.parse(`[${texts}]`) as readonly Readonly<Record<string, unknown>>[]
       let lines = ''
       for (const record of records) {

@@ -54,15 +54,7 @@ export interface Showing {
 }
 
 /** Reads files with one DuckDB instance. */
-export interface ColumnarReader {
-  /** The rows of a Parquet file, unmapped. */
-  readonly readFile: (file: TableFile) => Promise<ColumnarSource>
-  /** The SELECT of a mapping. @throws OperatorError if it is not one, or not allowed. */
-  readonly parseMapping: (mapping: string) => Promise<string>
-  /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
-  readonly mapFiles: (files: readonly TableFile[], mapping: MappingRequest) => Promise<MappedSource>
-  readonly close: () => Promise<void>
-}
+export type ColumnarReader = Awaited<ReturnType<typeof openColumnarReader>>
 
 /**
  * Opens a reader.
@@ -70,18 +62,18 @@ export interface ColumnarReader {
  * @param folders folders whose files a mapping may read besides its source.
  * @param signal aborts all reading.
  */
-export async function openColumnarReader(
-  folders: readonly string[],
-  signal: AbortSignal,
-): Promise<ColumnarReader> {
+export async function openColumnarReader(folders: readonly string[], signal: AbortSignal) {
   const database = await openDatabase(signal)
   return {
-    readFile: (file) => explained([file], false, () => openFile(database, file)),
-    parseMapping: (mapping) =>
+    /** The rows of a Parquet file, unmapped. */
+    readFile: (file: TableFile) => explained([file], false, () => openFile(database, file)),
+    /** The SELECT of a mapping. @throws OperatorError if it is not one, or not allowed. */
+    parseMapping: (mapping: string) =>
       explained([], true, () => parseMapping(database, mapping, folders.length > 0)),
-    mapFiles: (files, mapping) =>
+    /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
+    mapFiles: (files: readonly TableFile[], mapping: MappingRequest) =>
       explained(files, true, () => openMapping(database, files, mapping, folders)),
-    close: database.close,
+    close: () => database.close(),
   }
 }
 

@@ -1,7 +1,6 @@
 // One DuckDB instance in memory per import: its limits, its lockdown, interrupting its queries.
 
 import { rmSync } from 'node:fs'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 
 /** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
@@ -18,29 +17,13 @@ interface MappingBounds {
 }
 
 /** An open DuckDB. */
-export interface Database {
-  readonly connection: DuckDBConnection
-  /**
-   * Waits for work of the connection. The signal interrupts it.
-   *
-   * @throws the signal's reason once it is aborted, even if the work ignores the interruption.
-   */
-  readonly run: <T>(work: Promise<T>) => Promise<T>
-  /** Registers work that is awaited later, or never; `close` waits for it. */
-  readonly begin: <T>(work: Promise<T>) => Promise<T>
-  /** Sets memory use: `wide` is slower, but suits rows of kilobytes or megabytes. */
-  readonly tune: (rows: 'ordinary' | 'wide') => Promise<void>
-  /** Permanently denies access to everything that the bounds do not name. */
-  readonly lock: (bounds: MappingBounds) => Promise<void>
-  /** Interrupts the current query, and removes all temporary files. */
-  readonly close: () => Promise<void>
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>
 
 /** How long an interrupted query may take to end, in ms, before it is abandoned. */
 const graceMs = 1_000
 
 /** Opens a DuckDB instance that never accesses the network. */
-export async function openDatabase(signal: AbortSignal): Promise<Database> {
+export async function openDatabase(signal: AbortSignal) {
   const folder = makeTemporaryFolder('duckdb')
   // Loaded only here, so that the server does not load it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
@@ -58,6 +41,7 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
   const interrupt = () => connection.interrupt()
   signal.addEventListener('abort', interrupt)
   let pending: Promise<unknown> = Promise.resolve()
+  /** Registers work that is awaited later, or never; `close` waits for it. */
   const begin = <T>(work: Promise<T>) => {
     // The work may fail while nothing awaits it.
     pending = work.catch(() => undefined)
@@ -66,8 +50,14 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
   return {
     connection,
     begin,
-    run: (work) => interruptible(begin(work), signal),
-    async tune(rows) {
+    /**
+     * Waits for work of the connection. The signal interrupts it.
+     *
+     * @throws the signal's reason once it is aborted, even if the work ignores the interruption.
+     */
+    run: <T>(work: Promise<T>) => interruptible(begin(work), signal),
+    /** Sets memory use: `wide` is slower, but suits rows of kilobytes or megabytes. */
+    async tune(rows: 'ordinary' | 'wide') {
       const isWide = rows === 'wide'
       // DuckDB counts a text as 16 bytes here, so chunks of wide rows need the smallest limit.
       await set(`streaming_buffer_size = '${isWide ? '1B' : '64KB'}'`)
@@ -76,13 +66,15 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
       await set(`allocator_flush_threshold = '${isWide ? '1MB' : '128MB'}'`)
       await set(`allocator_bulk_deallocation_flush_threshold = '${isWide ? '1MB' : '512MB'}'`)
     },
-    async lock({ paths, folders, tempBytes }) {
+    /** Permanently denies access to everything that the bounds do not name. */
+    async lock({ paths, folders, tempBytes }: MappingBounds) {
       await set(`max_temp_directory_size = '${Math.ceil(tempBytes / 1_024)}KiB'`)
       await set(`allowed_paths = [${paths.map(literal).join(', ')}]`)
       await set(`allowed_directories = [${folders.map(literal).join(', ')}]`)
       await set('enable_external_access = false')
       await set('lock_configuration = true')
     },
+    /** Interrupts the current query, and removes all temporary files. */
     async close() {
       interrupt()
       signal.removeEventListener('abort', interrupt)

@@ -20,22 +20,7 @@ interface ColumnFacts {
   firstNull: string
 }
 
-/** A column that has the same value in all rows. */
-interface SameInAll {
-  readonly name: string
-  readonly value: string
-}
-
-export interface Columns {
-  /** Takes a row as it was read, before it is checked. */
-  note(row: SourceRow, number: number): void
-  /** The columns with values, in the order of their first ones. */
-  names(): readonly string[]
-  /** The columns with one value in all rows, of more than a few. */
-  same(): readonly SameInAll[]
-  /** What is probably a mistake, a sentence each. */
-  warnings(): readonly string[]
-}
+export type Columns = ReturnType<typeof collectColumns>
 
 /** Beyond so many columns, which only JSON can have, no more are looked at. */
 const columnsMax = 10_000
@@ -65,7 +50,7 @@ const letterZ = 0x5a
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
  * @param nulls texts that mean no value.
  */
-export function collectColumns(isTable: boolean, nulls: readonly string[]): Columns {
+export function collectColumns(isTable: boolean, nulls: readonly string[]) {
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
   const texts = lookAtTexts(isTable, nulls)
@@ -89,7 +74,8 @@ export function collectColumns(isTable: boolean, nulls: readonly string[]): Colu
   }
 
   return {
-    note(row, number) {
+    /** Takes a row as it was read, before it is checked. */
+    note(row: SourceRow, number: number): void {
       rows += 1
       let at = 0
       for (const name in row) {
@@ -107,12 +93,15 @@ export function collectColumns(isTable: boolean, nulls: readonly string[]): Colu
         if (typeof value === 'string') texts.note(facts, value, number)
       }
     },
+    /** The columns with values, in the order of their first ones. */
     names: () => columns.filter(({ isUsed }) => isUsed).map(({ name }) => name),
+    /** The columns with one value in all rows, of more than a few. */
     same: () =>
       columns
         .filter(({ count, hasOne }) => hasOne && count === rows && rows > fewRows)
         .map(({ name, first }) => ({ name, value: showValue(first) })),
-    warnings() {
+    /** What is probably a mistake, a sentence each. */
+    warnings(): readonly string[] {
       const own = columns.filter((one) => one.count === rows && rows > 1 && isItsName(one))
       const nullLike = columns.filter((one) => one.nulls > 0)
       return [
