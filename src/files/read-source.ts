@@ -5,12 +5,7 @@ import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { Batch, Cells } from './duckdb/batches.ts'
-import {
-  type ColumnarReader,
-  type ColumnarSource,
-  openColumnarReader,
-  type Showing,
-} from './duckdb/columns.ts'
+import { type ColumnarReader, openColumnarReader, type Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
@@ -106,19 +101,11 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const source = await reader.readFile(prepared)
       // Shown rows say for themselves what is wrong with their columns.
       if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
-      yield* numberRows(source, file)
+      yield* placeRows(source.batches, (row, number) => ({ file, number, row }))
       for (const path of prepared.paths) rmSync(path, { force: true })
     }
     found.files.push({ name: sourceFile.name, ...digest })
   }
-}
-
-async function* numberRows({ batches }: ColumnarSource, file: number): AsyncGenerator<Rows> {
-  let number = 0
-  function* numbered(batch: Batch): Generator<PlacedRow> {
-    for (const row of rowsOf(batch)) yield { file, number: (number += 1), row }
-  }
-  for await (const batch of batches) yield numbered(batch)
 }
 
 async function* readMapped(
@@ -146,7 +133,8 @@ async function* readMapped(
   found.rows = source.fileRows
   checkColumns('the mapping', source.columns, target, true)
   yield refused
-  yield* placeRows(source, files)
+  const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
+  yield* placeRows(source.batches, (row, count) => placeMapped(row, count, indexOfName))
 }
 
 /** Takes the first rows; returns what the generator returns at its end. */
@@ -162,25 +150,22 @@ async function takeInto<T>(
   }
 }
 
-/** Rows with the file and row number that a mapping passes on; without them, rows are counted. */
+/** The rows of batches, each with its place, which depends on how many rows there were so far. */
 async function* placeRows(
-  { batches }: ColumnarSource,
-  files: readonly SourceFile[],
+  batches: AsyncIterable<Batch>,
+  place: (row: SourceRow | Refusal, count: number) => PlacedRow,
 ): AsyncGenerator<Rows> {
-  const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
   let count = 0
   function* placed(batch: Batch): Generator<PlacedRow> {
-    for (const row of rowsOf(batch)) {
-      count += 1
-      yield placeRow(row, count, indexOfName)
-    }
+    for (const row of rowsOf(batch)) yield place(row, (count += 1))
   }
   for await (const batch of batches) yield placed(batch)
 }
 
 const [fileColumn, rowColumn] = placeColumns
 
-function placeRow(
+/** A row with the file and row number that a mapping passes on; without them, rows are counted. */
+function placeMapped(
   row: SourceRow | Refusal,
   count: number,
   indexOfName: ReadonlyMap<unknown, number>,

@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
-import { type Batch, bounded, readBatches } from './batches.ts'
+import { bounded, readBatches } from './batches.ts'
 import {
   type Column,
   columnsOf,
@@ -25,18 +25,6 @@ import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 import { freeNames, parquetExtent, parquetTable, tableOf } from './tables.ts'
 import { type FileTable, viewSelect } from './view.ts'
-
-/** The rows of a columnar or mapped source. */
-export interface ColumnarSource {
-  readonly columns: readonly string[]
-  readonly batches: AsyncIterable<Batch>
-}
-
-/** The result of a mapping. */
-interface MappedSource extends ColumnarSource {
-  /** The rows of all files. */
-  readonly fileRows: number
-}
 
 /** A mapping, and what its view has. */
 interface MappingRequest {
@@ -89,7 +77,7 @@ async function explained<T>(
   }
 }
 
-async function openFile(database: Database, given: TableFile): Promise<ColumnarSource> {
+async function openFile(database: Database, given: TableFile) {
   const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
   const select = `select * from ${parquetTable(file)}`
@@ -133,7 +121,7 @@ async function openMapping(
   files: readonly TableFile[],
   { select, texts, showing }: MappingRequest,
   folders: readonly string[],
-): Promise<MappedSource> {
+) {
   const tables: FileTable[] = []
   for (const given of files) {
     const file = given.kind === 'parquet' ? await cutParquet(database, given) : given
@@ -155,6 +143,7 @@ async function openMapping(
   const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
   return {
     columns: columns.map(({ name }) => name),
+    /** The rows of all files. */
     fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
