@@ -15,7 +15,7 @@ const blankMax = 0x20
  * @param value what the text was parsed as.
  */
 export function doubledMember(text: string, value: object): string | undefined {
-  if (!isLonger(text, { from: 0, to: text.length, value }, true)) return undefined
+  if (!isLonger(text, 0, text.length, value, true)) return undefined
   return createMemberScan()(Buffer.from(text))?.name
 }
 
@@ -31,21 +31,20 @@ export function mayHaveDoubledMember(text: string, values: readonly object[]): b
   for (const value of values) {
     const end = text.indexOf('\n', from)
     const to = end < 0 ? text.length : end
-    if (isLonger(text, { from, to, value }, hasEscapes)) return true
+    if (isLonger(text, from, to, value, hasEscapes)) return true
     from = to + 1
   }
   return from <= text.length
 }
 
-/** Where a value is in a text. */
-interface Placed {
-  readonly from: number
-  readonly to: number
-  readonly value: object
-}
-
-/** Whether the text of a value is not as long as the value needs. */
-function isLonger(text: string, { from, to, value }: Placed, hasEscapes: boolean): boolean {
+/** Whether the text of a value, from one place to another, is not as long as the value needs. */
+function isLonger(
+  text: string,
+  from: number,
+  to: number,
+  value: object,
+  hasEscapes: boolean,
+): boolean {
   // Most programs write either no blanks, or one after each colon and comma.
   const gap = text.charCodeAt(text.indexOf(':', from) + 1) === blankMax ? 1 : 0
   const lineEnd = text.charCodeAt(to - 1) <= blankMax ? 1 : 0

@@ -45,13 +45,8 @@ export function* parseLines(lines: Buffer): Generator<SourceRow | Refusal | unde
   }
 }
 
-/** Some lines, without the end of the last one, and the length of the longest in bytes. */
-interface LineGroup {
-  readonly some: Buffer
-  readonly longest: number
-}
-
-function* inGroups(lines: Buffer): Generator<LineGroup> {
+/** Some lines at a time, without the end of the last one; the length of the longest in bytes. */
+function* inGroups(lines: Buffer) {
   for (let start = 0; start < lines.length;) {
     let end = start
     let longest = 0

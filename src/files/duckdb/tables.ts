@@ -93,17 +93,12 @@ function textColumns(names: readonly string[], numbers: readonly string[] = []):
 /** The maximum size of 2,048 rows of Parquet, in bytes. */
 const vectorBytesMax = 16 << 20
 
-/** The number of rows in a Parquet file, and how many of them may be held at once. */
-interface ParquetExtent {
-  readonly rows: number
-  readonly rowsAtOnce: number
-}
-
 /**
- * Estimates the extent from the file's metadata and its first rows: the metadata alone is not
- * enough, because a repeated text may be stored only once.
+ * The number of rows in a Parquet file, and how many of them may be held at once: an estimate from
+ * its metadata and its first rows, since the metadata alone is not enough, because a repeated text
+ * may be stored only once.
  */
-export async function parquetExtent(database: Database, file: TableFile): Promise<ParquetExtent> {
+export async function parquetExtent(database: Database, file: TableFile) {
   const [rows = 0, storedBytes = 0] = await numbersOf(
     database,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
