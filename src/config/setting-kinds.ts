@@ -26,26 +26,21 @@ export function integer(minimum: number, maximum: number): Kind<number> {
 }
 
 /** Another kind, or a word that means something else; faults name the word if the kind does. */
-function orWord<T, M>(word: string, meant: () => M, kind: Kind<T>): Kind<T | M> {
+export function orWord<T, M>(word: string, meant: M, kind: Kind<T>): Kind<T | M> {
   return {
     value: kind.value,
     fault: (text) => (text === word ? undefined : kind.fault(text)),
-    parse: (text) => (text === word ? meant() : kind.parse(text)),
+    parse: (text) => (text === word ? meant : kind.parse(text)),
   }
 }
 
 /** Another kind, with `none` for undefined. */
 export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
-  return orWord('none', () => undefined, kind)
-}
-
-/** Another kind, with `auto` for undefined. */
-export function orAuto<T>(kind: Kind<T>): Kind<T | undefined> {
-  return orWord('auto', () => undefined, kind)
+  return orWord('none', undefined, kind)
 }
 
 /** An integer, or a word that means something else. */
-export function integerOr<M>(word: string, meant: () => M, [minimum, maximum]: [number, number]) {
+export function integerOr<M>(word: string, meant: M, [minimum, maximum]: [number, number]) {
   const kind = integer(minimum, maximum)
   const fault = (text: string) => {
     const reason = kind.fault(text)
@@ -71,7 +66,7 @@ export const yesOrNo: Kind<boolean> = {
 }
 
 /** A comma-separated list; empty for `none`. */
-export function list(
+function list(
   value: string,
   isPart: (part: string) => boolean,
   takes: string,
@@ -82,18 +77,30 @@ export function list(
   return { value, fault, parse }
 }
 
-export function isOrigin(text: string): boolean {
+function isOrigin(text: string): boolean {
   if (text === '*') return true
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
+export const origins = list(
+  'ORIGINS',
+  isOrigin,
+  'none, *, or origins such as https://example.org, separated by commas',
+)
+
 /** An address, or a network such as 10.0.0.0/8. */
-export function isNetwork(text: string): boolean {
+function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
   return /^\d{1,3}$/.test(bits) && Number(bits) <= most
 }
+
+export const networks = list(
+  'ADDRESSES',
+  isNetwork,
+  'none, or addresses and networks (10.0.0.0/8), separated by commas',
+)
 
 /** A rate; undefined for `none`. */
 export const rate: Kind<Rate | undefined> = orNone({

@@ -5,14 +5,13 @@ import {
   file,
   integer,
   integerOr,
-  isNetwork,
-  isOrigin,
   type Kind,
-  list,
+  networks,
   notEmpty,
   oneOf,
-  orAuto,
+  origins,
   orNone,
+  orWord,
   rate,
   redis,
   store,
@@ -48,7 +47,7 @@ export const settings = {
     meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); an import creates it',
   },
   withheld: {
-    ...option('withheld', 'auto', orAuto(file)),
+    ...option('withheld', 'auto', orWord('auto', undefined, file)),
     meaning: 'the list of what is withheld; auto for one beside the store, to be backed up apart',
   },
   host: {
@@ -76,7 +75,7 @@ export const settings = {
     meaning: 'yes lets a new server share the port of a running one, if both are started with it',
   },
   workers: {
-    ...option('workers', '1', integerOr('auto', availableParallelism, [1, 256])),
+    ...option('workers', '1', integerOr('auto', availableParallelism(), [1, 256])),
     meaning: 'processes that answer requests; auto for one per core',
   },
   cacheMib: {
@@ -100,28 +99,12 @@ export const settings = {
     meaning: 'the maximum event loop delay in milliseconds; above it, requests get a 503',
   },
   corsOrigin: {
-    ...option(
-      'cors-origin',
-      'none',
-      list(
-        'ORIGINS',
-        isOrigin,
-        'none, *, or origins such as https://example.org, separated by commas',
-      ),
-    ),
+    ...option('cors-origin', 'none', origins),
     meaning:
       'origins whose pages may read answers, comma-separated (https://example.org); * for all',
   },
   trustProxy: {
-    ...option(
-      'trust-proxy',
-      'none',
-      list(
-        'ADDRESSES',
-        isNetwork,
-        'none, or addresses and networks (10.0.0.0/8), separated by commas',
-      ),
-    ),
+    ...option('trust-proxy', 'none', networks),
     meaning: 'proxies whose X-Forwarded-For is trusted: addresses or networks, comma-separated',
   },
   defaultRate: {
@@ -154,11 +137,7 @@ export const settings = {
     meaning: 'yes serves the explorer, a page in which people look at companies, at /',
   },
   metricsPort: {
-    ...option(
-      'metrics-port',
-      'off',
-      integerOr('off', () => undefined, [0, 65_535]),
-    ),
+    ...option('metrics-port', 'off', integerOr('off', undefined, [0, 65_535])),
     meaning: 'the port for Prometheus (/metrics), apart from the API; 0 picks a free one; or off',
   },
   metricsHost: {
