@@ -6,7 +6,7 @@ import { attributeText } from '../../store/companies/attribute-text.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
-import type { CompanyState, SourceState, FoundCompany, StoreReader } from '../../store/reading.ts'
+import type { CompanyState, StoreReader } from '../../store/reading.ts'
 import { openStoreInspector, openStoreForShowing } from '../../store/open-store.ts'
 import type { CompanyName, StoreInspector } from '../../store/inspecting.ts'
 import { textOf } from '../../store/record-texts.ts'
@@ -20,26 +20,6 @@ import { oneLine, tableLines } from '../table.ts'
 const latestMax = 10
 
 type WireRecord = Readonly<Record<string, unknown>>
-
-/** What a source says about a company. */
-interface Attributes extends Omit<SourceState, 'asOf' | 'attributes'> {
-  readonly asOf: string | undefined
-  readonly attributes: Readonly<Record<string, unknown>>
-  /** The day of the last import that is known to have had the company, in wire form. */
-  readonly lastSeen: string | undefined
-}
-
-/** How many records have which value of each filter. */
-type ShownCounts = Readonly<Record<string, readonly { value: string | null; count: number }[]>>
-
-/** A company with its listings, as `--json` prints it. */
-interface Overview extends FoundCompany {
-  readonly attributes: readonly Attributes[]
-  /** The number of records of each listing, and those with each value of a filter. */
-  readonly listings: Readonly<Record<string, number>>
-  readonly counts: Readonly<Record<string, ShownCounts>>
-  readonly latest: readonly WireRecord[]
-}
 
 export const company: Command = {
   name: 'company',
@@ -89,11 +69,14 @@ async function findState(
   return state === undefined || 'outside' in state ? undefined : state
 }
 
+type Overview = Awaited<ReturnType<typeof overviewOf>>
+
+/** A company with its listings, as `--json` prints it. */
 async function overviewOf(
   { company, sources, listings }: CompanyState,
   reader: StoreReader,
   inspector: StoreInspector,
-): Promise<Overview> {
+) {
   if (sources === undefined) {
     throw new OperatorError(`company ${company.id} has attributes of more than 16 MiB`)
   }
@@ -105,9 +88,11 @@ async function overviewOf(
     attributes: sources.map(({ attributes, asOf, ...source }) => ({
       ...source,
       asOf: asOf ?? undefined,
+      /** The day of the last import that is known to have had the company, in wire form. */
       lastSeen: lastSeen.get(source.source),
-      attributes: JSON.parse(attributes) as Attributes['attributes'],
+      attributes: JSON.parse(attributes) as Readonly<Record<string, unknown>>,
     })),
+    /** The number of records of each listing, and those with each value of a filter. */
     listings: Object.fromEntries(listings.map(({ resource, total }) => [resource.name, total])),
     counts: Object.fromEntries(
       listings.map(({ resource, counts }) => [resource.name, shown(counts)]),
@@ -116,12 +101,13 @@ async function overviewOf(
   }
 }
 
-function shown(counts: ListingCounts): ShownCounts {
+/** How many records have which value of each filter. */
+function shown(counts: ListingCounts): object {
   const fields = Object.entries(counts).map(([field, values]) => [
     field,
     values.map(([value, count]) => ({ value, count })),
   ])
-  return Object.fromEntries(fields) as ShownCounts
+  return Object.fromEntries(fields) as object
 }
 
 function lines(overview: Overview): string[] {
@@ -139,7 +125,7 @@ function lines(overview: Overview): string[] {
   ]
 }
 
-function attributeLines(one: Attributes): string[] {
+function attributeLines(one: Overview['attributes'][number]): string[] {
   const version = `version ${one.version}`
   const since = one.asOf === undefined ? version : `${shortMoment(one.asOf)} (${version})`
   const seen = one.lastSeen === undefined ? '' : `, last seen ${shortMoment(one.lastSeen)}`
