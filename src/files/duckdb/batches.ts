@@ -69,12 +69,8 @@ export async function* readBatches(
   } catch (error) {
     const { lineColumn } = query
     const isMapped = lineColumn !== undefined
-    throw explain(
-      error,
-      files,
-      isMapped,
-      isMapped ? await findFaultyRow(database, error, lineColumn) : '',
-    )
+    const row = isMapped ? await findFaultyRow(database, error, lineColumn) : ''
+    throw explain(error, files, isMapped, row)
   }
   throw new OperatorError('the source could not be read completely; try again')
 }

@@ -95,23 +95,17 @@ async function* copyCsv(
     count += some.length
     const refused: PlacedRow[] = []
     const lines: string[] = []
-    let longest = ''
+    let longest = 0
     for (const { number, line, text, refusal } of some) {
       if (refusal === undefined) {
         lines.push(`${text}${delimiter}${number}${delimiter}${line}\n`)
-        if (text.length > longest.length) longest = text
+        longest = Math.max(longest, text.length)
       } else refused.push({ file: at, number, row: refusal })
     }
-    // A character takes at most three bytes in UTF-8.
-    const longestRow = 3 * longest.length + 40
     const bytes = Buffer.from(lines.join(''))
-    if (lines.length > 0) {
-      pieces.add({
-        bytes,
-        rows: lines.length,
-        longestRow: Math.min(longestRow, bytes.length),
-      })
-    }
+    // A character takes at most three bytes in UTF-8.
+    const longestRow = Math.min(3 * longest + 40, bytes.length)
+    if (lines.length > 0) pieces.add({ bytes, rows: lines.length, longestRow })
     if (refused.length > 0) yield refused
   }
   return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count }
