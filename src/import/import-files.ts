@@ -149,7 +149,7 @@ export async function importFiles(
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const held = await session.countHeld()
-    const change = changeOf(course, merged, { read, refused, held })
+    const change = changeOf(course, merged, { read, refused }, held)
     const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
     if (isWanted) await judge(session, course, change, merged)
     request.signal.throwIfAborted()
@@ -196,17 +196,12 @@ function judgeRows(request: ImportRequest, read: number, columns: Columns): void
   for (const warning of columns.warnings()) warn(request, warning)
 }
 
-interface Read {
-  readonly read: number
-  readonly refused: number
-  /** The records that the source had before. */
-  readonly held: number
-}
-
+/** @param held the records that the source had before. */
 function changeOf(
   { source, columns }: Course,
   merged: Merged,
-  { read, refused, held }: Read,
+  { read, refused }: Pick<ImportCounts, 'read' | 'refused'>,
+  held: number,
 ): Change {
   const { difference = noDifference, counts } = merged
   const { updated, unchanged, removed } = counts
@@ -226,21 +221,19 @@ const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
 async function judge(
   session: ImportSession,
   { request, columns, earlier }: Course,
-  { counts, difference }: Change,
+  change: Change,
   { companiesNamed }: Merged,
 ): Promise<void> {
-  const { source, isSnapshot, target, permissions = {} } = request
+  const { source, permissions = {} } = request
   try {
     const isAccepted = permissions.accepted === true
     if (!isAccepted && earlier !== undefined) {
-      const isOfCompanies = target.resource === undefined
-      const change = { source, isSnapshot, isOfCompanies, counts, difference }
-      await judgeChange(session, { ...change, earlier, columns: columns.names() })
+      await judgeChange(session, { ...request, ...change, earlier, columns: columns.names() })
     }
-    const told = warningsOf({ counts, source, difference }, { companiesNamed, isAccepted })
+    const told = warningsOf({ ...change, source }, { companiesNamed, isAccepted })
     for (const warning of told) warn(request, warning)
   } catch (error) {
-    if (error instanceof OperatorError) request.onRefused?.({ counts, difference })
+    if (error instanceof OperatorError) request.onRefused?.(change)
     throw error
   }
 }

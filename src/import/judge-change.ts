@@ -8,17 +8,11 @@ import type {
   Earlier,
   ImportCounts,
   ImportSession,
-  LoggedDifference,
 } from '../store/importing.ts'
+import type { Change, ImportRequest } from './import-files.ts'
 
 /** What is judged. */
-interface JudgedChange {
-  readonly source: string
-  readonly isSnapshot: boolean
-  /** Whether companies are imported, and not records. */
-  readonly isOfCompanies: boolean
-  readonly counts: ImportCounts
-  readonly difference: LoggedDifference
+interface JudgedChange extends Change, Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
   readonly earlier: Earlier
   /** The columns that have a value in the files. */
   readonly columns: readonly string[]
@@ -35,7 +29,8 @@ const toldShare = 1 / 100
 
 /** @throws OperatorError if the import changes so much that it is probably a mistake. */
 export async function judgeChange(session: ImportSession, change: JudgedChange): Promise<void> {
-  const { counts, isSnapshot, isOfCompanies, earlier, difference } = change
+  const { counts, isSnapshot, target, earlier, difference } = change
+  const isOfCompanies = target.resource === undefined
   const isNext = isOfCompanies && !isSnapshot && earlier.imports.length > 0
   if (isNext && difference.known > few && areNew(counts)) {
     throw strangers(change, await session.findAlike())
@@ -133,7 +128,7 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
 
 /** Remarks on a change that is not refused, a sentence each. */
 export function warningsOf(
-  { counts, source, difference }: Pick<JudgedChange, 'counts' | 'source' | 'difference'>,
+  { counts, source, difference }: Change & Pick<ImportRequest, 'source'>,
   { companiesNamed, isAccepted }: { companiesNamed: number | undefined; isAccepted: boolean },
 ): string[] {
   const { removed, companiesCreated } = counts
