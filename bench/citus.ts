@@ -140,8 +140,8 @@ interface Served {
 }
 
 /**
- * Asked of one PostgreSQL, of the coordinator and of a worker, in turn. The bare servers, which read
- * the texts of a page by one key, show what of it Citus takes from everybody.
+ * Asked of one PostgreSQL, of the coordinator and of a worker, in turn. The bare servers, which
+ * read the texts of a page by one key, show what of it Citus takes from everybody.
  */
 async function serving(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
   const { coordinator } = nodes

@@ -77,9 +77,9 @@ export function readViewTexts(
 
 /** The places among a view's segments of those that hold records, in ascending order. */
 function holdersOf(view: View): number[] {
-  const holders = new Set<number>()
-  for (let n = 0; n < countOf(view); n++) holders.add(holderOf(view, n))
-  return [...holders].sort((a, b) => a - b)
+  const found = new Set<number>()
+  for (let n = 0; n < countOf(view); n++) found.add(holderOf(view, n))
+  return [...found].sort((a, b) => a - b)
 }
 
 /** The bytes of a view's records, and a comma for each. */
