@@ -119,9 +119,8 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
     const found = find(raw.url ?? '')
     const id = requestId(raw.headers['x-request-id'])
     const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
-    const note = () => noteAnswer(log, metrics, request)
-    response.once('finish', note)
-    request.reply.onClosed = note
+    // Where the client leaves, a response never finishes, but it closes.
+    response.once('close', () => noteAnswer(log, metrics, request))
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
@@ -180,12 +179,14 @@ function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
   return isCut && raw.socket.destroyed
 }
 
-/** Logs and counts a response that has been sent, or whose client has left; only once. */
+/** The status that is logged if a client has left before its answer began, as nginx has it. */
+const clientLeft = 499
+
+/** Logs and counts a response that has been sent, or whose client has left. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
-  if (request.reply.isNoted) return
-  request.reply.isNoted = true
-  const { statusCode: status, elapsedTime: ms } = request.reply
-  const answer = { status, ms, bytes: bodyBytes(request) }
+  const { raw, statusCode, elapsedTime: ms } = request.reply
+  const status = raw.headersSent ? statusCode : clientLeft
+  const answer = { status, ms, bytes: raw.headersSent ? bodyBytes(request) : 0 }
   log.answered(request, answer)
   metrics?.countRequest(request.endpoint?.scope, answer)
 }

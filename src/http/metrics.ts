@@ -38,7 +38,7 @@ export function createMetrics(source: MetricsSource) {
   const { counter, histogram, gauge } = createMakers(registry)
   const requests = counter(
     'requests_total',
-    'Answered requests, by listing and status; none for other paths',
+    'Requests, by listing and status; none for other paths',
     ['resource', 'status'],
   )
   const bytes = counter('response_bytes_total', 'Bytes of response bodies sent, by listing', [

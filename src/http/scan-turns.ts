@@ -55,7 +55,7 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
     const left = new AbortController()
     const leave = () => left.abort(unavailable())
     const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
-    request.reply.raw.once('close', leave)
+    request.reply.onClosed(leave)
     try {
       return await work({
         asker: String(key),

@@ -133,12 +133,12 @@ async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer
  */
 function createSlots({ assetsMax, assetMs }: AssetLimits): (reply: HttpReply) => boolean {
   let taken = 0
-  return ({ raw }) => {
+  return (reply) => {
     if (taken >= assetsMax) return false
     taken += 1
     // A client that reads slowly never triggers the idle timeout of its connection.
-    const timer = setTimeout(() => raw.destroy(), assetMs).unref()
-    raw.once('close', () => {
+    const timer = setTimeout(() => reply.raw.destroy(), assetMs).unref()
+    reply.onClosed(() => {
       taken -= 1
       clearTimeout(timer)
     })

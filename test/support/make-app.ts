@@ -5,6 +5,7 @@ import inject from 'light-my-request'
 import { pino } from 'pino'
 import { type App, type AppOptions, buildApp } from '../../src/http/app.ts'
 import { createLoad, type LoadLimits, loadLimits } from '../../src/http/wire/load.ts'
+import type { AssetLimits } from '../../src/http/static-assets.ts'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
 import { createAuthenticate } from '../../src/auth/authenticate.ts'
@@ -39,7 +40,7 @@ interface MakeAppOptions extends Partial<AppSettings> {
   readonly now?: () => number
   /** Wraps the store, to break it or to delay it. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
-  readonly limits?: Partial<WireLimits & LoadLimits & ScanLimits>
+  readonly limits?: Partial<WireLimits & LoadLimits & ScanLimits & AssetLimits>
   /** The failed attempts allowed to an address; unlimited by default. */
   readonly badKeyRate?: Rate
   /** The rate of keys without their own; unlimited by default. */

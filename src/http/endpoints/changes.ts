@@ -13,7 +13,7 @@ import { changesBody, changesLines } from '../answers/changes-text.ts'
 import { locate } from '../requests/company-request.ts'
 import { writePage, writePoint } from '../requests/cursors.ts'
 import { describeChanges } from '../docs/changes.ts'
-import { forbidden } from '../errors.ts'
+import { forbidden, unavailable } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
@@ -73,6 +73,8 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
       return sendReady(request, ready, ready)
     }
     await service.watch.wait(request, ready.state, leftMs)
+    // Nobody waits for the answer any more.
+    if (request.socket.destroyed) throw unavailable()
   }
 }
 

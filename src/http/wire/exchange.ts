@@ -77,10 +77,6 @@ export class HttpReply {
   statusCode: number
   /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
   streamedBytes: number | undefined
-  /** Called when a streamed reply is over, be it whole or cut. */
-  onClosed: (() => void) | undefined
-  /** Whether it has been logged and counted. */
-  isNoted: boolean
   private readonly fields: Record<string, string | number>
   private readonly begunAt: number
 
@@ -88,8 +84,6 @@ export class HttpReply {
     this.raw = raw
     this.statusCode = 200
     this.streamedBytes = undefined
-    this.onClosed = undefined
-    this.isNoted = false
     this.fields = {}
     this.begunAt = performance.now()
   }
@@ -141,14 +135,17 @@ export class HttpReply {
 
   /** Sends a body that is made while it is sent; it is destroyed if the client leaves. */
   sendStream(body: Readable): this {
+    this.onClosed(() => body.destroy())
+    if (body.destroyed) return this
     this.raw.writeHead(this.statusCode, this.fields)
-    this.raw.once('close', () => {
-      body.destroy()
-      // It never finishes if the client leaves, even with all the bytes that were announced.
-      this.onClosed?.()
-    })
     body.once('error', () => this.raw.destroy())
     body.pipe(this.raw)
     return this
+  }
+
+  /** Does work once the reply has been sent or its client has left, which may have been before. */
+  onClosed(work: () => void): void {
+    if (this.raw.destroyed) work()
+    else this.raw.once('close', work)
   }
 }

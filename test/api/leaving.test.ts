@@ -1,0 +1,81 @@
+// Clients that leave before their answer begins: nothing of theirs stays behind.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { streamsMax } from '../../src/http/wire/streaming.ts'
+import { listenOn, makeApp } from '../support/make-app.ts'
+import { makeRights } from '../support/rights-store.ts'
+import { askPort, openWire, requestTo } from '../support/run-server.ts'
+import { until } from '../support/until.ts'
+
+const { records, path } = makeRights(12)
+
+/** A listening application, whose store reads pages only once it is let. */
+async function listen(t: TestContext) {
+  const held = Promise.withResolvers<void>()
+  const made = await makeApp(t, {
+    records,
+    limits: { assetsMax: 2 },
+    wrapStore: (store) => ({
+      ...store,
+      readPage: async (...asked) => {
+        await held.promise
+        return store.readPage(...asked)
+      },
+    }),
+  })
+  let arrived = 0
+  made.app.server.on('request', () => (arrived += 1))
+  const port = await listenOn(made)
+  const connections = promisify(made.app.server.getConnections.bind(made.app.server))
+
+  /** Sends requests, and leaves as soon as the application has all of them. */
+  async function leave(target: string, count: number, key = made.key): Promise<void> {
+    const before = arrived
+    for (let n = 0; n < count; n += 1) {
+      const wire = await openWire(port)
+      wire.send(requestTo(target, { key }))
+      await until(() => arrived === before + n + 1)
+      wire.socket.destroy()
+    }
+    await until(async () => (await connections()) === 0)
+    held.resolve()
+  }
+  return { ...made, port, leave }
+}
+
+test('clients that leave while a file is made take no place of its readers (E11)', async (t) => {
+  const { port, leave } = await listen(t)
+  await leave('/', 4)
+  await until(async () => (await askPort(port, '/')).status === 200)
+  assert.equal((await askPort(port, '/docs')).status, 200)
+})
+
+test('clients that leave before their stream begins take no place of it (E11)', async (t) => {
+  const { ask, leave } = await listen(t)
+  await leave(`${path}?format=csv&limit=all`, streamsMax)
+  await until(async () => (await ask(`${path}?format=csv&limit=all`)).status === 200)
+})
+
+test('a client that leaves before its answer has a line with 499', async (t) => {
+  const { logged, leave } = await listen(t)
+  await leave(path, 1)
+  await until(() => logged().length > 0)
+  const lines = logged().map(({ status, bytes, key }) => ({ status, bytes, key }))
+  assert.deepEqual(lines, [{ status: 499, bytes: 0, key: 'test' }])
+})
+
+test('nothing is read for a client that has left while it waited for changes', async (t) => {
+  const { ask, store, callsOf, leave } = await listen(t)
+  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const { until: last } = JSON.parse((await ask('/api/v1/changes?after=0', { key })).text) as {
+    until: string
+  }
+  await leave(`/api/v1/changes?after=${last}&wait=60`, 1, key)
+  await sleep(300)
+  const before = callsOf('readRegistry', 'readChanges')
+  await sleep(500)
+  assert.equal(callsOf('readRegistry', 'readChanges'), before)
+})
