@@ -14,6 +14,7 @@ import { wholeListing } from '../../src/store/selection.ts'
 import { type CitusNodes, findCitus, runOn, startCitus } from '../support/citus-nodes.ts'
 import { importRows } from '../support/import-rows.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
+import { until } from '../support/until.ts'
 import { checkSound } from '../support/verify-store.ts'
 
 const programs = findCitus()
@@ -123,6 +124,35 @@ test('a company can be read as soon as its silent node is back (A)', { skip }, a
   const found = (await store.readCompany(asked)) as { company: { name: unknown } }
   assert.equal(found.company.name, 'Company')
 })
+
+test(
+  'a node is tried again, though the pool was full when it timed out (A)',
+  { skip },
+  async (t) => {
+    const [one, other] = citus().workers as [PostgresServer, PostgresServer]
+    const [companyId = 0] = companiesAt.get(one.port) ?? []
+    const [another = 0] = companiesAt.get(other.port) ?? []
+    const store = await openStoreReader(db, { pool: 2, statementMs: 1_000, waitMs: 500 })
+    t.after(() => store.close())
+    const told = (company: number) =>
+      read(store, company).then(
+        () => 'read',
+        (error: Error) => error.message,
+      )
+    for (const company of [companyId, another]) assert.equal(await told(company), 'read')
+    const goOn = silence(t, one)
+    await until(async () => (await told(companyId)).endsWith('does not answer'))
+    await sleep(1_100)
+    const otherGoesOn = silence(t, other)
+    const again = told(companyId)
+    await sleep(900)
+    await Promise.all(Array.from({ length: 8 }, () => told(another)))
+    assert.notEqual(await again, 'read')
+    goOn()
+    otherGoesOn()
+    await until(async () => (await told(companyId)) === 'read')
+  },
+)
 
 test('a command says that a node is silent, and ends (B)', { skip }, async (t) => {
   const [silent = assert.fail('there are workers')] = citus().workers

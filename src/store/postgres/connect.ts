@@ -1,5 +1,6 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
+import type { Socket } from 'node:net'
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { binaryParser, createClient } from './binary.ts'
 import { parseUrl, schemaIn } from './url.ts'
@@ -15,6 +16,12 @@ export interface ServingBounds {
 }
 
 export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
+
+/** The socket of a session, which is not in the driver's types. */
+export function socketOf(client: ClientBase): Socket {
+  return (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
+    .stream
+}
 
 /** Settings of a session, as for `set`. */
 type SessionSettings = Readonly<Record<string, string | number>>

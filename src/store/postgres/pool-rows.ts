@@ -6,6 +6,7 @@ import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import type { EvenState } from './citus/even.ts'
+import { socketOf } from './connect.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 import { binaryQuery, listingReads, type Rows } from './tables.ts'
 
@@ -28,8 +29,10 @@ export async function withConnection<T>(
   try {
     return await work(client)
   } catch (error) {
-    // An error of a statement, such as a timeout, leaves the session as it was.
-    isLost = !(error instanceof DatabaseError && error.severity === 'ERROR')
+    // An error of a statement, such as a timeout, leaves the session as it was, unless the driver
+    // has given up another one that was sent with it.
+    const isOfStatement = error instanceof DatabaseError && error.severity === 'ERROR'
+    isLost = !isOfStatement || socketOf(client).destroyed
     throw error
   } finally {
     client.release(isLost)

@@ -127,13 +127,17 @@ function createChanges(rows: Rows) {
   // Numbers of versions are used again after a restore, so that these are of one history.
   const changes = new LRUCache<number, Change>({ max: changesMax })
   let history: string | undefined
+
+  function note({ lineage }: RegistryState, version?: number, change?: Change): void {
+    if (lineage !== history) changes.clear()
+    history = lineage
+    if (version !== undefined && change !== undefined) changes.set(version, change)
+  }
+
   return {
-    note: ({ lineage }: RegistryState, version?: number, change?: Change) => {
-      if (lineage !== history) changes.clear()
-      history = lineage
-      if (version !== undefined && change !== undefined) changes.set(version, change)
-    },
-    of: async (version: number): Promise<Change> => {
+    note,
+    of: async (version: number, registry?: RegistryState): Promise<Change> => {
+      if (registry !== undefined) note(registry)
       const known = changes.get(version)
       if (known !== undefined) return known
       const asked = history

@@ -41,14 +41,11 @@ export async function readCompany(
   const version = askedVersion ?? registry.version
   const identity = await readIdentity(snapshot, id, version)
   if (identity === undefined) return undefined
+  const named = await snapshot.change(identity.changedIn, registry)
   const heads = await readCompanyHeads(snapshot, id, version)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, asked, heads, identity, countListings)
-  const changes = [
-    await snapshot.change(identity.changedIn),
-    ...said.changes,
-    ...listings.map(({ change }) => change),
-  ]
+  const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
   const { jurisdiction, identifier } = identity
   return {
     company: { id, jurisdiction, identifier, name: said.name },

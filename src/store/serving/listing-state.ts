@@ -62,7 +62,7 @@ function stateSince(
   { registry, head, first }: HeadInRegistry,
   version: number,
 ): Awaitable<ListingState> {
-  return after(reads.change(version), ({ lineage, committedAt }) => ({
+  return after(reads.change(version, registry), ({ lineage, committedAt }) => ({
     head: {
       total: head?.total ?? 0,
       version,

@@ -37,8 +37,13 @@ export interface ServingReads extends ListingReads {
     version: number | undefined,
     wanted: number,
   ): Awaitable<HeadInRegistry>
-  /** The import of a version that there is. */
-  change(version: number): Awaitable<Change>
+  /**
+   * The import of a version that there is.
+   *
+   * @param registry the state of the registry that was read just now, if it was: after a restore,
+   *   numbers of versions are those of other imports.
+   */
+  change(version: number, registry?: RegistryState): Awaitable<Change>
   /** The version that had made a company known at a version; undefined if it was not. */
   knownSince(companyId: number, version: number): Awaitable<number | undefined>
 }

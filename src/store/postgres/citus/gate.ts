@@ -68,7 +68,11 @@ export function createGate(pool: Pool): Gate {
       return result
     } catch (error) {
       if (!isTimeout(error)) suspect(tried, 0)
-      else suspect(place === undefined ? tried : await nodesOf(place), performance.now() + restMs)
+      else {
+        // The look-up may fail, too; the nodes that were tried must not stay so for ever.
+        const silent = place === undefined ? tried : await nodesOf(place).catch(() => tried)
+        suspect(silent, performance.now() + restMs)
+      }
       throw error
     }
   }

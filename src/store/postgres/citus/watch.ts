@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
 import type { LockWait } from '../../work-watch.ts'
-import { withSession } from '../connect.ts'
+import { socketOf, withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'
 
 /** Times in milliseconds. */
@@ -60,7 +60,7 @@ export function watchNodes(
       `${describeUrl(db)}: its node ${nodes} has not answered for ` +
       `${Math.round(silentMs / 1_000)} seconds; nothing was changed, start it and try again`
     // What waits for the session gets this error.
-    streamOf(client).destroy(new OperatorError(told))
+    socketOf(client).destroy(new OperatorError(told))
   }
 
   async function watch(): Promise<void> {
@@ -72,10 +72,4 @@ export function watchNodes(
   }
   // It ends where the signal is aborted.
   watch().catch(() => undefined)
-}
-
-/** The socket of a session, which is not in the driver's types. */
-function streamOf(client: Client): { destroy(error: Error): void } {
-  return (client as unknown as { connection: { stream: { destroy(error: Error): void } } })
-    .connection.stream
 }
