@@ -22,6 +22,8 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   const peers = new Map<Worker, Peer>()
   /** Workers that are running or whose output has not been read completely. */
   const running = new Set<Worker>()
+  /** Starts that are to come, of workers in the place of others. */
+  const restarts = new Set<NodeJS.Timeout>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
   let isReplacing = false
@@ -53,7 +55,11 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
       const { pid } = worker.process
       logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
-      setTimeout(() => isStopping || void add(), pauseMs)
+      const restart = setTimeout(() => {
+        restarts.delete(restart)
+        void add()
+      }, pauseMs)
+      restarts.add(restart)
     })
     logger.info({ worker: worker.process.pid }, 'a worker started')
     return started.promise
@@ -82,6 +88,7 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     /** Stops all workers; resolves when the last has ended. */
     async stop(reason: unknown): Promise<void> {
       isStopping = true
+      for (const restart of restarts) clearTimeout(restart)
       if (running.size === 0) ended.resolve(undefined)
       // A worker that does not answer is already ending, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)

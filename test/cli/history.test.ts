@@ -242,6 +242,18 @@ if (isFile)
     )
   })
 
+if (isFile)
+  test('of two backups of one name, one is whole and the other is refused', async (t) => {
+    const folder = makeFolder(t)
+    const db = await makeChangedRegistry(folder)
+    const backUp = () => runCommand(folder, ['backup', 'copy.db', '--db', db])
+    const [one, other] = await Promise.all([backUp(), backUp()])
+    assert.deepEqual([one.code, other.code].sort(), [0, 1])
+    assert.match(one.err + other.err, /copy\.db exists; name a new file for the copy/)
+    await mustRun(folder, ['verify', '--db', 'copy.db'])
+    assert.ok(readdirSync(folder).every((name) => !name.includes('.part')))
+  })
+
 test('prune removes past states, reports how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)

@@ -1,5 +1,6 @@
 // Copies a store while others read and write it.
 
+import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
@@ -21,15 +22,16 @@ const pagesPerStep = 128
  * @throws OperatorError if the file exists or cannot be written; the signal's reason.
  */
 export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
-  if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
+  refuseExisting(path)
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
-  const part = `${path}.part`
-  rmSync(part, { force: true })
+  // Another backup may be writing under the same name.
+  const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
     makeFile(part, rightsOf(db.location() ?? ''))
     await copyPages(db, part, watch)
     flush(part)
+    refuseExisting(path)
     renameSync(part, path)
     flush(folder)
     return statSync(path).size
@@ -39,6 +41,10 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
   } finally {
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(part + ending, { force: true })
   }
+}
+
+function refuseExisting(path: string): void {
+  if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
 }
 
 /**
