@@ -31,12 +31,15 @@ const advice = 'nothing was changed; if that is right, add --accept'
  *   day, or all earlier imports were snapshots and this one is none. KnownFiles if an update has
  *   nothing to do.
  */
-export function refuseRepeated({ imports, recipe }: Earlier, extract: Extract): void {
+export function refuseRepeated(earlier: Earlier, extract: Extract): void {
+  const { imports, recipe, removedIn } = earlier
   const last = imports.at(-1)
   if (last === undefined) return
-  const same = imports.findLast((one) => hasFiles(one, extract.files))
+  // What was removed may be loaded again.
+  const present = imports.filter(({ version }) => version > removedIn)
+  const same = present.findLast((one) => hasFiles(one, extract.files))
   if (same !== undefined) refuseSame(same, last, recipe, extract)
-  else if (extract.isUpdate) refuseSameDay(imports, extract)
+  else if (extract.isUpdate) refuseSameDay(present, extract)
   refuseForgottenSnapshot(imports, extract)
 }
 

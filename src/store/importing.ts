@@ -160,6 +160,8 @@ export interface Earlier {
   readonly imports: readonly EarlierImport[]
   /** How the last of them was done. */
   readonly recipe: Recipe | undefined
+  /** The version in which all that the source had was removed last; 0 for none. */
+  readonly removedIn: number
 }
 
 /** The day of an extract. */

@@ -148,6 +148,15 @@ describe('the recipe of a source', () => {
     )
   })
 
+  test('what was removed with its source is loaded again by an update', async (t) => {
+    const { load } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    await load('sources remove nse --yes')
+    const out = await load('update nse nse-2025-10.csv --as-of 2025-10-31')
+    assert.match(out, /Committed as version 3/)
+    assert.match(await load('update nse nse-2025-10.csv'), /of version 3: unchanged$/m)
+  })
+
   test('a reverted import is no recipe', async (t) => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)

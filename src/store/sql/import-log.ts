@@ -176,6 +176,12 @@ export async function readEarlier(
     `select recipe, difference ${inForce} order by version desc limit 1`,
     of,
   )
+  const [removal] = await db.rows(
+    `select coalesce(max(version), 0) as version from imports
+     where source_id = $source and resource = $target
+       and reverts is null and reverted_by is null and files = '[]'`,
+    of,
+  )
   const names = imports.flatMap((row) => JSON.parse(String(row['attributes'])) as string[])
   return {
     imports: imports.map((row) => ({
@@ -187,6 +193,7 @@ export async function readEarlier(
     recipe: parsed(last?.['recipe']) as Recipe | undefined,
     attributes: names,
     difference: parsed(last?.['difference']) as LoggedDifference | undefined,
+    removedIn: Number(removal?.['version']),
   }
 }
 
