@@ -43,6 +43,7 @@ test('a listing is printed whole, filtered, in another order, at a version', asy
     lines(current.toReversed()),
   )
   const csv = await print('GB:01', 'employees', 'limit=1', '--format', 'csv')
+  assert.equal(await print('GB:01', 'employees', 'limit=1', 'format=csv'), csv)
   assert.match(csv, /^id,identifier,name[^\r]*\r\n1,"/)
   assert.ok(csv.includes(`,"${String(people[0]?.['name'])}",`), 'as it is, not escaped')
 })
@@ -57,6 +58,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
   await importRows(join(folder, 'dossier.db'), 'employees', [row])
   for (const [words, code, message] of [
     ['listing employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
+    ['listing GB:00000012 employees version=1 --version 1', 2, /give version once: as --version/],
     ['listing GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     [
       'listing GB:00000012 employees end_dat=x',

@@ -41,8 +41,12 @@ known_at, and page and limit for a part of it.
   settings: ['db', 'withheld'],
   async run({ words, options, settings }, { stdout, signal }) {
     const { company, resource, parameters } = parseWords(words)
-    const { version, format: word = 'ndjson' } = options
-    const format = parseChoice('format', word, recordFormats)
+    for (const name of ['format', 'version'] as const) {
+      if (options[name] === undefined || parameters[name] === undefined) continue
+      throw new UsageError(`give ${name} once: as --${name}, or as ${name}=`)
+    }
+    const { version, format: word = parameters['format'] ?? 'ndjson' } = options
+    const format = parseChoice('format', String(word), recordFormats)
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)

@@ -5,8 +5,9 @@ import type { HttpRequest } from './exchange.ts'
 
 /** The response headers that pages may read, in addition to those that they always may. */
 const exposed =
-  'Content-Disposition, Content-Location, Data-Version, ETag, Link, RateLimit, RateLimit-Policy, ' +
-  'Retry-After, X-Request-Id, X-Total-Count, Changes-Until, Changes-Next'
+  'Accept-Ranges, Allow, Changes-Next, Changes-Until, Content-Disposition, Content-Location, ' +
+  'Content-Range, Data-Version, ETag, Link, RateLimit, RateLimit-Policy, Repr-Digest, ' +
+  'Retry-After, X-Request-Id, X-Total-Count'
 /** The request headers that pages may send, in addition to those that they always may. */
 const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
 /** How long a browser may cache the response to a preflight request, in seconds. */
