@@ -70,7 +70,7 @@ const values: readonly (readonly [before: unknown, after: unknown, event: string
   [['B', 'a', 'ä', '😀', '\uffee'], ['x'], 'B; a; ä; \uffee; 😀 → x'],
   [['', 'a'], ['a'], '; a → a'],
   [1, 2.5, '1 → 2.5'],
-  [1e21, true, '1e+21 → true'],
+  [1e-7, true, '1e-7 → true'],
   [false, null, 'false → (none)'],
   [[1, true], ['x'], '1; true → x'],
   [{ b: 1, a: [2] }, { a: [2], b: 1 }, undefined],

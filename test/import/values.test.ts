@@ -208,6 +208,9 @@ const companies: readonly RefusedRow[] = [
   [{ identifier: '1' }, 'jurisdiction', /required/],
   [{ jurisdiction: 'GB', identifier: ' ' }, 'identifier', /required/],
   [{ jurisdiction: 44, identifier: '1' }, 'jurisdiction', /text/],
+  [{ jurisdiction: 'GB:X', identifier: '1' }, 'jurisdiction', /has a colon/],
+  ['{"jurisdiction":"GB","identifier":"1","note":12345678901234567890}', 'note', /beyond 2\^53-1/],
+  ['{"jurisdiction":"GB","identifier":"1","note":{"n":[1e400]}}', 'note', /beyond 2\^53-1/],
   [{ jurisdiction: 'GB', identifier: 1 }, 'identifier', /text/],
   [{ jurisdiction: 'GB', identifier: '1', note: nested(33) }, 'note', /deeper than 32 levels/],
   [{ id: 0, jurisdiction: 'GB', identifier: '1' }, 'id', /1 or greater/],
@@ -243,6 +246,16 @@ test('an attribute may be nested as deep as documented', async (t) => {
   const row = { jurisdiction: 'GB', identifier: '1', note: nested(32) }
   assert.deepEqual((await importRows(emptyDb(t), 'companies', [row])).problems, [])
 })
+
+test('what would be another record or company than the file says is refused', (t) =>
+  checkRefused(emptyDb(t), 'rights', [
+    ['{"key":1234567890123456790,"company_id":7}', 'key', /beyond 2\^53-1.*; quote it$/],
+    [
+      { id: 1, company_jurisdiction: 'GB:X', company_identifier: '1' },
+      'company_jurisdiction',
+      /has a colon, which separates it from the number/,
+    ],
+  ]))
 
 test('a numeric natural key equals its digits as text', async (t) => {
   const db = emptyDb(t)

@@ -12,6 +12,7 @@ import {
   normaliserOf,
   normaliseText,
   type WireValue,
+  refuseInexact,
 } from './normalise.ts'
 import { faultsMax, Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 
@@ -20,6 +21,8 @@ export type CheckRow = (row: SourceRow) => StagedRow | Refusal
 
 /** The column with the source's own key of a record. */
 const keyColumn = 'key'
+/** Of records, and of companies. */
+const jurisdictionColumns: readonly string[] = [companyColumns[1], 'jurisdiction']
 
 /** The columns that a source of this resource may have. */
 export function recordColumns(resource: Resource): readonly string[] {
@@ -142,6 +145,8 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
     return { id, key: null }
   }
   const given = row[keyColumn]
+  const inexact = typeof given === 'number' ? refuseInexact(given) : undefined
+  if (inexact !== undefined) return new Refusal(inexact, keyColumn, given)
   const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
   if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)
   if (key === null && given !== undefined) return new Refusal(blankKey, keyColumn, given)
@@ -215,6 +220,9 @@ export function checkName(row: SourceRow, column: string): string | null | Refus
   if (name instanceof Refusal) return new Refusal(name.reason, column, given)
   const strange = name === null ? undefined : strangeName(name)
   if (strange !== undefined) return new Refusal(strange, column, given)
+  if (name?.includes(':') === true && jurisdictionColumns.includes(column)) {
+    return new Refusal('has a colon, which separates it from the number in GB:1', column, given)
+  }
   // It would be another company than the one without them.
   if (name !== null && name.trim() !== name) {
     return new Refusal(

@@ -28,6 +28,12 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   return value
 }
 
+/** Why a number is not what the file has; undefined for one that is. */
+export function refuseInexact(number: number): string | undefined {
+  const isExact = Number.isFinite(number) && Math.abs(number) <= Number.MAX_SAFE_INTEGER
+  return isExact ? undefined : 'is beyond 2^53-1, where numbers are not exact; quote it'
+}
+
 /** An integer, given as a number or as plain decimal digits; null if blank. */
 function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
