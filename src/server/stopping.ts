@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import { Server as ListeningServer } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '../http/app.ts'
+import { cutConnections } from '../http/wire/server.ts'
 
 /**
  * How long a stopping server keeps answering, with `Connection: close`. A client that gets this
@@ -47,7 +48,7 @@ export async function stopServing(app: App, deadlineMs: number): Promise<void> {
     deadline.abort()
   })
   await sleep(deadlineMs, undefined, { signal: deadline.signal }).then(
-    () => app.server.closeAllConnections(),
+    () => cutConnections(app.server),
     () => undefined,
   )
   await closed

@@ -51,7 +51,7 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
   const last = requestTo(path, { key })
   /** The number of connections of the server. */
   const open = promisify(app.server.getConnections.bind(app.server))
-  return { app, port, request, last, open, pagesRead: () => callsOf('readPage') }
+  return { app, port, key, request, last, open, pagesRead: () => callsOf('readPage') }
 }
 
 /** Records with long names. */
@@ -176,6 +176,27 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   await once(socket, 'close')
   assert.ok(bytes > 10_000_000, `${bytes} bytes`)
   assert.ok(performance.now() - startedAt > standstillMs, 'it took longer than a client may rest')
+})
+
+test('a stream may rest longer, and one that is cut is reset (E3)', above, async (t) => {
+  const { port, key } = await listen(t, { standstillMs: 300 }, longRecords(1_000, 30_000))
+  const stream = async () => {
+    const wire = await openWire(port)
+    wire.socket.pause()
+    // Without chunks, only a reset tells that something is missing.
+    wire.send(`GET ${path}?format=csv&limit=all HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+    return wire
+  }
+  const [patient, late] = [await stream(), await stream()]
+  const errors: Error[] = []
+  late.socket.on('error', (error) => errors.push(error))
+  await sleep(900)
+  patient.socket.resume()
+  assert.ok((await patient.closed()).length > 30_000_000)
+  await sleep(2_000)
+  late.socket.resume()
+  assert.ok((await late.closed()).length < 30_000_000)
+  assert.match(String(errors), /ECONNRESET/)
 })
 
 test('a head that arrives too slowly is a 408 (E1)', above, async (t) => {

@@ -10,6 +10,8 @@ import { createLineLimit } from '../request-log.ts'
 import {
   afterAnswers,
   closeToRequests,
+  cut,
+  isAnswering,
   isAwaitingRequest,
   isClosedToRequests,
   unknownMethod,
@@ -75,7 +77,7 @@ export function answerUnhandled(server: Server, log: LogBroken): void {
   server.on(unknownMethod, ({ socket }: IncomingMessage) => refuse(socket, 400, 'method', log))
   server.on('timeout', (socket: Socket) => {
     if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', log)
-    else socket.destroy()
+    else cut(socket)
   })
 }
 
@@ -122,9 +124,4 @@ function writeRefusal(
 /** What is wrong with a request that Node's parser has refused, if it says more than that. */
 function messageOf(reason: string | undefined): string {
   return reason === 'HPE_INVALID_URL' ? malformedUrl().message : 'The request is not valid HTTP/1.1'
-}
-
-/** Whether the head of a response has been sent already. */
-function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
-  return socket._httpMessage?.headersSent ?? false
 }

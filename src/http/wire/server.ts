@@ -1,6 +1,7 @@
 // The HTTP server below the application. It limits what connections may do, whatever they request.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
 import type { Load } from './load.ts'
@@ -68,6 +69,9 @@ export const wireLimits: WireLimits = {
 export const unknownMethod = 'unknownMethod'
 const methods: ReadonlySet<string> = new Set(METHODS)
 
+/** The connections of each server. */
+const openSockets = new WeakMap<Server, Set<Socket>>()
+
 const connectionKey = Symbol('connection')
 interface Tracked {
   [connectionKey]: Connection | undefined
@@ -110,11 +114,14 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     load.begin()
     handler(request, response)
   }
-  const track = (socket: Duplex) => {
+  const open = new Set<Socket>()
+  const track = (socket: Socket) => {
+    open.add(socket)
     const connection = createConnection()
     const tracked = socket as unknown as Tracked
     tracked[connectionKey] = connection
     socket.once('close', () => {
+      open.delete(socket)
       endLoad(connection)
       connection.isGone = true
     })
@@ -130,6 +137,7 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     },
     receive,
   )
+  openSockets.set(server, open)
   // This covers clients that do not read: bytes that the system does not accept are no activity.
   server.timeout = limits.standstillMs
   // One more than we allow: beyond this, Node silently drops fields, Authorization included.
@@ -153,6 +161,26 @@ export function urlOf(server: Server): string {
   if (bound === null || typeof bound === 'string') return String(bound)
   const { address, family, port } = bound
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Closes all connections of a server, as `cut` does. */
+export function cutConnections(server: Server): void {
+  for (const socket of openSockets.get(server) ?? []) cut(socket)
+}
+
+/**
+ * Closes a connection. With a response under way it is reset: without a length or chunks, as in
+ * HTTP/1.0, a client would take what it has for the whole.
+ */
+export function cut(socket: Socket): void {
+  if (isAnswering(socket)) socket.resetAndDestroy()
+  else socket.destroy()
+}
+
+/** Whether the head of a response has been sent already. */
+export function isAnswering(socket: Duplex): boolean {
+  const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null }
+  return response?.headersSent ?? false
 }
 
 /** Makes the server ignore everything else that arrives on the connection. */

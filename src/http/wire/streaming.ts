@@ -10,6 +10,12 @@ import { overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { type Coding, createEncoder } from './coding.ts'
 
+/**
+ * How much longer than others a stream may stand still: the system says that there is room again
+ * only once it has sent some of what it holds, which may be megabytes.
+ */
+const patience = 4
+
 /** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
 
@@ -58,6 +64,9 @@ export function createBeginStream(
       const encoder = createEncoder(coding)
       const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
       body.once('close', giveBack)
+      const { socket } = request
+      // Node sets it back for the next request.
+      if (socket.timeout !== undefined) socket.setTimeout(patience * socket.timeout)
       return reply.sendStream(body)
     }
   }
