@@ -19,7 +19,7 @@ import { createRouter, type Route } from './router.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createClient } from './wire/client.ts'
 import { HttpReply, HttpRequest } from './wire/exchange.ts'
-import { createStages, type StageOptions, type Stop } from './stages.ts'
+import { checkKeyAgain, createStages, type StageOptions, type Stop } from './stages.ts'
 import { createReadInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
 import { type AssetLimits, assetLimits, createSendAsset } from './static-assets.ts'
 import { createBeginStream } from './wire/streaming.ts'
@@ -153,6 +153,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     readInTurn: createReadInTurn({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
+    checkKeyAgain: (request) => checkKeyAgain(options, request),
     version,
   }
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))

@@ -75,6 +75,15 @@ export function createStages(options: StageOptions, stop: Stop) {
   }
 }
 
+/**
+ * Makes sure that the key of a request which has waited still lets it in (contract 2.2).
+ *
+ * @throws ApiError 403 if it was revoked or has expired meanwhile; 503 if the store cannot say.
+ */
+export async function checkKeyAgain(options: StageOptions, request: HttpRequest): Promise<void> {
+  request.key = requireKey(await findKey(options, request), request.endpoint)
+}
+
 /** Admits a request with its key, if that is valid and covers the endpoint. */
 function admit(
   options: StageOptions,

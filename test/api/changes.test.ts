@@ -311,6 +311,18 @@ test('who waits is answered when there is something, by one look for all (12.4)'
   assert.deepEqual(told(await ofOther), ['jobs 1 1 put 3'])
 })
 
+test('who waits gets nothing with a key that was revoked meanwhile (2.2)', async () => {
+  const { ask, put, store, until } = await makeFollowed()
+  const key = await store.issueKey({ name: 'once', scopes: ['changes', 'rights'] })
+  const waiting = ask(`${path}?after=${until}&wait=60`, { key })
+  await sleep(50)
+  await store.revokeKey('once')
+  // A key that was found good is not looked up again for half a second.
+  await sleep(600)
+  await put('rights', [right(1, 'b')])
+  checkFailure(await waiting, 403, 'Forbidden')
+})
+
 test('who waits gets an empty answer at once when the service stops', async () => {
   const { page, app, until } = await makeFollowed()
   const waiting = page(`?after=${until}&wait=60`)

@@ -75,6 +75,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
     await service.watch.wait(request, ready.state, leftMs)
     // Nobody waits for the answer any more.
     if (request.socket.destroyed) throw unavailable()
+    await service.checkKeyAgain(request)
   }
 }
 
