@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answers, connectPeer, type Peer } from './ipc.ts'
 import type { Log } from './log.ts'
 import type { ErrorOutput } from './server.ts'
@@ -22,12 +23,10 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   const peers = new Map<Worker, Peer>()
   /** Workers that are running or whose output has not been read completely. */
   const running = new Set<Worker>()
-  /** Starts that are to come, of workers in the place of others. */
-  const restarts = new Set<NodeJS.Timeout>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
   let isReplacing = false
-  let isStopping = false
+  const stopping = new AbortController()
   let deaths = 0
   let pauseMs = 0
 
@@ -37,7 +36,7 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     running.add(worker)
     worker.process.once('close', () => {
       running.delete(worker)
-      if (isStopping && running.size === 0) ended.resolve(undefined)
+      if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
     })
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
@@ -50,16 +49,12 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
       started.resolve(code ?? 1)
-      if (isStopping || !isReplacing) return
+      if (stopping.signal.aborted || !isReplacing) return
       deaths += 1
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
       const { pid } = worker.process
       logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
-      const restart = setTimeout(() => {
-        restarts.delete(restart)
-        void add()
-      }, pauseMs)
-      restarts.add(restart)
+      void sleep(pauseMs, undefined, { signal: stopping.signal }).then(add, () => undefined)
     })
     logger.info({ worker: worker.process.pid }, 'a worker started')
     return started.promise
@@ -87,8 +82,7 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     },
     /** Stops all workers; resolves when the last has ended. */
     async stop(reason: unknown): Promise<void> {
-      isStopping = true
-      for (const restart of restarts) clearTimeout(restart)
+      stopping.abort()
       if (running.size === 0) ended.resolve(undefined)
       // A worker that does not answer is already ending, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)

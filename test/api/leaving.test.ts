@@ -14,7 +14,7 @@ const { records, path } = makeRights(12)
 
 /** A listening application, whose store reads pages only once it is let. */
 async function listen(t: TestContext) {
-  const held = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<undefined>()
   const made = await makeApp(t, {
     records,
     limits: { assetsMax: 2 },
@@ -41,7 +41,7 @@ async function listen(t: TestContext) {
       wire.socket.destroy()
     }
     await until(async () => (await connections()) === 0)
-    held.resolve()
+    held.resolve(undefined)
   }
   return { ...made, port, leave }
 }

@@ -114,18 +114,6 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     load.begin()
     handler(request, response)
   }
-  const open = new Set<Socket>()
-  const track = (socket: Socket) => {
-    open.add(socket)
-    const connection = createConnection()
-    const tracked = socket as unknown as Tracked
-    tracked[connectionKey] = connection
-    socket.once('close', () => {
-      open.delete(socket)
-      endLoad(connection)
-      connection.isGone = true
-    })
-  }
   const server = createServer(
     {
       headersTimeout: limits.headMs,
@@ -137,6 +125,7 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     },
     receive,
   )
+  const open = new Set<Socket>()
   openSockets.set(server, open)
   // This covers clients that do not read: bytes that the system does not accept are no activity.
   server.timeout = limits.standstillMs
@@ -149,10 +138,24 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     receive(request, response)
   }
   server.maxConnections = limits.connectionsMax
-  server.on('connection', track).on('drop', () => load.warn('connections'))
+  server
+    .on('connection', (socket) => track(socket, open))
+    .on('drop', () => load.warn('connections'))
   // The 100 is sent where a body is read (body.ts), not for requests that are refused.
   server.on('checkContinue', expect).on('checkExpectation', expect)
   return server
+}
+
+function track(socket: Socket, open: Set<Socket>): void {
+  open.add(socket)
+  const connection = createConnection()
+  const tracked = socket as unknown as Tracked
+  tracked[connectionKey] = connection
+  socket.once('close', () => {
+    open.delete(socket)
+    endLoad(connection)
+    connection.isGone = true
+  })
 }
 
 /** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
