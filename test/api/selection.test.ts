@@ -119,6 +119,10 @@ test('what is no filter, bound, value or order is a 400 that says what is (10.6)
   ] as const) {
     checkFailure(await ask(`${rights}?${query}`), 400, message)
   }
+  for (const name of ['status', 'registration_date', 'version']) {
+    const message = new RegExp(`^${name} is \\{\\}; an object takes bounds, such as gte$`)
+    checkFailure(await ask(rights, { json: { [name]: {} } }), 400, message)
+  }
   assert.equal((await ask(`${rights}?${'&status=x'.repeat(21)}`)).status, 200)
 })
 

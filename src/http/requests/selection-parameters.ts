@@ -93,7 +93,9 @@ function* bodyWords(body: Members, known: readonly string[]): Iterable<[string, 
       yield [name, wordsOf(name, value)]
       continue
     }
-    for (const [bound, word] of Object.entries(value)) {
+    const bounded = Object.entries(value)
+    if (bounded.length === 0) throw invalid(name, value, 'an object takes bounds, such as gte')
+    for (const [bound, word] of bounded) {
       yield [boundName(name, bound), wordsOf(boundName(name, bound), word)]
     }
   }
