@@ -6,18 +6,21 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
-import { schemaPrefix, testServerUrl } from '../support/store-at.ts'
+import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 test('a company is told as the history has it that was restored (9.4)', async (t) => {
   const server = testServerUrl()
   const [served, other] = [`${schemaPrefix}served`, `${schemaPrefix}other`] as const
-  const at = (schema: string) => `${server}?schema=${schema}`
+  const [db, source] = [schemaUrl('served'), schemaUrl('other')]
   t.after(() => queryServer(server, `drop schema if exists ${served}, ${served}_old cascade`))
-  for (const schema of [served, other]) {
-    const rows = [1, 2].map((id) => ({ id, company_id: 7, name: 'one', status: schema }))
-    await importRows('unused', 'rights', rows, { at: at(schema) })
+  for (const [at, status] of [
+    [db, served],
+    [source, other],
+  ] as const) {
+    const rows = [1, 2].map((id) => ({ id, company_id: 7, name: 'one', status }))
+    await importRows('unused', 'rights', rows, { at })
   }
-  const reader = await openStoreReader(at(served))
+  const reader = await openStoreReader(db)
   t.after(() => reader.close())
   const told = async () => {
     const found = await reader.readCompany({ companyId: 7, version: undefined, resources })
