@@ -149,7 +149,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     metrics,
     answers: createAnswerCache(options.cacheBytesMax),
     sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
-    beginStream: createBeginStream(noteFault),
+    beginStream: createBeginStream(noteFault, { ...wireLimits, ...options.limits }.standstillMs),
     readInTurn: createReadInTurn({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),

@@ -29,9 +29,13 @@ export type BeginStream = (
   request: HttpRequest,
 ) => (pieces: AsyncIterable<Buffer>, coding: Coding) => HttpReply
 
-/** @param noteFault receives what made a stream fail. */
+/**
+ * @param noteFault receives what made a stream fail.
+ * @param standstillMs how long another answer may stand still.
+ */
 export function createBeginStream(
   noteFault: (request: HttpRequest, cause: unknown) => void,
+  standstillMs: number,
 ): BeginStream {
   const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
@@ -65,8 +69,8 @@ export function createBeginStream(
       const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
       body.once('close', giveBack)
       const { socket } = request
-      // Node sets it back for the next request.
-      if (socket.timeout !== undefined) socket.setTimeout(patience * socket.timeout)
+      // Node sets it back when the connection rests; an injected request, as in tests, has none.
+      if (socket.timeout !== undefined) socket.setTimeout(patience * standstillMs)
       return reply.sendStream(body)
     }
   }
