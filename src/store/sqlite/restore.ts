@@ -40,7 +40,6 @@ export async function restore(
     await overwrite(copy, path, kept, watch)
     return { kept, isFileReplaced: false }
   } catch (error) {
-    rmSync(`${kept}.part`, { force: true })
     if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
   await replaceFile(copy, path, kept, watch)
