@@ -167,21 +167,18 @@ export async function readEarlier(
 ): Promise<Earlier> {
   const inForce = `
     from imports where source_id = $source and resource = $target
-      and reverts is null and reverted_by is null and files <> '[]'`
-  const imports = await db.rows(
+      and reverts is null and reverted_by is null`
+  const all = await db.rows(
     `select version, as_of, is_snapshot, files, attributes ${inForce} order by version`,
     of,
   )
   const [last] = await db.rows(
-    `select recipe, difference ${inForce} order by version desc limit 1`,
+    `select recipe, difference ${inForce} and files <> '[]' order by version desc limit 1`,
     of,
   )
-  const [removal] = await db.rows(
-    `select coalesce(max(version), 0) as version from imports
-     where source_id = $source and resource = $target
-       and reverts is null and reverted_by is null and files = '[]'`,
-    of,
-  )
+  // The removal of a source has no files.
+  const isRemoval = (row: Row) => row['files'] === '[]'
+  const imports = all.filter((row) => !isRemoval(row))
   const names = imports.flatMap((row) => JSON.parse(String(row['attributes'])) as string[])
   return {
     imports: imports.map((row) => ({
@@ -193,7 +190,7 @@ export async function readEarlier(
     recipe: parsed(last?.['recipe']) as Recipe | undefined,
     attributes: names,
     difference: parsed(last?.['difference']) as LoggedDifference | undefined,
-    removedIn: Number(removal?.['version']),
+    removedIn: Number(all.findLast(isRemoval)?.['version'] ?? 0),
   }
 }
 
