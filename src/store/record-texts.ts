@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
  */
 export const recordSeparator = ',{"id":'
 
-const separator = Buffer.from(recordSeparator)
+export const separatorBytes = Buffer.from(recordSeparator)
 const brace = 0x7b
 
 /**
@@ -22,7 +22,9 @@ export function findSeparator(texts: Buffer, from: number): number {
 }
 
 function isSeparator(texts: Buffer, at: number): boolean {
-  for (let n = 0; n < separator.length; n++) if (texts[at + n] !== separator[n]) return false
+  for (let n = 0; n < separatorBytes.length; n++) {
+    if (texts[at + n] !== separatorBytes[n]) return false
+  }
   return true
 }
 

@@ -2,7 +2,7 @@
 // them, whose texts are cut at both ends.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import { findSeparator, recordSeparator } from '../record-texts.ts'
+import { findSeparator, separatorBytes } from '../record-texts.ts'
 import { greatestLimit, type PageRoom } from '../page-size.ts'
 import { decodeDirectory, findRange, type LeafRange } from './directory.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
@@ -109,8 +109,6 @@ function cut(
   })
 }
 
-const separator = Buffer.from(recordSeparator)
-
 /**
  * The texts of consecutive records of a resource, cut out of those of a segment without its index.
  *
@@ -131,7 +129,7 @@ function placeOf(bytes: Buffer, count: number, n: number): number {
     for (let found = 0; found < n; found++) at = findSeparator(bytes, at + 1)
   } else {
     at = bytes.length
-    for (let found = count; found > n; found--) at = bytes.lastIndexOf(separator, at - 1)
+    for (let found = count; found > n; found--) at = bytes.lastIndexOf(separatorBytes, at - 1)
   }
   if (at <= 0) throw new Error('a segment has fewer records than its directory says')
   return at
