@@ -19,7 +19,8 @@ import {
 } from './errors.ts'
 import { createCors } from './wire/cors.ts'
 import type { Load } from './wire/load.ts'
-import { closeToRequests, excludeFromLoad, findWireFault } from './wire/server.ts'
+import { closeToRequests, excludeFromLoad } from './wire/server.ts'
+import { findWireFault } from './wire/wire-fault.ts'
 
 /** What the stages ask, and their settings. */
 export interface StageOptions {
