@@ -11,16 +11,16 @@ import {
   openExistingStore,
   openStoreWriter,
 } from '../../store/open-store.ts'
-import type { Entry, Order, OrderKind, Reason } from '../../store/withholding/list.ts'
+import type { Entry, Order, OrderKind } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
-import type { AskedSubject, Withheld } from '../../store/withholding/withhold.ts'
+import type { Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'
 import { type Command, type CommandContext, type Input, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { wholeNumber } from '../option-values.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from '../progress.ts'
-import { formatDay, oneLine, tableLines } from '../table.ts'
+import { oneLine, tableLines } from '../table.ts'
+import { parseReason, parseSubject } from './withhold-words.ts'
 
 const maskable = resources.filter((resource) => personalFields(resource).length > 0)
 const fieldLines = maskable
@@ -165,77 +165,6 @@ async function carryOut(
   const isIn = report.version !== undefined && settings.exports === undefined
   if (isIn) context.stderr.writeLines(copiesKeepIt)
   return 0
-}
-
-function parseSubject(kind: OrderKind, { words, options: { text } }: Input): AskedSubject {
-  const [what, ...names] = words
-  if (what === 'company') return parseCompany(kind, names, text)
-  if (text !== undefined) throw new UsageError('--text is for a company only')
-  const known = resources.map(({ name }) => name)
-  const resource = resources.find(({ name }) => name === what)
-  if (resource === undefined) {
-    const advice = advise(what, [...known, 'company'])
-    const fault =
-      what === undefined ? `withhold ${kind} needs a RESOURCE` : `${what} is not a resource`
-    throw new UsageError(`${fault}; ${advice}`)
-  }
-  const fields = personalFields(resource)
-  if (kind === 'mask' && fields.length === 0) {
-    throw new UsageError(`${resource.name} have no personal fields to mask; erase the record`)
-  }
-  const [name, ...more] = names
-  if (name === undefined || more.length > 0) {
-    throw new UsageError(`withhold ${kind} ${resource.name} takes one ID, or FIELD=VALUE`)
-  }
-  const end = name.indexOf('=')
-  if (end < 0) return { resource: resource.name, id: parseId(name) }
-  const [field, value] = [name.slice(0, end), name.slice(end + 1)]
-  if (!fields.includes(field)) {
-    const which = fields.length === 0 ? 'none' : fields.join(', ')
-    throw new UsageError(
-      `${field} is not a personal field of ${resource.name}; choose from ${which}`,
-    )
-  }
-  if (value.trim() === '') throw new UsageError(`${field}= needs a value`)
-  return { resource: resource.name, field, value }
-}
-
-function parseCompany(
-  kind: OrderKind,
-  names: readonly string[],
-  text: string | undefined,
-): AskedSubject {
-  if (kind === 'mask' && text === undefined) {
-    throw new UsageError('a company cannot be masked; erase it, or mask a --text or its records')
-  }
-  const [first, second, ...more] = names
-  if (first === undefined || more.length > 0) {
-    throw new UsageError('name one company by ID, or by JURISDICTION and IDENTIFIER')
-  }
-  return { company: second === undefined ? parseId(first) : [first, second], text }
-}
-
-function parseId(word: string): number {
-  const id = wholeNumber(word)
-  if (id > 0) return id
-  throw new UsageError(`${JSON.stringify(word)} is no ID; it takes a number, or FIELD=VALUE`)
-}
-
-const textMax = 1_000
-
-/** @param isOptional for a dry run, which is not kept. */
-function parseReason({ options }: Input, { now }: CommandContext, isOptional: boolean): Reason {
-  const textOf = (name: 'reason' | 'by') => {
-    const text = (options[name] ?? '').trim()
-    if (text === '' && !isOptional) throw new UsageError(`--${name} is needed: the list keeps it`)
-    if (text.length <= textMax) return text
-    throw new UsageError(`--${name} has more than ${formatCount(textMax)} characters`)
-  }
-  const day = options['day'] ?? formatDay(now())
-  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
-    throw new UsageError(`--day is ${JSON.stringify(day)}; it takes a day such as 2026-11-30`)
-  }
-  return { reason: textOf('reason'), by: textOf('by'), day }
 }
 
 const doneWords = { mask: 'Masked', erase: 'Erased' } as const
