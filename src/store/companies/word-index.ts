@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wordsOfName } from '../name-words.ts'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { type Chunk, changeChunks, type PostingChange } from '../sql/postings.ts'
 

@@ -3,7 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
-import { type CompanyRow, inBatches, type ListingTables } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { CompanyRow, ListingTables } from '../listing/tables.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
 /** The new versions of a revert, and the first one that it takes back. */

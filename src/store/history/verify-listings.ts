@@ -2,7 +2,8 @@
 // is kept of the records against the present ones.
 
 import type { ListedRecord } from '../listing/segment.ts'
-import { inBatches, type SegmentKey } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { SegmentKey } from '../listing/tables.ts'
 import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
 import { createDirectories, type Directories, faultsOfHead } from './verify-heads.ts'
 import { addSums, isSameSums, noIds } from './verify-ids.ts'

@@ -4,14 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
 import { decodeEntries, type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
-import {
-  type HeadRow,
-  inBatches,
-  type ListingLookups,
-  type ListingReads,
-  type SegmentKey,
-  type SegmentRow,
-} from './tables.ts'
+import { inBatches } from './in-batches.ts'
+import type { HeadRow, ListingLookups, ListingReads, SegmentKey, SegmentRow } from './tables.ts'
 
 /** A head, with the nodes and the segments that its directory leads to. */
 export interface OpenListing {

@@ -279,28 +279,3 @@ export interface ListingTables extends ListingLookups {
   dropPastCompanies(ids: readonly number[]): Awaitable<void>
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
 }
-
-/**
- * Cuts values into lists, for look-ups.
- *
- * @param length how long a list may be.
- * @param weightOf a list ends, too, where these add up to `weight`.
- */
-export function* inBatches<T>(
-  values: Iterable<T>,
-  length: number,
-  weightOf?: (value: T) => number,
-  weight = Infinity,
-): Generator<T[]> {
-  let batch: T[] = []
-  let sum = 0
-  for (const value of values) {
-    batch.push(value)
-    if (weightOf !== undefined) sum += weightOf(value)
-    if (batch.length < length && sum < weight) continue
-    yield batch
-    batch = []
-    sum = 0
-  }
-  if (batch.length > 0) yield batch
-}

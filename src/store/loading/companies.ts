@@ -2,12 +2,8 @@
 
 import { traceCompanies } from '../changes/trace.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
-import {
-  inBatches,
-  type CompanyRow,
-  type ListingTables,
-  type PastCompanyRow,
-} from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import type { Staging } from './staging/staging.ts'
 

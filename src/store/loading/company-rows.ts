@@ -2,7 +2,8 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import { digestBytes } from '../listing/segment.ts'
-import { type CompanyRange, inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { CompanyRange } from '../listing/tables.ts'
 import { companyIdIn, digestAt, idIn, type SpoolPlace } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 

@@ -6,7 +6,7 @@ import { statementAt } from '../companies/attributes.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import {
   allCompanies,
   companiesOfRows,

@@ -8,7 +8,7 @@ import type {
   ValueChange,
 } from '../importing.ts'
 import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'

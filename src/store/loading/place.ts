@@ -4,7 +4,7 @@
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import type { ImportContext } from './context.ts'
 import { idIn } from './staging/spool.ts'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 
 const batchLength = 1_000
 

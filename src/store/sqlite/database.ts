@@ -1,7 +1,7 @@
 // A connection to SQLite, as used by the logic that both stores share.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import type { RegistryDatabase, Database, Row, Values } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { listingReadsOf } from './reads.ts'

@@ -1,7 +1,8 @@
 // Natural keys of withheld records: a source may make them of what identifies people, so hashes
 // take their places, by which the records keep their ids.
 
-import { inBatches, type ListingTables } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { ListingTables } from '../listing/tables.ts'
 import type { Hasher } from './list.ts'
 
 /** Marks a hash; the keys of sources have other first characters. */

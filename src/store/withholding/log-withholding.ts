@@ -1,7 +1,8 @@
 // A withholding is a version: the log has it, and traces tell those who follow the registry.
 
 import { attributesShape } from '../listing/shape.ts'
-import { inBatches, type ListingTables, type TraceRow } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { ListingTables, TraceRow } from '../listing/tables.ts'
 import { readValue, type RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Subject } from './list.ts'

@@ -12,7 +12,8 @@ import {
 import { addToCount, metaText, parseMeta, type ListingShape, typesOf } from '../listing/shape.ts'
 import { leavesOf, namedSegments } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
-import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
 import type { SegmentNumbers } from '../listing/write-listings.ts'
 
 export interface Rewriting {

@@ -6,7 +6,7 @@
 
 import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import { inBatches } from '../../listing/tables.ts'
+import { inBatches } from '../../listing/in-batches.ts'
 
 /** A row in the file. */
 export interface SpooledRow {
