@@ -142,6 +142,8 @@ function requestId(given: string | string[] | undefined): string {
 function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readonly Route[] {
   const { store, metrics, version, isExplorerOn = true } = options
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
+  const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
+  const { standstillMs } = { ...wireLimits, ...options.limits }
   const service: Service = {
     store,
     readUses: options.readUses,
@@ -149,11 +151,11 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     metrics,
     answers: createAnswerCache(options.cacheBytesMax),
     sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
-    beginStream: createBeginStream(noteFault, { ...wireLimits, ...options.limits }.standstillMs),
+    beginStream: createBeginStream({ noteFault, checkKeyAgain: checkAgain, standstillMs }),
     readInTurn: createReadInTurn({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
-    checkKeyAgain: (request) => checkKeyAgain(options, request),
+    checkKeyAgain: checkAgain,
     version,
   }
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))

@@ -219,6 +219,19 @@ test('a stream that fails is cut off, and the cause is logged (11.3)', async (t)
   assert.match(JSON.stringify(faults[0]), /the disk is gone/)
 })
 
+test('a stream ends with the key that asked for it (2.2)', async (t) => {
+  const made = await makeApp(t, load(wide))
+  const port = await listenOn(made)
+  const key = await made.store.issueKey({ name: 'leaving' })
+  const answer = await open(port, key, 'format=ndjson&limit=all')
+  const other = await open(port, made.key, 'format=ndjson&limit=all')
+  await made.store.revokeKey('leaving')
+  // A key that was found good is not looked up again for half a second.
+  await sleep(600)
+  assert.equal((await readAll(other)).length, linesOf(wide).length)
+  await assert.rejects(readAll(answer), /aborted|ECONNRESET/)
+})
+
 test('a client that leaves ends its stream, and a key has only so many at a time', async (t) => {
   const made = await makeApp(t, load(wide))
   const port = await listenOn(made)

@@ -1,12 +1,12 @@
 // Answers that are made while they are sent, piece by piece (contract 11.3).
 //
 // A piece is made when the connection has taken the one before it, so a slow client holds one piece
-// in our memory. Where making one fails, the connection is reset: no client takes what has arrived
-// for the whole.
+// in our memory. Where making one fails, or the key is refused by now, the connection is reset: no
+// client takes what has arrived for the whole.
 
 import { pipeline, Readable } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
-import { overloaded } from '../errors.ts'
+import { asApiError, overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { type Coding, createEncoder } from './coding.ts'
 
@@ -29,14 +29,18 @@ export type BeginStream = (
   request: HttpRequest,
 ) => (pieces: AsyncIterable<Buffer>, coding: Coding) => HttpReply
 
-/**
- * @param noteFault receives what made a stream fail.
- * @param standstillMs how long another answer may stand still.
- */
-export function createBeginStream(
-  noteFault: (request: HttpRequest, cause: unknown) => void,
-  standstillMs: number,
-): BeginStream {
+/** What streams need of the application. */
+interface StreamOptions {
+  /** Receives what made a stream fail. */
+  readonly noteFault: (request: HttpRequest, cause: unknown) => void
+  /** Throws an ApiError: a 403 if the key is refused by now; else the store cannot say. */
+  readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
+  /** How long another answer may stand still. */
+  readonly standstillMs: number
+}
+
+export function createBeginStream(options: StreamOptions): BeginStream {
+  const { noteFault, checkKeyAgain, standstillMs } = options
   const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
 
@@ -46,6 +50,7 @@ export function createBeginStream(
   ): AsyncGenerator<Buffer> {
     try {
       for await (const piece of pieces) {
+        await checkKeyAgain(request).catch(throwRefusal)
         request.reply.streamedBytes = (request.reply.streamedBytes ?? 0) + piece.length
         yield piece
         await nextTurn()
@@ -74,6 +79,11 @@ export function createBeginStream(
       return reply.sendStream(body)
     }
   }
+}
+
+/** A store that cannot say whether a key is good ends no stream. */
+function throwRefusal(error: unknown): void {
+  if (asApiError(error).code === 403) throw error
 }
 
 /** Lets one caller continue per turn of the event loop, so that other requests run in between. */
