@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { companyPath } from '../../src/http/requests/company-request.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { companiesScope } from '../../src/store/keys.ts'
 import { checkFailure, makeApp, memberOf, messageOf, pathOf } from '../support/make-app.ts'
+import { one, revert } from '../support/write-store.ts'
 
 /** Companies, each with a right. */
 const names = [
@@ -91,6 +94,46 @@ test('a key without the scope of companies learns of no other company (1.5, 7)',
 test('a wrong parameter is reported before an unknown name (1.4)', async () => {
   const answer = await ask(`${pathOf(rights, 'GB:1')}?limit=0`)
   checkFailure(answer, 400, /^limit is "0"/)
+})
+
+test('a name is the company that had it at the version, though forgotten since (9.1)', async () => {
+  const named = { company_jurisdiction: 'IT', company_identifier: '1' }
+  await store.importRows('rights', [{ id: 201, ...named }])
+  const before = await ask(pathOf(rights, 'IT:1'))
+  const version = Number(before.headers['data-version'])
+  await revert(store.db, one(version))
+  await setImmediate()
+  checkFailure(await ask(pathOf(rights, 'IT:1')), 404, 'Company IT:1 is not in the registry')
+  const checkPast = async (path: string) => {
+    const byName = await ask(`${path}?version=${version}`)
+    assert.equal(byName.status, 200, byName.text)
+    assert.equal((await ask(byName.headers['content-location'] ?? '')).text, byName.text)
+    return byName.text
+  }
+  assert.equal(await checkPast(pathOf(rights, 'IT:1')), before.text)
+  await checkPast(companyPath('IT:1'))
+
+  // Another company has the name now.
+  await store.importRows('rights', [{ id: 202, company_id: 77, ...named }])
+  await setImmediate()
+  assert.equal(await checkPast(pathOf(rights, 'IT:1')), before.text)
+})
+
+test('changes of a name that was forgotten since tell what is gone (12.2)', async () => {
+  await store.importRows('rights', [
+    { id: 203, company_jurisdiction: 'IT', company_identifier: '2' },
+  ])
+  const key = await store.issueKey({ name: 'following', scopes: ['rights', 'changes'] })
+  const follow = (after: string) => ask(`/api/v1/changes?after=${after}&company_id=IT:2`, { key })
+  const first = await follow('0')
+  await revert(store.db, one(Number(first.headers['data-version'])))
+  await setImmediate()
+  const gone = await follow(String(memberOf(first, 'until')))
+  const changes = memberOf(gone, 'changes') as { readonly change: string; readonly id: number }[]
+  assert.deepEqual(
+    changes.map(({ change, id }) => `${change} ${id}`),
+    ['remove 203'],
+  )
 })
 
 test('a company that an import has just named is found (1.5)', async () => {

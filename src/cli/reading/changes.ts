@@ -72,7 +72,7 @@ async function parse(
   const question = parseChangesRequest(resources, { query, body: undefined }, undefined)
   const { cursor, until, resource, company, limit } = question
   const isAsked = (name: string) => resource === undefined || resource === name
-  const named = company === undefined ? undefined : { company, version: undefined }
+  const named = company === undefined ? undefined : { company, version: cursor.since.version }
   const locating = { resource: undefined, isNearTold: true }
   const located = named === undefined ? undefined : await locate(reader, named, locating)
   return {

@@ -108,7 +108,8 @@ async function requestOf(
       ? undefined
       : await locate(
           service.store,
-          { company, version: undefined },
+          // A name that was forgotten since still tells what is gone.
+          { company, version: cursor.since.version },
           { resource: undefined, isNearTold },
         )
   return {

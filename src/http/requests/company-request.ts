@@ -70,10 +70,11 @@ export function locate(
   { company, version }: NamedState,
   { resource, isNearTold }: Locating,
 ): Awaitable<NumberedState> {
-  const id = typeof company === 'number' ? company : findCompany(store, company, isNearTold)
-  return after(id, (companyId) => {
-    const found = typeof version === 'object' ? findVersion(store, resource, version) : version
-    return after(found, (numbered) => ({ companyId, version: numbered }))
+  const found = typeof version === 'object' ? findVersion(store, resource, version) : version
+  return after(found, (numbered) => {
+    const id =
+      typeof company === 'number' ? company : findCompany(store, company, numbered, isNearTold)
+    return after(id, (companyId) => ({ companyId, version: numbered }))
   })
 }
 
@@ -90,9 +91,10 @@ async function findVersion(
 async function findCompany(
   store: StoreReader,
   name: IdentifyingName,
+  version: number | undefined,
   isNearTold: boolean,
 ): Promise<number> {
-  const found = await fromStore(() => store.findCompany(name))
+  const found = await fromStore(() => store.findCompany(name, version))
   if (found !== undefined) return found
   const near = isNearTold
     ? await fromStore(() => store.findNames(nearNames(...name), nearShownMax))

@@ -12,10 +12,11 @@ import { createValueCounts } from '../serving/value-counts.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { findCompanies, findNames, readRegistry } from '../sql/find-companies.ts'
+import { formerCompanySql } from '../sql/read-company.ts'
 import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
-import { createGate, openGate, companyPlace } from './citus/gate.ts'
+import { createGate, openGate, companyPlace, type Place } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
 import { bind } from './database.ts'
 import { dialect, distributedDialect } from './dialect.ts'
@@ -73,11 +74,16 @@ function createCompanyReader(
   const queries = queriesOf(pool, even === undefined ? dialect : distributedDialect)
   const countListings = createValueCounts()
   return {
-    findCompany: ([jurisdiction, identifier]) =>
-      gate({ table: 'company_names', value: identifier }, async () => {
-        const [row] = await rows<[id: number]>(findCompanySql, identifier, jurisdiction)
-        return row?.[0]
-      }),
+    async findCompany([jurisdiction, identifier], version) {
+      const find = (place: Place | undefined, sql: string, ...more: number[]) =>
+        gate(place, async () => {
+          const [row] = await rows<[id: number]>(sql, identifier, jurisdiction, ...more)
+          return row?.[0]
+        })
+      const former =
+        version === undefined ? undefined : await find(undefined, formerCompanySql, version)
+      return former ?? find({ table: 'company_names', value: identifier }, findCompanySql)
+    },
     findNames: (names, limit) => gate(undefined, () => findNames(queries, names, limit)),
     findCompanies: (query) =>
       gate(undefined, () => acrossNodes((snapshot) => findCompanies(snapshot, query))),

@@ -14,6 +14,11 @@ export interface Identity {
   readonly changedIn: number
 }
 
+/** The company that had the identifier $1 in the jurisdiction $2 at the version $3, and lost it. */
+export const formerCompanySql = `
+  select company_id from companies_past
+  where identifier = $1 and jurisdiction = $2 and version <= $3 and until > $3`
+
 /** A company at a version; undefined if it was not known. */
 export async function readIdentity(
   { tables }: Snapshot,

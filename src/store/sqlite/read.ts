@@ -12,6 +12,7 @@ import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { formerCompanySql } from '../sql/read-company.ts'
 import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
 import { databaseOf } from './database.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
@@ -51,7 +52,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     readHead: faults.watch(keepHeads(listings, reads, snapshots, heads)),
     readPage: faults.watch((...asked) => listings.readPage(...asked)),
     ...companies,
-    findCompany: faults.watch((name) => companies.findCompany(name)),
+    findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
     findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
     lastWithheld: () => lastWithheld(databaseOf(db)),
     findKey: faults.watch((hash) => {
@@ -141,15 +142,21 @@ function createCompanyReader(
   ids: LRUCache<string, number>,
 ): CompanyReader {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
+  const findFormer = prepareRow(db, formerCompanySql)
   const countListings = createValueCounts()
   return {
-    findCompany([jurisdiction, identifier]) {
+    findCompany([jurisdiction, identifier], version) {
+      type Found = [id: number] | undefined
+      if (version !== undefined) {
+        const former = findFormer.get(identifier, jurisdiction, version) as unknown as Found
+        if (former !== undefined) return former[0]
+      }
       // A jurisdiction has no colon, so no two names have the same key.
       const key = `${jurisdiction}:${identifier}`
       refresh()
       const known = ids.get(key)
       if (known !== undefined) return known
-      const row = find.get(jurisdiction, identifier) as unknown as [id: number] | undefined
+      const row = find.get(jurisdiction, identifier) as unknown as Found
       if (row !== undefined) ids.set(key, row[0])
       return row?.[0]
     },
