@@ -44,6 +44,7 @@ export function startMetering(
   }
 
   async function writeAll(file: string, maxWaitMs: number): Promise<void> {
+    if (writer?.isReplaced() === true) closeReplaced(file)
     const taken = uses.take()
     let done = 0
     try {
@@ -65,8 +66,16 @@ export function startMetering(
     }
   }
 
-  const timer = setInterval(() => void write(waitMsMax), settings.usageSeconds * 1_000).unref()
+  /** Leaves a file that nobody sees any more; what is counted from now on goes to a new one. */
+  function closeReplaced(file: string): void {
+    logger.warn({ file }, 'the file of key usage was removed or replaced; it is opened anew')
+    writer?.close()
+    writer = undefined
+    reading.close()
+  }
+
   const reading = createReading({ path, storeId, logger, now }, uses)
+  const timer = setInterval(() => void write(waitMsMax), settings.usageSeconds * 1_000).unref()
   return {
     count: uses.count,
     readUses: reading.readUses,
@@ -90,7 +99,7 @@ interface ReadingOptions {
 
 /** Reads uses from the file, and adds those that are not in it yet. */
 function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pick<Uses, 'ofKey'>) {
-  let reader = openUsesOfKeys(path, storeId)
+  const reader = openUsesOfKeys(path, storeId)
   let isAway = false
   return {
     /**
@@ -110,15 +119,14 @@ function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pic
           recorded,
         )
       } catch (error) {
-        // The file may have been replaced, and is opened anew for the next request.
+        // The next request opens the file anew.
         reader.close()
-        reader = openUsesOfKeys(path, storeId)
         const reason = error instanceof Error ? error.message : String(error)
         if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')
         isAway = true
         return undefined
       }
     },
-    close: () => reader.close(),
+    close: reader.close,
   }
 }

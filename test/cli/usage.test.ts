@@ -1,7 +1,7 @@
 // Uses of keys: counted by servers, written to a separate file, shown by `keys list`.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -186,6 +186,27 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const [listed] = await list(store.db, '--usage-db', file)
     assert.equal(listed?.requestsLastDay, 7)
   })
+
+  for (const [workers, endings] of [
+    ['1', ['']],
+    ['2', ['', '-wal', '-shm']],
+  ] as const) {
+    test(`--workers ${workers}: after its file was removed, the server counts in a new one (I7)`, async (t) => {
+      const store = await makeStore(t)
+      const key = await store.issueKey({ name: 'a' })
+      const file = join(store.folder, 'registry-usage.db')
+      const server = await runServer(t, store.db, ['--workers', workers, '--usage-seconds', '1'])
+      await ask(server, key, 20)
+      assert.notEqual(await usesShown(server, key), null)
+      while ((await uses(store.db))['a'] !== 21) await sleep(100)
+      for (const ending of endings) rmSync(file + ending)
+      await ask(server, key, 4)
+      while ((await uses(store.db))['a'] !== 4) await sleep(100)
+      assert.equal((await usesShown(server, key))?.['today'], 5)
+      assert.match(await end(server), /registry-usage\.db.*was removed or replaced/)
+      assert.equal((await uses(store.db))['a'], 5)
+    })
+  }
 
   test('--usage-db none counts nothing, and the list shows no uses', async (t) => {
     const store = await makeStore(t)

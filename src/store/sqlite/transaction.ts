@@ -105,14 +105,22 @@ const pathChecks = new WeakMap<DatabaseSync, () => void>()
  * @returns a check that throws an OperatorError with the advice.
  */
 export function watchFile(db: DatabaseSync, advice: string): () => void {
+  const isReplaced = watchPath(db)
   const path = db.location()
-  const opened = path === null ? undefined : statSync(path, { throwIfNoEntry: false })
   const check = () => {
-    if (path === null) return
-    const now = statSync(path, { throwIfNoEntry: false })
-    if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return
-    throw new OperatorError(`${path} was replaced ${advice}`)
+    if (isReplaced()) throw new OperatorError(`${path} was replaced ${advice}`)
   }
   pathChecks.set(db, check)
   return check
+}
+
+/** Returns what tells whether the file that is open was replaced or removed since. */
+export function watchPath(db: DatabaseSync): () => boolean {
+  const path = db.location()
+  if (path === null) return () => false
+  const opened = statSync(path, { throwIfNoEntry: false })
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false })
+    return now === undefined || now.ino !== opened?.ino || now.dev !== opened.dev
+  }
 }

@@ -9,6 +9,7 @@ import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '..
 import { isNoDatabase, onFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
+import { watchPath } from './transaction.ts'
 import { enterWal } from './wal.ts'
 
 /** `DOSU`: the `PRAGMA application_id` of a usage file. */
@@ -68,6 +69,8 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
   const add = db.prepare(addSql)
   const forget = db.prepare(forgetSql)
   return {
+    /** Whether nobody would see what is added: its file was replaced or removed meanwhile. */
+    isReplaced: watchPath(db),
     /**
      * Adds uses, all or none, and deletes those of their keys that are older than 31 days.
      *
@@ -109,22 +112,33 @@ const usesOfKeySql = `
 
 /** Reads the uses of single keys; a file that does not exist yet has none. */
 export function openUsageReader(path: string, storeId: string) {
-  let db: DatabaseSync | undefined
-  let read: StatementSync | undefined
+  let opened: { db: DatabaseSync; read: StatementSync; isReplaced: () => boolean } | undefined
+
+  function open() {
+    const db = openFile(path, true)
+    return { db, read: db.prepare(usesOfKeySql), isReplaced: watchPath(db) }
+  }
+
+  /** Closes the file, which the next read opens again. */
+  function close(): void {
+    opened?.db.close()
+    opened = undefined
+  }
+
   return {
     /**
      * @param now in milliseconds since 1970.
      * @throws OperatorError if the file cannot be read.
      */
     readUses(keyId: number, now: number): KeyUses {
+      if (opened?.isReplaced() === true) close()
       if (!existsSync(path)) return { today: 0, last30Days: 0 }
-      db ??= openFile(path, true)
-      read ??= db.prepare(usesOfKeySql)
+      opened ??= open()
       const hour = hourOf(now)
       const values = { store: storeId, key: keyId, hour, midnight: midnightOf(hour) }
-      return read.get(values) as unknown as KeyUses
+      return opened.read.get(values) as unknown as KeyUses
     },
-    close: () => db?.close(),
+    close,
   }
 }
 
