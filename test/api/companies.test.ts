@@ -67,7 +67,10 @@ test('a body has the same members as the query (1.2, 8)', async () => {
     (await find('?q=northwind&limit=1')).text,
   )
   assert.equal((await ofBody({ q: 'a' }, '?q=a')).status, 200)
-  checkFailure(await ofBody({ q: 'a' }, '?q=b'), 400, /^q differs between the query and the body/)
+  checkFailure(await ofBody({ q: 'a' }, '?q=b'), 400, /^q is b in the query and a in the body/)
+  checkFailure(await ofBody({ q: ['a'] }), 400, /^q is \["a"\]; it takes a text/)
+  const inList = { identifier: '5', jurisdiction: ['GB'] }
+  checkFailure(await ofBody(inList), 400, /^jurisdiction is \["GB"\]; it takes a text/)
   checkFailure(await ofBody({ identifier: 5 }), 400, /^identifier is 5; it takes a text/)
   checkFailure(await ofBody({ q: null }), 400, /^q is null/)
   checkFailure(await ofBody({ identifier: [] }), 400, /^identifier is \[\]/)

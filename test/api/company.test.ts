@@ -102,6 +102,9 @@ test('what is not there, or not allowed, says so (1.3, 1.4, 9.3)', async () => {
   ] as const) {
     checkFailure(await get(query), status, message)
   }
+  const inBody = (json: object) => ask('/api/v1/companies/1', { json })
+  checkFailure(await inBody({ version: [1] }), 400, /^version is \[1\]; it takes one value$/)
+  checkFailure(await inBody({ version: { gte: 1 } }), 400, /^"version\[gte\]" is not a known body/)
   checkFailure(await get('', { method: 'DELETE' }), 405, 'Method Not Allowed')
   checkFailure(await get('', { authorization: null }), 403, 'Forbidden')
 })

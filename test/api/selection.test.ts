@@ -89,6 +89,28 @@ test('a filter in the body means the same as in the query (1.2)', async () => {
   }
 })
 
+test('only a filter takes a list in the body, and no parameter has two values (1.3)', async () => {
+  const gte = '2019-01-01'
+  for (const [json, message] of [
+    [{ version: [1] }, /^version is \[1\]; it takes one value$/],
+    [{ as_of: ['2024-01-31'] }, /^as_of is \["2024-01-31"\]; it takes one value$/],
+    [{ sort: ['name'] }, /^sort is \["name"\]; it takes one value$/],
+    [{ sort: [] }, /^sort is \[\]; it takes one value$/],
+    [{ registration_date: { gte: [gte] } }, /^registration_date\[gte\] is \["2019-01-01"\]; it t/],
+    [
+      { registration_date: { gte }, 'registration_date[gte]': '2020-01-01' },
+      /^registration_date\[gte\] is given more than once; it takes one value$/,
+    ],
+    [{ registration_dat: { gte } }, /^"registration_dat\[gte\]" is not a .*; did you mean /],
+  ] as const) {
+    checkFailure(await ask(rights, { json }), 400, message)
+  }
+  const employees = '/api/v1/companies/1/employees'
+  const ofList = await ask(employees, { json: { current_on: [gte] } })
+  checkFailure(ofList, 400, /^current_on is \["2019-01-01"\]; it takes one value$/)
+  assert.equal((await ask(rights, { json: { registration_date: [gte] } })).status, 200)
+})
+
 test('what is no filter, bound, value or order is a 400 that says what is (10.6)', async () => {
   for (const [query, message] of [
     ['statsu=x', /^"statsu" is not a known query parameter; did you mean status\?$/],

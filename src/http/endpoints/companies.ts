@@ -20,7 +20,7 @@ import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
 import { companiesPath } from '../requests/company-request.ts'
 import { pageOffset, type Paging, parameters, readIntegers } from '../requests/listing-request.ts'
-import { checkNames, type Given, readMembers } from '../requests/members.ts'
+import { checkNames, type Given, readMembers, readValue } from '../requests/members.ts'
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
@@ -124,11 +124,9 @@ function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string
 /** @throws ApiError 400 that names the parameter, its value and what it takes. */
 function parseRequest(given: Given): CompaniesRequest {
   checkNames(given, [...Object.keys(texts), ...Object.keys(parameters)])
-  const identifiers = parseTexts(given, 'identifier')
-  const [jurisdiction, another] = parseTexts(given, 'jurisdiction') ?? []
-  const [q, more] = parseTexts(given, 'q') ?? []
-  if (another !== undefined) throw badRequest('jurisdiction is given more than once')
-  if (more !== undefined) throw badRequest('q is given more than once')
+  const identifiers = parseIdentifiers(given)
+  const jurisdiction = parseText(given, 'jurisdiction')
+  const q = parseText(given, 'q')
   if ((identifiers === undefined) === (q === undefined)) {
     const what = q === undefined ? 'Neither' : 'Both'
     throw badRequest(
@@ -171,8 +169,13 @@ function checkWords(q: string): void {
   }
 }
 
-/** The values of a parameter in query or body; undefined if it is in neither. */
-function parseTexts({ query, body }: Given, name: string): readonly string[] | undefined {
+function parseText(given: Given, name: string): string | undefined {
+  return readValue(name, given, (written) => textOf(name, written))
+}
+
+/** The identifiers in query or body; undefined if there are none in either. */
+function parseIdentifiers({ query, body }: Given): readonly string[] | undefined {
+  const name = 'identifier'
   const inQuery = name in query ? textsOf(name, query[name]) : undefined
   const inBody = body !== undefined && name in body ? textsOf(name, body[name]) : undefined
   if (inQuery !== undefined && inBody !== undefined) {
@@ -188,10 +191,12 @@ function textsOf(name: string, value: unknown): readonly string[] {
   if (texts.length > identifiersMax) {
     throw badRequest(`${name} is given ${texts.length} times; it takes at most ${identifiersMax}`)
   }
-  return texts.map((text) => {
-    if (typeof text === 'string' && isName(text)) return text
-    throw invalid(name, text, `it takes a text of 1 to ${textLengthMax} characters`)
-  })
+  return texts.map((text) => textOf(name, text))
+}
+
+function textOf(name: string, written: unknown): string {
+  if (typeof written === 'string' && isName(written)) return written
+  throw invalid(name, written, `it takes a text of 1 to ${textLengthMax} characters`)
 }
 
 /** Whether a text can be in a register; no store holds others. */

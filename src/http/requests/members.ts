@@ -82,7 +82,13 @@ export function checkNames({ query, body }: Given, known: readonly string[]): vo
     for (const name of Object.keys(body)) checkName(name, 'body member', known)
 }
 
-function checkName(name: string, kind: string, known: readonly string[]): void {
+/**
+ * Checks that a member is known.
+ *
+ * @param kind as in `unknownName`.
+ * @throws ApiError 400 for an unknown one.
+ */
+export function checkName(name: string, kind: string, known: readonly string[]): void {
   if (!known.includes(name)) throw unknownName(name, kind, known)
 }
 

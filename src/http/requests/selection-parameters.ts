@@ -7,7 +7,7 @@ import type { Moment } from '../../store/reading.ts'
 import type { Filter, Interval, SortOrder } from '../../store/selection.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
-import { checkNames, type Given, type Members, noSuchName, unknownName } from './members.ts'
+import { checkName, type Given, type Members, noSuchName, unknownName } from './members.ts'
 
 /** How many values a filter may have (contract 10.2). */
 export const valuesMax = 20
@@ -55,7 +55,9 @@ export function parseSelection(
   given: Given,
   known: readonly string[],
 ): SelectionParameters {
-  return selectionOf(resource, collect(given, known, nameCheckOf(resource, known)))
+  const check = nameCheckOf(resource, known)
+  const lists = filterFields(resource)
+  return selectionOf(resource, collect(given, { check, ignored: known, lists }))
 }
 
 /**
@@ -64,18 +66,36 @@ export function parseSelection(
  * @throws ApiError as `parseSelection`.
  */
 export function parseVersion(given: Given): number | Moment | undefined {
-  checkNames(given, versionParameters)
-  return versionOf(collect(given, [], (name) => name))
+  const check: NameCheck = (name, kind) => checkName(name, kind, versionParameters)
+  return versionOf(collect(given, { check }))
+}
+
+/** What is collected. */
+interface Collected {
+  readonly check: NameCheck
+  /** Parameters of others, which are ignored here. */
+  readonly ignored?: readonly string[]
+  /** Parameters that take several values: a list in a body. */
+  readonly lists?: readonly string[]
 }
 
 /** What a query and a body give, by names. */
-function collect({ query, body }: Given, known: readonly string[], checkName: NameCheck): Words {
+function collect({ query, body }: Given, { check, ignored = [], lists = [] }: Collected): Words {
   const given = new Map<string, readonly string[]>()
   for (const [name, value] of Object.entries(query)) {
-    if (!known.includes(name)) given.set(checkName(name, 'query parameter'), wordsOf(name, value))
+    if (ignored.includes(name)) continue
+    check(name, 'query parameter')
+    given.set(name, wordsOf(name, value))
   }
-  for (const [name, words] of bodyWords(body ?? {}, known)) {
-    checkName(name, 'body member')
+  const inBody = new Set<string>()
+  for (const [name, value] of bodyValues(body ?? {})) {
+    if (ignored.includes(name)) continue
+    check(name, 'body member')
+    if (Array.isArray(value) && !lists.includes(name)) throw invalid(name, value, takesOne)
+    // A bound has two forms in a body.
+    if (inBody.has(name)) throw badRequest(`${name} is given more than once; ${takesOne}`)
+    inBody.add(name)
+    const words = wordsOf(name, value)
     const inQuery = given.get(name)
     if (inQuery !== undefined && !isDeepStrictEqual(distinct(inQuery), distinct(words))) {
       throw badRequest(`${name} is not the same in the query and the body; give one of them`)
@@ -85,19 +105,18 @@ function collect({ query, body }: Given, known: readonly string[], checkName: Na
   return given
 }
 
+const takesOne = 'it takes one value'
+
 /** The members of a body under the names that they have in a query. */
-function* bodyWords(body: Members, known: readonly string[]): Iterable<[string, string[]]> {
+function* bodyValues(body: Members): Iterable<[string, unknown]> {
   for (const [name, value] of Object.entries(body)) {
-    if (known.includes(name)) continue
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      yield [name, wordsOf(name, value)]
+      yield [name, value]
       continue
     }
     const bounded = Object.entries(value)
     if (bounded.length === 0) throw invalid(name, value, 'an object takes bounds, such as gte')
-    for (const [bound, word] of bounded) {
-      yield [boundName(name, bound), wordsOf(boundName(name, bound), word)]
-    }
+    for (const [bound, word] of bounded) yield [boundName(name, bound), word]
   }
 }
 
@@ -112,7 +131,7 @@ function wordsOf(name: string, value: unknown): string[] {
   })
 }
 
-type NameCheck = (name: string, kind: string) => string
+type NameCheck = (name: string, kind: string) => void
 
 /** Makes the check of the names of a resource's parameters; `known` are others. */
 function createNameCheck(resource: Resource, known: readonly string[]): NameCheck {
@@ -125,7 +144,7 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     .flatMap((field) => bounds.map((bound) => boundName(field, bound)))
   const all = new Set([...names, ...bounded])
   return (name, kind) => {
-    if (all.has(name)) return name
+    if (all.has(name)) return
     const field = fieldOf(name)
     if (name !== field && fields.includes(field)) {
       const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
@@ -192,7 +211,7 @@ function distinct(words: readonly string[]): readonly string[] {
 function single(given: Words, name: string): string | undefined {
   const words = given.get(name)
   if (words === undefined) return undefined
-  if (words.length > 1) throw badRequest(`${name} is given more than once; it takes one value`)
+  if (words.length > 1) throw badRequest(`${name} is given more than once; ${takesOne}`)
   return words[0]
 }
 
