@@ -84,9 +84,14 @@ export function firstSegment(directory: string): number | null {
 export const onlySegment = (directory: string): number | null =>
   directory.lastIndexOf('[') === 3 ? firstSegment(directory) : null
 
+/** The last node that was read: one who reads a long listing in parts asks for it again. */
+let last = { text: '', node: decodeDirectory('[0]') }
+
 /** The directory that a node is. */
 export function decodeNode(entries: Uint8Array): Directory {
-  return decodeDirectory(textOf(entries))
+  const text = textOf(entries)
+  if (text !== last.text) last = { text, node: decodeDirectory(text) }
+  return last.node
 }
 
 function textOf({ buffer, byteOffset, length }: Uint8Array): string {
