@@ -76,7 +76,10 @@ const comma = 0x2c
 /** The body of a page in another format: its records alone (contract 11.2). */
 function recordsBody(format: Format, resource: Resource, records: Page['records']): Buffer {
   const { header, bytes } = recordWriter(format, resource)
-  return Buffer.concat([Buffer.from(header), bytes(records)])
+  const lines = bytes(records)
+  const body = Buffer.concat([Buffer.from(header), lines])
+  giveBack(lines)
+  return body
 }
 
 /**

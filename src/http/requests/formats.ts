@@ -2,9 +2,10 @@
 
 import Negotiator from 'negotiator'
 import type { Resource } from '../../resources/resource.ts'
-import { findSeparator, textIn } from '../../store/record-texts.ts'
+import { findSeparator } from '../../store/record-texts.ts'
 import { createCsvWriter } from '../../resources/csv.ts'
 import { invalid } from '../errors.ts'
+import { borrow } from '../wire/body-memory.ts'
 import { type Given, readValue } from './members.ts'
 
 /** The formats, by the word that names them, with their media types. */
@@ -62,7 +63,10 @@ export const contentTypes = {
 interface RecordWriter {
   /** What precedes the first record. */
   readonly header: string
-  /** @param texts JSON texts of records, joined by commas; several in each. */
+  /**
+   * @param texts JSON texts of records, joined by commas; several in each.
+   * @returns memory to give back (`body-memory.ts`).
+   */
   readonly bytes: (texts: readonly Uint8Array[]) => Buffer
 }
 
@@ -79,8 +83,13 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   const csv = createCsvWriter(Object.keys(resource.fields))
   const writer: RecordWriter = {
     header: csv.header,
-    // Not one text of all: what a collection of garbage meets has to be copied by it.
-    bytes: (texts) => Buffer.concat(texts.map((one) => Buffer.from(csv.rows(textIn(one))))),
+    bytes: (texts) => {
+      const lines = borrow(texts.reduce((sum, one) => sum + csv.room(one), 0))
+      return lines.subarray(
+        0,
+        texts.reduce((end, one) => csv.write(one, lines, end), 0),
+      )
+    },
   }
   csvWriters.set(resource, writer)
   return writer
@@ -90,7 +99,7 @@ const lineEnd = 0x0a
 
 /** Records as lines: each ends where the comma before the next one is. */
 function writeLines(texts: readonly Uint8Array[]): Buffer {
-  const lines = Buffer.allocUnsafeSlow(texts.reduce((sum, { length }) => sum + length + 1, 0))
+  const lines = borrow(texts.reduce((sum, { length }) => sum + length + 1, 0))
   let end = 0
   for (const one of texts) {
     const piece = lines.subarray(end, end + one.length)

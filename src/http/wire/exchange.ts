@@ -3,7 +3,6 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import type { RateVerdict } from '../../config/rate.ts'
 import type { KeyRecord } from '../../store/keys.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -133,14 +132,9 @@ export class HttpReply {
     return statusCode !== 204 && statusCode !== 304 && raw.req.method !== 'HEAD'
   }
 
-  /** Sends a body that is made while it is sent; it is destroyed if the client leaves. */
-  sendStream(body: Readable): this {
-    this.onClosed(() => body.destroy())
-    if (body.destroyed) return this
-    this.raw.writeHead(this.statusCode, this.fields)
-    body.once('error', () => this.raw.destroy())
-    body.pipe(this.raw)
-    return this
+  /** Sends the fields before a body that is written as it is made. */
+  beginBody(): ServerResponse {
+    return this.raw.writeHead(this.statusCode, this.fields)
   }
 
   /** Does work once the reply has been sent or its client has left, which may have been before. */

@@ -4,10 +4,11 @@
 // in our memory. Where making one fails, or the key is refused by now, the connection is reset: no
 // client takes what has arrived for the whole.
 
-import { pipeline, Readable } from 'node:stream'
+import { pipeline } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
 import { asApiError, overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
+import { giveBack } from './body-memory.ts'
 import { type Coding, createEncoder } from './coding.ts'
 
 /**
@@ -44,39 +45,41 @@ export function createBeginStream(options: StreamOptions): BeginStream {
   const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
 
-  async function* inTurns(
+  async function sendPieces(
     request: HttpRequest,
     pieces: AsyncIterable<Buffer>,
-  ): AsyncGenerator<Buffer> {
+    write: (piece: Buffer) => Promise<boolean>,
+  ): Promise<boolean> {
     try {
       for await (const piece of pieces) {
         await checkKeyAgain(request).catch(throwRefusal)
         request.reply.streamedBytes = (request.reply.streamedBytes ?? 0) + piece.length
-        yield piece
+        if (!(await write(piece))) return false
         await nextTurn()
       }
+      return true
     } catch (error) {
       noteFault(request, error)
       // Not closed: without a length or chunks, as in HTTP/1.0, that would look like the end.
       request.raw.socket.resetAndDestroy()
-      throw error
+      return false
     }
   }
 
   return (request) => {
-    const { reply } = request
+    const { reply, socket } = request
     if (request.method === 'HEAD') return () => reply.send()
-    const giveBack = places.take(request.key?.id)
-    if (giveBack === undefined) throw overloaded('streams')
+    const leave = places.take(request.key?.id)
+    if (leave === undefined) throw overloaded('streams')
     return (pieces, coding) => {
-      const source = Readable.from(inTurns(request, pieces), { objectMode: false })
-      const encoder = createEncoder(coding)
-      const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
-      body.once('close', giveBack)
-      const { socket } = request
+      const body = openBody(request, coding)
       // Node sets it back when the connection rests; an injected request, as in tests, has none.
       if (socket.timeout !== undefined) socket.setTimeout(patience * standstillMs)
-      return reply.sendStream(body)
+      void sendPieces(request, pieces, body.write).then((isWhole) => {
+        leave()
+        if (isWhole) body.end()
+      })
+      return reply
     }
   }
 }
@@ -84,6 +87,31 @@ export function createBeginStream(options: StreamOptions): BeginStream {
 /** A store that cannot say whether a key is good ends no stream. */
 function throwRefusal(error: unknown): void {
   if (asApiError(error).code === 403) throw error
+}
+
+/** Begins the body of a reply, which takes pieces as its connection does. */
+function openBody({ reply, socket }: HttpRequest, coding: Coding) {
+  const body = reply.beginBody()
+  const encoder = createEncoder(coding)
+  const sink = encoder ?? body
+  if (encoder !== undefined) pipeline(encoder, body, () => undefined)
+  let proceed: () => void = () => undefined
+  sink.on('drain', () => proceed())
+  reply.onClosed(() => proceed())
+
+  return {
+    /** Resolves when there is room for another piece: true, or false if the client has left. */
+    write: async (piece: Buffer): Promise<boolean> => {
+      if (sink.destroyed) return false
+      const hasRoom = sink.write(piece, () => {
+        // A destroyed socket reports its writes as finished, too, although they may be under way.
+        if (!socket.destroyed) giveBack(piece)
+      })
+      if (!hasRoom) await new Promise<void>((resolve) => (proceed = resolve))
+      return !sink.destroyed
+    },
+    end: () => sink.end(),
+  }
 }
 
 /** Lets one caller continue per turn of the event loop, so that other requests run in between. */

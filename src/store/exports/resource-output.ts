@@ -99,7 +99,7 @@ function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: 
       await json.write(lines)
       if (csv !== undefined) {
         const header = Buffer.from(records === 0 ? rows.header : '')
-        const pieces = some.map((copied) => Buffer.from(rows.csv(copied)))
+        const pieces = some.map((copied) => rows.csv(copied))
         await csv.write(Buffer.concat([header, ...pieces]))
       }
       records += count

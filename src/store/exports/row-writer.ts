@@ -3,7 +3,7 @@
 import { createCsvWriter } from '../../resources/csv.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { recordSeparator, textIn } from '../record-texts.ts'
+import { recordSeparator } from '../record-texts.ts'
 import type { CopiedRecords } from './read-copy.ts'
 
 /** The kind of a column; companies have one of JSON. */
@@ -17,7 +17,7 @@ export interface RowWriter {
   /** The first line of CSV. */
   readonly header: string
   /** Lines of CSV. */
-  readonly csv: (copied: CopiedRecords) => string
+  readonly csv: (copied: CopiedRecords) => Buffer
 }
 
 const companyColumn = 'company_id'
@@ -36,7 +36,7 @@ export function recordRows(resource: Resource): RowWriter {
       return `${begin}${others}\n`
     },
     header: `${companyColumn},${csv.header}`,
-    csv: ({ companyId, texts }) => csv.rows(textIn(texts), `${companyId},`),
+    csv: ({ companyId, texts }) => csv.rows(texts, `${companyId},`),
   }
 }
 
@@ -57,5 +57,5 @@ export const companyRows: RowWriter = {
   columns: Object.entries(companyKinds).map(([name, kind]) => ({ name, kind })),
   json: ({ texts }) => `${latin1In(texts)}\n`,
   header: companyCsv.header,
-  csv: ({ texts }) => companyCsv.rows(textIn(texts)),
+  csv: ({ texts }) => companyCsv.rows(texts),
 }
