@@ -39,7 +39,7 @@ export interface Wanted {
   readonly subject: Subject
   /** The value of a personal field, or a text, if it is known: a list has only its hash. */
   readonly value?: string | undefined
-  /** What was found before, of an order in a list. */
+  /** What was found before: by the order in a list, or by earlier ones that masked its value. */
   readonly found?: Found
   /** Instead of the ids in its subject, of an order of another registry. */
   readonly located?: Located | undefined

@@ -18,11 +18,17 @@ export type OrderKind = 'mask' | 'erase'
 /** What is withheld. */
 export type Subject =
   | { readonly resource: string; readonly id: number }
-  /** The records with a value in a personal field; the value is hashed. */
-  | { readonly resource: string; readonly field: string; readonly value: string }
+  | ValueSubject
   | { readonly company: number }
   /** A text in what sources say about a company, and in its recorded changes. */
   | { readonly textOf: number }
+
+/** The records with a value in a personal field; the value is hashed. */
+export interface ValueSubject {
+  readonly resource: string
+  readonly field: string
+  readonly value: string
+}
 
 /** A text of some words in which people appear, hashed. */
 export interface PhraseHash {
@@ -199,6 +205,12 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
     inForce: orders.filter(({ number }) => !lifted.has(number)),
     lifted: orders.filter(({ number }) => lifted.has(number)),
   }
+}
+
+/** What those of the orders have found, lifted ones included, that are meant. */
+export function foundBy(list: List, isMeant: (order: Order) => boolean): Found {
+  const { inForce, lifted } = ordersOf(list)
+  return join([...inForce, ...lifted].filter(isMeant))
 }
 
 const findOf = ({ number, found }: Order) => ({ order: number, found })

@@ -9,7 +9,7 @@ import type { Wanted, Work } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found, Subject } from './list.ts'
 import { createHold, personalValues } from './personal.ts'
-import { createHidePhrases, phrasesOf } from './phrases.ts'
+import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
 import { rewriteListing } from './rewrite.ts'
 import { changeFields, hideInCompany } from './withhold-texts.ts'
 
@@ -29,26 +29,31 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const shape = shapeOf(resource)
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needle = needleOf(resource, wanted)
-  for await (const { companyId, share } of candidates(work, subject, needle)) {
+  const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
+  for await (const { companyId, share } of candidates(work, subject, needle, masked)) {
+    const holds = needle && ((texts: Buffer) => texts.includes(needle))
     await rewriteListing(work, {
       ...{ shape, companyId, change: changeOf(work, resource, wanted, { ...seen, companyId }) },
-      mayHold: needle && ((texts: Buffer) => texts.includes(needle)),
+      mayHold: masked.has(companyId) ? undefined : holds,
     })
     onStep(`withholding ${resource.name}`, share)
   }
   const ids = await withoutOthers(work, resource.name, seen.ids)
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
-  // In another registry, people may be in texts without the record that named them.
-  const phrases = located === undefined ? own : [...own, ...(wanted.found?.phrases ?? [])]
-  if (phrases.length > 0) {
-    const hiding = { kind, hidePhrases: createHidePhrases(phrases, hasher) }
+  // People may be in texts without the record that named them: in another registry, or if a mask
+  // has hidden who it names.
+  const all = [
+    ...new Map([...own, ...(wanted.found?.phrases ?? [])].map((one) => [one.hash, one])).values(),
+  ]
+  if (all.length > 0) {
+    const hiding = { kind, hidePhrases: createHidePhrases(all, hasher) }
     for (const companyId of new Set([...seen.companies, ...(located?.companies ?? [])])) {
       await hideInCompany(work, companyId, hiding)
     }
   }
   const companies = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
-  return { ids, keys, phrases: own, companies }
+  return { ids, keys, phrases: located === undefined ? all : own, companies }
 }
 
 /** Without the ids of records that are of somebody else now. */
@@ -75,17 +80,15 @@ interface Seen {
   readonly companyId: number
 }
 
-function changeOf(
-  { hasher }: Work,
-  resource: Resource,
-  { kind, subject, located }: WantedRecords,
-  seen: Seen,
-) {
+function changeOf({ hasher }: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
+  const { kind, subject, located } = wanted
   const ids = located?.ids ?? new Set('id' in subject ? [subject.id] : [])
+  const masked = new Set(maskedBefore(wanted)?.ids)
   const mask = { kind: 'mask', subject } as const
   const hold = createHold(resource, [mask], hasher)
   const change = changeFields(shapeOf(resource), (fields, { id }) => {
-    const held = hold(fields, ids.has(id) ? mask : undefined)
+    const wasMeant = 'field' in subject && masked.has(id) && isHidden(fields[subject.field])
+    const held = hold(fields, ids.has(id) || wasMeant ? mask : undefined)
     if (held?.kept === undefined) return fields
     seen.ids.add(id)
     seen.companies.add(seen.companyId)
@@ -96,6 +99,13 @@ function changeOf(
   if ('field' in subject) return change
   return (record: ListedRecord) => (ids.has(record.id) ? change(record) : record)
 }
+
+/** What an erasure by a value has to find, though a mask may have hidden the value. */
+const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
+  kind === 'erase' && 'field' in subject ? found : undefined
+
+/** Whether a mask may have hidden the value of a field. */
+const isHidden = (value: unknown) => value === null || [value].flat().includes(withheldText)
 
 /** Bytes that every record which is meant has in its text; undefined if that is not known. */
 function needleOf(
@@ -110,14 +120,20 @@ function needleOf(
   return Buffer.from(name + JSON.stringify(value))
 }
 
-/** Companies that may have or have had such records, and the share of them that is done then. */
+/**
+ * Companies that may have or have had such records, and the share of them that is done then.
+ *
+ * @param masked those in which records were masked, which have no needle any more.
+ */
 async function* candidates(
   { tables }: Work,
   { resource }: RecordSubject,
   needle: Buffer | undefined,
+  masked: ReadonlySet<number>,
 ): AsyncGenerator<{ readonly companyId: number; readonly share: number }> {
   if (needle !== undefined) {
-    const companies = [...(await tables.companiesHolding(needle))].sort((a, b) => a - b)
+    const holding = new Set(await tables.companiesHolding(needle))
+    const companies = [...holding.union(masked)].sort((a, b) => a - b)
     for (const [n, companyId] of companies.entries()) {
       yield { companyId, share: (n + 1) / companies.length }
       await nextTurn()

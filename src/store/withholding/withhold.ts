@@ -13,19 +13,23 @@ import {
   type Adoption,
   createHasher,
   type Entry,
+  foundBy,
   type Hasher,
   type Lift,
   lineOf,
+  type List,
   type ListPlace,
   nextState,
   noState,
   type Order,
   type OrderKind,
   ordersOf,
+  type PhraseHash,
   type Reason,
-  type Subject,
+  type ValueSubject,
 } from './list.ts'
 import { locate } from './locate.ts'
+import { phrasesOf } from './phrases.ts'
 import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
@@ -80,7 +84,7 @@ export function withhold(
   return addEntry(db, place, request, async ({ list }) => {
     const hasher = createHasher(list.salt)
     const { resources } = place
-    const wanted = await wantedOf(db, request, hasher)
+    const wanted = await wantedOf(db, list, request, hasher)
     const applied = await applyOrder({ db, resources, hasher }, wanted, request)
     if (applied.version === undefined) throw nothingThere(request)
     const { version, touched, names, found } = applied
@@ -231,19 +235,33 @@ async function keepKeys(
 
 async function wantedOf(
   db: ImportConnection,
+  list: List,
   { kind, subject }: WithholdRequest,
   hasher: Hasher,
 ): Promise<Wanted> {
   if ('id' in subject) return { kind, subject }
   if ('field' in subject) {
     const { resource, field, value } = subject
-    const hashed: Subject = { resource, field, value: hasher('value', resource, field, value) }
-    return { kind, subject: hashed, value }
+    const hashed = { resource, field, value: hasher('value', resource, field, value) }
+    const [phrase] = phrasesOf([value], hasher)
+    const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
+    return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }
   }
   const id = await companyIdOf(db, subject.company)
   return subject.text === undefined
     ? { kind, subject: { company: id } }
     : { kind, subject: { textOf: id }, value: subject.text }
+}
+
+/** Whether a value was in all that an order has found. */
+function hasMasked(
+  { subject, found }: Order,
+  { resource, field, value }: ValueSubject,
+  phrase: PhraseHash | undefined,
+): boolean {
+  if (!('resource' in subject) || subject.resource !== resource) return false
+  if ('field' in subject && subject.field === field && subject.value === value) return true
+  return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
 }
 
 /** The id of a company, now or in the past; 0 if there is none. */
@@ -281,12 +299,13 @@ async function noteState(db: ImportConnection, state: string): Promise<void> {
 const lacks = (text: string | undefined) =>
   text === undefined ? 'is not in the registry' : 'has no such text of three letters or more'
 
-function nothingThere({ subject }: WithholdRequest): OperatorError {
+function nothingThere({ kind, subject }: WithholdRequest): OperatorError {
   const what =
     'id' in subject
       ? `${subject.resource} has no record ${subject.id}`
       : 'field' in subject
         ? `no record of ${subject.resource} has this ${subject.field}`
         : `company ${[subject.company].flat().join(' ')} ${lacks(subject.text)}`
-  return new OperatorError(`${what}, now or in a past version; nothing was withheld`)
+  const advice = kind === 'erase' && 'field' in subject ? ' (name a masked one by its id)' : ''
+  return new OperatorError(`${what}, now or in a past version${advice}; nothing was withheld`)
 }
