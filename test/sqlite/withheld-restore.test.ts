@@ -13,11 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
@@ -51,6 +53,31 @@ test('a restore takes what is withheld out of the copy before a server can see i
   const left = readdirSync(folder).filter((name) => name.includes('withholding'))
   assert.deepEqual(left, [])
   await (await openStoreReader(db)).close()
+})
+
+test('two restores at once do not disturb each other', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const restore = () => runDossier(folder, ['restore', copy, '--db', db, '--yes'])
+  const runs = await Promise.all([restore(), restore()])
+  for (const { code, err } of runs) assert.equal(code, 0, err)
+  assert.deepEqual([has(db), records(db)], [false, 1])
+  const beside = readdirSync(folder)
+  assert.equal(beside.filter((name) => /-replaced-.*\.db$/.test(name)).length, 2)
+  assert.equal(beside.filter((name) => name.includes('withholding')).length, 0)
+})
+
+test('what is withheld while a restore waits does not come back with it', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const writing = new DatabaseSync(db)
+  writing.exec('begin immediate')
+  const restore = startDossier(t, folder, ['restore', copy, '--db', db, '--yes'])
+  await restore.until(/waiting/i)
+  writing.close()
+  await withhold(db, 'erase', { resource: 'employees', id: 2 })
+  const { code, err } = await restore.ended
+  assert.equal(records(db), 0)
+  // Or it was first, and the order was for the restored store.
+  if (code !== 0) assert.match(err, /registry-withheld\.ndjson has a new entry .* run the command/)
 })
 
 test('a copied backup is refused by a server, which names the command that mends it (9)', async (t) => {

@@ -5,6 +5,7 @@
 // read with the log and the locks of the replaced one by processes that still have that open. Only
 // a store that is too damaged to be opened is replaced by a file.
 
+import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,25 +26,24 @@ import { emptyWal, sizeWithLog } from './wal.ts'
  *
  * @param copy an open and verified store.
  * @param path the store to replace; it may be missing, or damaged.
+ * @param check throws if the copy must not be restored; the lock of an open store is held.
  * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restore(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
+  check: () => Promise<void>,
 ): Promise<Restored> {
   if (!existsSync(path)) return restoreMissing(copy, path, watch)
   refuseItself(copy, path)
-  const kept = keptPath(path, new Date(watch.startedAt))
   refuseFullDisk(copy, path)
   try {
-    await overwrite(copy, path, kept, watch)
-    return { kept, isFileReplaced: false }
+    return { kept: await overwrite(copy, path, watch, check), isFileReplaced: false }
   } catch (error) {
     if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
-  await replaceFile(copy, path, kept, watch)
-  return { kept, isFileReplaced: true }
+  return { kept: await replaceFile(copy, path, watch), isFileReplaced: true }
 }
 
 async function restoreMissing(
@@ -87,18 +87,24 @@ function refuseFullDisk(copy: DatabaseSync, path: string): void {
   )
 }
 
-/** Keeps the state under the write lock, and overwrites that state and no later one. */
+/**
+ * Keeps the state under the write lock, and overwrites that state and no later one.
+ *
+ * @returns the path of the kept one.
+ */
 async function overwrite(
   copy: DatabaseSync,
   path: string,
-  kept: string,
   watch: RestoreWatch,
-): Promise<void> {
+  check: () => Promise<void>,
+): Promise<string> {
   const target = openTarget(path, copy)
   const reader = new DatabaseSync(resolve(path), { readOnly: true })
   try {
     for (;;) {
       await beginWriting(target, watch)
+      await check()
+      const kept = keptPath(path, watch.startedAt)
       const keptState = pragma(reader, 'data_version')
       await backUp(reader, kept, watch.copying('keeping the replaced store'))
       target.exec('rollback')
@@ -108,14 +114,14 @@ async function overwrite(
           if (!isLocked && pragma(reader, 'data_version') !== keptState) throw overtaken
           isLocked = true
         })
-        break
+        emptyWal(target)
+        return kept
       } catch (error) {
         // The lock was free for a moment, and another command has used that.
         rmSync(kept)
         if (error !== overtaken && !isBusy(error)) throw error
       }
     }
-    emptyWal(target)
   } finally {
     if (target.isTransaction) target.exec('rollback')
     reader.close()
@@ -151,18 +157,19 @@ const overtaken = new Error('another command has written to the store')
 async function replaceFile(
   copy: DatabaseSync,
   path: string,
-  kept: string,
   watch: RestoreWatch,
-): Promise<void> {
-  const next = `${path}.restoring`
-  rmSync(next, { force: true })
+): Promise<string> {
+  // Another restore may be doing the same.
+  const next = `${path}.${randomBytes(4).toString('hex')}.restoring`
   await backUp(copy, next, watch.copying(restoring))
+  const kept = keptPath(path, watch.startedAt)
   // The damaged file keeps its name until the new one takes that.
   linkSync(path, kept)
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
   rmSync(`${path}-shm`, { force: true })
   renameSync(next, path)
   flush(dirname(resolve(path)))
+  return kept
 }
 
 /** Whether a file that cannot be opened has the mark of a Dossier store in its header. */
@@ -170,9 +177,9 @@ function isStoreByHeader(path: string): boolean {
   return readStart(path, 72).readUInt32BE(68) === applicationId
 }
 
-/** A new name under which a replaced store is kept. */
-function keptPath(path: string, at: Date): string {
-  const moment = at.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')
+/** A new name under which a replaced store is kept. @param at in milliseconds since 1970. */
+function keptPath(path: string, at: number): string {
+  const moment = new Date(at).toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')
   const kept = `${path.replace(/\.db$/, '')}-replaced-${moment}.db`
-  return existsSync(kept) ? keptPath(path, new Date(at.getTime() + 1_000)) : kept
+  return existsSync(kept) ? keptPath(path, at + 1_000) : kept
 }

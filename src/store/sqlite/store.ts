@@ -1,5 +1,6 @@
 // The work of commands on a file: inspecting, changing and restoring it. A server loads none of it.
 
+import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -15,6 +16,7 @@ import {
 } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { compareWithList, compareWithNew } from '../withholding/agreement.ts'
+import type { ListPlace } from '../withholding/list.ts'
 import type { WithholdingPlace } from '../withholding/withhold.ts'
 import type { LockWait } from '../work-watch.ts'
 import { createWriter, type StoreWriter } from '../writing.ts'
@@ -102,8 +104,8 @@ export async function restoreFile(
     }
     const own = { ...list, options: `--db ${copy} --withheld ${list.name}` }
     const { behind } = await compareWithList(registryOf(source), own)
-    if (behind === 0) return await restore(source, db, watch)
-    return await restoreCaughtUp(source, db, { list, resources }, watch)
+    if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
+    return await restore(source, db, watch, () => refuseStale(source, own))
   } finally {
     source.close()
     removeLog()
@@ -117,21 +119,25 @@ async function restoreCaughtUp(
   place: WithholdingPlace,
   watch: RestoreWatch,
 ): Promise<Restored> {
-  const path = `${db}.withholding`
-  const remove = () => {
-    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
-  }
-  remove()
+  // Another restore may be doing the same.
+  const path = `${db}.${randomBytes(4).toString('hex')}.withholding`
   try {
     await backUp(source, path, watch.copying('copying'))
     const store = await writerOf(openForWriting(path, place.resources), path, place)
     await store.compact(watch)
     await store.close()
     using ready = openForInspecting(path)
-    return await restore(ready, db, watch)
+    return await restore(ready, db, watch, () => refuseStale(ready, place.list))
   } finally {
-    remove()
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
   }
+}
+
+/** @throws OperatorError if something was withheld since a copy was brought up to the list. */
+async function refuseStale(copy: DatabaseSync, list: ListPlace): Promise<void> {
+  const { behind } = await compareWithList(registryOf(copy), list)
+  if (behind === 0) return
+  throw new OperatorError(`${list.name} has a new entry meanwhile; run the command again`)
 }
 
 function openCopy(copy: string): DatabaseSync {
