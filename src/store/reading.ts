@@ -184,8 +184,8 @@ export interface StoreReader extends CompanyReader, Closable {
   ): Awaitable<Page | OutsideHistory | undefined>
   /** The version that a moment finds by the imports that count for a resource, or by all. */
   findVersion(resource: Resource | undefined, moment: Moment): Promise<FoundVersion>
-  /** The last version that has withheld something; 0 if there is none. */
-  lastWithheld(): Promise<number>
+  /** The lineage of the last version that has withheld something; empty if there is none. */
+  lastWithheld(): Promise<string>
   /** What is kept for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>

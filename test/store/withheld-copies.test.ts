@@ -14,6 +14,7 @@ import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { patientBounds } from '../support/store-at.ts'
+import { keepStore } from '../support/store-state.ts'
 import { withhold } from '../support/write-store.ts'
 
 const path = '/api/v1/exports'
@@ -75,6 +76,20 @@ test('a copy that was begun before a withholding is a 410, and a later one is no
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   const again = await runCommand(copies, ['compact', '--db', url, '--exports', copies])
   assert.equal(again.out.includes('Withdrew'), false)
+})
+
+test('a withholding after a restored backup withdraws the copies of the lost history', async (t) => {
+  const { db, get, copy } = await makeCopied(t)
+  const restore = await keepStore(db)
+  await importRows(db, 'employees', [{ id: 3, company_id: 7 }])
+  await withhold(db, 'erase', { resource: 'employees', id: 1 })
+  await copy(1)
+  assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 200)
+  await restore()
+  // The order is version 2 now, and the next one version 3, as the first one was.
+  const { version } = await withhold(db, 'erase', { resource: 'employees', id: 2 })
+  assert.equal(version, 3)
+  assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
 })
 
 test('the command withdraws copies in the folder that it is given', async (t) => {

@@ -25,24 +25,25 @@ export function exportedVersions(folder: string): readonly number[] {
 /**
  * The copy of a version; undefined if there is none.
  *
- * @param lastWithheld the last version that has withheld something.
+ * @param lastWithheld the lineage of the last version that has withheld something: version numbers
+ *   repeat after a restored backup.
  */
 export function readExport(
   folder: string,
   version: number,
-  lastWithheld: number,
+  lastWithheld: string,
 ): StoredExport | undefined {
   const own = join(folder, String(version))
   const path = join(own, manifestName)
   if (!existsSync(path)) return undefined
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-  const isOlder = withheldIn(own) < lastWithheld
-  return { folder: own, manifest, isWithdrawn: isOlder || existsSync(join(own, withdrawnName)) }
+  const isOther = withheldIn(own) !== lastWithheld
+  return { folder: own, manifest, isWithdrawn: isOther || existsSync(join(own, withdrawnName)) }
 }
 
-function withheldIn(folder: string): number {
+function withheldIn(folder: string): string {
   const path = join(folder, withheldName)
-  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
+  return existsSync(path) ? readFileSync(path, 'utf8').trimEnd() : ''
 }
 
 /**
@@ -53,7 +54,7 @@ function withheldIn(folder: string): number {
 export function withdrawOutdated(
   folder: string,
   storeId: string,
-  lastWithheld: number,
+  lastWithheld: string,
 ): readonly number[] {
   if (!existsSync(folder)) return []
   return exportedVersions(folder).filter((version) => {

@@ -44,7 +44,7 @@ export const manifestName = 'manifest.json'
 /** A file that says that a copy is not given out any more. */
 export const withdrawnName = 'withdrawn'
 
-/** A file with the last version that had withheld something when the copy was begun. */
+/** A file with the lineage of the last version that had withheld something when the copy began. */
 export const withheldName = 'withheld'
 
 /** Those of the files of a copy that have a name. */

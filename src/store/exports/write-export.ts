@@ -54,7 +54,7 @@ export async function writeExport(
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
-  if (readExport(plan.folder, version, 0) !== undefined) throw hasCopy(plan.folder, version)
+  if (readExport(plan.folder, version, '') !== undefined) throw hasCopy(plan.folder, version)
   const partial = join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
   const whole = join(plan.folder, String(version))
   let made = partial

@@ -92,12 +92,15 @@ function momentOf(ms: unknown): string | undefined {
   return ms === null || ms === undefined ? undefined : new Date(Number(ms)).toISOString()
 }
 
-/** The last version that has withheld something: it takes no version back. 0 if there is none. */
-export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<number> {
+/**
+ * The lineage of the last version that has withheld something: it takes no version back. Empty if
+ * there is none.
+ */
+export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<string> {
   const [row] = await db.rows(
-    `select coalesce(max(version), 0) as version from imports where reverts = '[]'`,
+    `select lineage from imports where reverts = '[]' order by version desc limit 1`,
   )
-  return Number(row?.['version'])
+  return String(row?.['lineage'] ?? '')
 }
 
 // What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
