@@ -310,5 +310,8 @@ test('a copy that lacks imports is asked for, one of another registry named as s
     assert.match(foreign.err, /is a copy of another registry: .*\n.* add --replace-foreign\n$/)
   }
   assert.equal(await storeDigest(db), before, 'nothing has changed')
-  assert.equal((await run('restore', other, '--db', db, '--replace-foreign')).code, 0)
+  const replaced = await run('restore', other, '--db', db, '--replace-foreign')
+  assert.equal(replaced.code, 0)
+  // A running server counts uses under the registry's id, which it has read at its start.
+  assert.match(replaced.out, /^Restart the servers of this store: they still count uses of keys /m)
 })

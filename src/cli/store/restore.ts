@@ -35,25 +35,30 @@ first: nobody comes back with it.
   async run({ words, flags, settings }, context) {
     const copy = onlyWord(words, 'restore takes one argument: the file to restore')
     const { db } = settings
-    await agree(db, copy, flags, context)
+    const isForeign = await agree(db, copy, flags, context)
     const restored = await restoreShown(settings, copy, context)
     const state = await describeState(settings)
-    context.stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
+    const lines = [`${db} restored from ${copy}${state}.`, ...advice(restored, isForeign)]
+    context.stdout.writeLines(...lines)
     return 0
   },
 }
 
-/** @throws OperatorError unless the operator agrees to what would be lost. */
+/**
+ * @returns whether the copy is of another registry.
+ * @throws OperatorError unless the operator agrees to what would be lost.
+ */
 async function agree(
   db: string,
   copy: string,
   flags: ReadonlySet<string>,
   context: CommandContext,
-): Promise<void> {
+): Promise<boolean> {
   const relation = await compareCopy(db, copy)
-  if (relation === undefined || relation.lost === 0 || flags.has('replace-foreign')) return
+  if (relation === undefined) return false
   const { isForeign, lost } = relation
-  if (!isForeign && flags.has('yes')) return
+  const isAgreed = flags.has('replace-foreign') || (!isForeign && flags.has('yes'))
+  if (lost === 0 || isAgreed) return isForeign
   const imports = lost === 1 ? '1 version' : `${formatCount(lost)} versions`
   const what = isForeign
     ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
@@ -61,6 +66,7 @@ async function agree(
   context.stderr.writeLines(what)
   const option = isForeign ? '--replace-foreign' : '--yes'
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
+  return isForeign
 }
 
 async function restoreShown(
@@ -106,12 +112,12 @@ async function describeState(settings: Settings): Promise<string> {
   return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`
 }
 
-function advice({ kept, isFileReplaced }: Restored): string[] {
-  const keys = 'Keys are those of the copy; see: dossier keys list'
-  const restart = 'Restart the servers of this store: they still have the damaged file open.'
+function advice({ kept, isFileReplaced }: Restored, isForeign: boolean): string[] {
+  const restart = 'Restart the servers of this store: they still'
   return [
     ...(kept === undefined ? [] : [`The replaced store is ${kept}; delete it when all is well.`]),
-    ...(isFileReplaced ? [restart] : []),
-    keys,
+    ...(isFileReplaced ? [`${restart} have the damaged file open.`] : []),
+    ...(isForeign ? [`${restart} count uses of keys for the other registry.`] : []),
+    'Keys are those of the copy; see: dossier keys list',
   ]
 }
