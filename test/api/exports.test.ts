@@ -170,7 +170,7 @@ test('a file that is not the one of the manifest is not given out', async () => 
 })
 
 test('a withdrawn copy is a 410, and its files are gone', async () => {
-  const found = readExport(copies, 1, 0)
+  const found = readExport(copies, 1, '')
   assert.ok(found)
   withdrawExport(found)
   const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists those that there are'
