@@ -154,11 +154,7 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 const overtaken = new Error('another command has written to the store')
 
 /** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
-async function replaceFile(
-  copy: DatabaseSync,
-  path: string,
-  watch: RestoreWatch,
-): Promise<string> {
+async function replaceFile(copy: DatabaseSync, path: string, watch: RestoreWatch): Promise<string> {
   // Another restore may be doing the same.
   const next = `${path}.${randomBytes(4).toString('hex')}.restoring`
   await backUp(copy, next, watch.copying(restoring))
