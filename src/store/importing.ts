@@ -223,6 +223,7 @@ export interface ImportPlan extends WorkWatch {
 /** Numbers of rows by outcome; `refused` counts only those that the store refused. */
 export interface MergeCounts {
   readonly inserted: number
+  /** A record that changes in several listings counts in each, whichever of them have a row. */
   readonly updated: number
   readonly unchanged: number
   readonly refused: number
@@ -261,7 +262,10 @@ export interface Committed {
   readonly difference?: LoggedDifference | undefined
 }
 
-/** Outcomes of all rows: read = inserted + updated + unchanged + refused, and what is erased. */
+/**
+ * Outcomes of all rows: read = inserted + updated + unchanged + refused, and what is erased, unless
+ * a record changes in listings of companies that no row names.
+ */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
 }

@@ -125,6 +125,21 @@ test('changing four fifths of a source is refused, unless the last import did so
   await load(run(companies(200, 'Bath')))
 })
 
+test('what changes in listings that no row names counts, is told, and is refused', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder, 'rights')
+  const rows = (company: number, name: string) =>
+    Array.from({ length: 6 }, (_, n) => ({ key: String(n), company_id: company, name }))
+  await load(run(rows(1, 'Acme')))
+  // Each company counts its rights from 1 on: the keys are those of other records.
+  const says =
+    /^6 read: 6 inserted, 6 updated, 0 unchanged, 0 removed\nname +6 changed +1: "Acme" → "Bolt"/
+  await refuse(folder, () => run(rows(2, 'Bolt')), says)
+  await refuse(folder, () => run(rows(2, 'Bolt')), /: the import would change 6 of the 6 that /)
+  const { out } = await run(rows(2, 'Bolt'), '--dry-run', '--accept')
+  assert.match(out, /inserted +6\n +updated +6\n +unchanged +0\n/)
+})
+
 test('an attribute that goes from a fifth, or changes in half, of a source is refused', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)

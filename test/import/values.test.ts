@@ -282,7 +282,12 @@ test('every other column of a company is kept, whatever its name and value', asy
 /** Rows of an import: valid, repeated, contradictory or refused. */
 const anyRow = fc.oneof(
   { weight: 6, arbitrary: fc.record({ id: fc.integer({ min: 1, max: 6 }), name: anyName() }) },
-  { weight: 2, arbitrary: fc.record({ key: fc.constantFrom('x', 'y'), name: anyName() }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ key: fc.constantFrom('x', 'y'), name: anyName() })
+      .map((row) => ({ ...row, status: row.key })),
+  },
   { weight: 1, arbitrary: fc.record({ name: anyName() }) },
   {
     weight: 2,
@@ -293,6 +298,14 @@ const anyRow = fc.oneof(
 function anyName() {
   return fc.constantFrom('a', 'b', null)
 }
+
+/** A record in a listing: it is named by its key, which is its status, or by its id. */
+const placeOf = ({ company_id: company, status, id }: Readonly<Record<string, unknown>>) =>
+  JSON.stringify([company, status ?? id])
+
+/** The names of the records in the listings. */
+const listed = (db: string) =>
+  new Map(query(db, 'select * from rights_view').map((row) => [placeOf(row), row['name']]))
 
 test('any import accounts for every row, and its rejects are the refused ones', async (t) => {
   const folder = makeFolder(t)
@@ -305,6 +318,7 @@ test('any import accounts for every row, and its rejects are the refused ones', 
   await fc.assert(
     fc.asyncProperty(fc.array(anyImport, { minLength: 1, maxLength: 3 }), async (imports) => {
       const db = join(folder, `${(runs += 1)}.db`)
+      let before = new Map<string, unknown>()
       for (const rows of imports) {
         const rejected: number[] = []
         const { counts, problems, version } = await importRows(db, 'rights', rows, {
@@ -312,7 +326,14 @@ test('any import accounts for every row, and its rejects are the refused ones', 
         })
         const { read, inserted, updated, unchanged, refused } = counts
         assert.equal(read, rows.length)
-        assert.equal(read, inserted + updated + unchanged + refused)
+        const now = listed(db)
+        const changed = [...before].filter(([place, name]) => name !== now.get(place))
+        assert.deepEqual([inserted, updated], [now.size - before.size, changed.length])
+        before = now
+        // A record also changes in listings of companies that no row names.
+        const given = new Set(rows.filter((_, n) => !rejected.includes(n + 1)).map(placeOf))
+        const others = changed.filter(([place]) => !given.has(place)).length
+        assert.equal(read, inserted + updated + unchanged + refused - others)
         assert.equal(rejected.length, refused)
         assert.equal(new Set(rejected).size, refused, 'each row once')
         assert.equal(problems.length, Math.min(refused, 20))

@@ -106,12 +106,15 @@ function take(model: Model, { source, isSnapshot, given }: Step) {
   const told = new Map(given.map((one) => [nameOf(source, one), one]))
   for (const [name, one] of told) {
     const held = model.get(name)
+    const isChanged = JSON.stringify(held?.row) !== JSON.stringify(one.row)
     for (const company of one.companies) {
       counts.read += 1
       if (!held?.companies.has(company)) counts.inserted += 1
-      else if (JSON.stringify(held.row) !== JSON.stringify(one.row)) counts.updated += 1
+      else if (isChanged) counts.updated += 1
       else counts.unchanged += 1
     }
+    const others = [...(held?.companies ?? [])].filter((id) => !one.companies.includes(id))
+    if (isChanged && !isSnapshot) counts.updated += others.length
   }
   for (const [name, held] of model) {
     if (!isSnapshot || held.source !== source) continue

@@ -36,7 +36,7 @@ export async function findDifference(
   const { plan, staging } = context
   const { compareTexts } = plan
   if (compareTexts === undefined) return undefined
-  const changed = Number(staging.value('select count(*) from change where is_known and is_staged'))
+  const changed = Number(staging.value('select count(*) from change where is_known'))
   const wanted = Math.max(comparedFew, Math.min(comparedMax, changed * comparedShare))
   const companyOf = Math.max(1, Math.ceil(changed / wanted))
   let compared = 0
@@ -67,7 +67,7 @@ export async function findDifference(
 const sampled = `
   select company_id, id, at, length from (
     select company_id, id, at, length, dense_rank() over (order by company_id) as n
-    from change where is_known and is_staged
+    from change where is_known
   ) where (n - 1) % ? = 0
   order by company_id, id limit ${comparedMax}`
 

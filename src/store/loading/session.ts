@@ -110,10 +110,11 @@ async function mergeStaged(
   const recorded = await findAndRecord(context, first !== undefined)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
-  const changes =
+  const { rows } = staging.facts
+  const { changing, ...changes } =
     first === undefined
       ? countChanges(staging)
-      : { inserted: staging.facts.rows, updated: 0, removed: 0 }
+      : { inserted: rows, updated: 0, removed: 0, changing: rows }
   const difference = await findDifference(context)
   await writeCompanies(context)
   const { resource } = plan.target
@@ -129,7 +130,7 @@ async function mergeStaged(
   return {
     counts: {
       ...changes,
-      unchanged: staging.facts.rows - refused - changes.inserted - changes.updated,
+      unchanged: rows - refused - changing,
       refused,
       companiesCreated,
       recorded: recorded?.rows ?? 0,
@@ -219,13 +220,20 @@ async function countNamed(
 
 const fewCreated = 5
 
+interface ChangeCounts extends Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
+  /** The rows that change something. */
+  readonly changing: number
+}
+
 /** Counts what `change` and `removal` hold. */
-function countChanges(staging: Staging): Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
-  const [counts] = staging.rows(`
-    select count(*) filter (where not is_known), count(*) filter (where is_known)
-    from change where is_staged`)
+function countChanges(staging: Staging): ChangeCounts {
+  const [counts = []] = staging.rows(`
+    select count(*) filter (where not is_known), count(*) filter (where is_known),
+      count(*) filter (where is_staged)
+    from change`)
+  const [inserted = 0, updated = 0, changing = 0] = counts.map(Number)
   const removed = Number(staging.value('select count(*) from removal'))
-  return { inserted: Number(counts?.[0]), updated: Number(counts?.[1]), removed }
+  return { inserted, updated, removed, changing }
 }
 
 /** There may be as many refused rows as rows. */
