@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { askAnnounced } from '../support/announcement.ts'
 import { changeResource } from '../../src/resources/index.ts'
+import { one, revert } from '../support/write-store.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
 const made = await makeApp({ after })
@@ -82,6 +83,38 @@ test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
   ] as const) {
     checkFailure(await list(query), 400, message)
   }
+})
+
+test('a day finds no version with a later extract, though that was reverted (9.2)', async (t) => {
+  const app = await makeApp(t)
+  const load = (name: string, day: string, source: string, resource = 'rights') =>
+    app.store.importRows(resource, [{ key: 'k', company_id: 7, name }], {
+      ...{ asOf: `${day}T00:00:00Z`, source },
+    })
+  await load('January', '2024-01-31', 'a')
+  await load('wrong', '2024-02-29', 'a')
+  await load('another', '2024-02-15', 'b')
+  await revert(app.store.db, one(2))
+  await load('February', '2024-02-29', 'a')
+  const listing = '/api/v1/companies/7/rights'
+  for (const [day, version] of [
+    ['2024-01-31', '1'],
+    ['2024-02-20', '4'],
+    ['2024-02-29', '5'],
+  ] as const) {
+    const answer = await app.ask(`${listing}?as_of=${day}`)
+    assert.equal(answer.headers['data-version'], version, day)
+  }
+  // Of employees there is no version before the one that takes the wrong extract back.
+  await load('mistyped', '2042-01-31', 'a', 'employees')
+  await load('January', '2024-01-31', 'b', 'employees')
+  await load('March', '2024-03-31', 'b', 'employees')
+  await revert(app.store.db, one(6))
+  const employees = '/api/v1/companies/7/employees?as_of'
+  const takes = 'the first day that can be asked for is 2024-03-31'
+  const early = await app.ask(`${employees}=2024-02-10`)
+  checkFailure(early, 404, `Nothing is known of employees as of 2024-02-10; ${takes}`)
+  assert.equal((await app.ask(`${employees}=2024-03-31`)).headers['data-version'], '9')
 })
 
 test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {

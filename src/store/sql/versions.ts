@@ -73,18 +73,58 @@ export async function findVersion(
     const version = Number(row?.['version'] ?? 0)
     return version > 0 ? { version } : { first: momentOf(row?.['first']) }
   }
-  const of = resource === undefined ? {} : { resource: resource.name }
-  const days = { day: moment.asOf, next: Date.parse(moment.asOf) + dayMs }
-  const [row] = await db.rows(versionAsOf(resource), { ...of, ...days })
-  const version = Number(row?.['version'])
-  const first = optionalNumber(row?.['first'])
+  const { version, first, earliest } = await findAsOf(db, resource, moment.asOf)
   if (first === undefined) return { first: undefined }
   if (version >= first) return { version }
-  const [last] = await db.rows(lastDays(resource), { ...of, first })
+  for (let upTo = Math.max(first, earliest); ;) {
+    const day = await lastDayUpTo(db, resource, upTo)
+    const found = await findAsOf(db, resource, day)
+    if (found.version >= Math.max(first, earliest)) return { first: day }
+    upTo = found.next
+  }
+}
+
+/** What a day finds. */
+interface AsOf {
+  /** The last version of which nothing is of a later day. */
+  readonly version: number
+  /** The first import of a later day that is in force; else the version after the last one. */
+  readonly next: number
+  /** The first import in force. */
+  readonly first: number | undefined
+  /** The first version that was not pruned. */
+  readonly earliest: number
+}
+
+async function findAsOf(
+  db: Pick<Queries, 'rows'>,
+  resource: Resource | undefined,
+  day: string,
+): Promise<AsOf> {
+  const days = { day, next: Date.parse(day) + dayMs }
+  const [row] = await db.rows(versionAsOf(resource), { ...namesOf(resource), ...days })
+  return {
+    version: Number(row?.['version']),
+    next: Number(row?.['next']),
+    first: optionalNumber(row?.['first']),
+    earliest: Number(row?.['earliest']),
+  }
+}
+
+/** The last day of the imports in force up to a version. */
+async function lastDayUpTo(
+  db: Pick<Queries, 'rows'>,
+  resource: Resource | undefined,
+  version: number,
+): Promise<string> {
+  const [last] = await db.rows(lastDays(resource), { ...namesOf(resource), version })
   const ofExtracts = optionalText(last?.['day']) ?? ''
   const ofCommits = momentOf(last?.['committed_at'])?.slice(0, 10) ?? ''
-  return { first: ofExtracts > ofCommits ? ofExtracts : ofCommits }
+  return ofExtracts > ofCommits ? ofExtracts : ofCommits
 }
+
+const namesOf = (resource: Resource | undefined) =>
+  resource === undefined ? {} : { resource: resource.name }
 
 const dayMs = 86_400_000
 
@@ -103,31 +143,43 @@ export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<string> {
   return String(row?.['lineage'] ?? '')
 }
 
-// What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
-// all later versions. An import of another target may have recorded changes in the resource.
+// Reverts have no day here. An import of another target may have recorded changes in the resource.
 const counts = (resource: Resource | undefined) =>
   (resource === undefined
     ? ''
-    : `(resource = $resource or recorded like '%"' || $resource || '":%') and `) +
-  'reverts is null and reverted_by is null'
+    : `(resource = $resource or recorded like '%"' || $resource || '":%') and `) + 'reverts is null'
 
+// What a revert has taken back counts until then: a mistyped day would hide all later versions.
 const versionAsOf = (resource: Resource | undefined) => `
-  select
-    coalesce(
-      (select min(version) - 1 from imports
-       where ${counts(resource)}
-         and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
-      (select max(version) from imports)
-    ) as version,
-    (select min(version) from imports where ${counts(resource)}) as first`
+  with counted as (
+    select version, reverted_by,
+      (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next) as is_later
+    from imports where ${counts(resource)}
+  ), bound as (
+    select coalesce(
+      (select min(version) from counted where is_later and reverted_by is null),
+      (select max(version) + 1 from imports)
+    ) as next
+  )
+  select next,
+    (select max(p.version)
+     from (
+       select next - 1 as version from bound
+       union all select version - 1 from counted where is_later and version < next
+     ) p
+     where not exists (
+       select 1 from counted l
+       where is_later and l.version <= p.version and l.reverted_by > p.version
+     )) as version,
+    (select min(version) from counted where reverted_by is null) as first,
+    (select past_from from store) as earliest
+  from bound`
 
-// A day finds the first import, or the first version that was not pruned, only if none of the
-// imports up to there is later.
 const lastDays = (resource: Resource | undefined) => `
   select max(substr(as_of, 1, 10)) as day,
     max(case when as_of is null then committed_at end) as committed_at
   from imports
-  where ${counts(resource)} and (version <= $first or version <= (select past_from from store))`
+  where ${counts(resource)} and reverted_by is null and version <= $version`
 
 const versionKnownAt = `
   select
