@@ -119,6 +119,11 @@ test('a name is the company that had it at the version, though forgotten since (
   assert.equal(await checkPast(pathOf(rights, 'IT:1')), before.text)
 })
 
+test('a name at a version that is none yet is the 404 of that version (9.3)', async () => {
+  const later = await ask(`${pathOf(rights, 'IT:1')}?version=9007199254740991`)
+  checkFailure(later, 404, /^Version 9007199254740991 does not exist yet/)
+})
+
 test('changes of a name that was forgotten since tell what is gone (12.2)', async () => {
   await store.importRows('rights', [
     { id: 203, company_jurisdiction: 'IT', company_identifier: '2' },

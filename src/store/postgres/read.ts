@@ -10,7 +10,7 @@ import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
 import type { Row, Queries } from '../sql/database.ts'
-import type { Dialect } from '../sql/dialect.ts'
+import { comparable, type Dialect } from '../sql/dialect.ts'
 import { findCompanies, findNames, readRegistry } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
 import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
@@ -81,7 +81,9 @@ function createCompanyReader(
           return row?.[0]
         })
       const former =
-        version === undefined ? undefined : await find(undefined, formerCompanySql, version)
+        version === undefined
+          ? undefined
+          : await find(undefined, formerCompanySql, comparable(version))
       return former ?? find({ table: 'company_names', value: identifier }, findCompanySql)
     },
     findNames: (names, limit) => gate(undefined, () => findNames(queries, names, limit)),
