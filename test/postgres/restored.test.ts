@@ -1,40 +1,72 @@
 // A schema that pg_restore has put in the place of another one, under a reader that goes on.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { wholeListing } from '../../src/store/selection.ts'
 import { importRows } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
 import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
-test('a company is told as the history has it that was restored (9.4)', async (t) => {
+/** A reader of a store with so many rights, and what puts another history in its place. */
+async function makeHistories(t: TestContext, count: number) {
   const server = testServerUrl()
   const [served, other] = [`${schemaPrefix}served`, `${schemaPrefix}other`] as const
   const [db, source] = [schemaUrl('served'), schemaUrl('other')]
   t.after(() => queryServer(server, `drop schema if exists ${served}, ${served}_old cascade`))
   for (const [at, status] of [
-    [db, served],
-    [source, other],
+    [db, 'former'],
+    [source, 'latter'],
   ] as const) {
-    const rows = [1, 2].map((id) => ({ id, company_id: 7, name: 'one', status }))
+    const rows = Array.from({ length: count }, (_, n) => ({
+      ...{ id: n + 1, company_id: 7, name: 'one', status },
+    }))
     await importRows('unused', 'rights', rows, { at })
   }
   const reader = await openStoreReader(db)
   t.after(() => reader.close())
+  const restore = () =>
+    queryServer(
+      server,
+      `begin; alter schema ${served} rename to ${served}_old;
+       alter schema ${other} rename to ${served}; commit`,
+    )
+  return { reader, restore }
+}
+
+test('a company is told as the history has it that was restored (9.4)', async (t) => {
+  const { reader, restore } = await makeHistories(t, 2)
   const told = async () => {
     const found = await reader.readCompany({ companyId: 7, version: undefined, resources })
     assert.ok(found !== undefined && 'listings' in found)
     return { lineage: found.lineage, counts: found.listings[0]?.counts['status'] }
   }
   const before = await told()
-  assert.deepEqual(before.counts, [[served, 2]])
-  queryServer(
-    server,
-    `begin; alter schema ${served} rename to ${served}_old;
-     alter schema ${other} rename to ${served}; commit`,
-  )
+  assert.deepEqual(before.counts, [['former', 2]])
+  restore()
   const after = await told()
-  assert.deepEqual(after.counts, [[other, 2]])
+  assert.deepEqual(after.counts, [['latter', 2]])
   assert.notEqual(after.lineage, before.lineage)
+})
+
+test('a view is of one history, though another one is restored before it is made (9.1)', async (t) => {
+  const { reader, restore } = await makeHistories(t, 10_001)
+  const sort = { field: 'updated_at', direction: 'ascending' } as const
+  const read = async (work: () => void) => {
+    const begin = () => Promise.resolve(work()).then(() => () => undefined)
+    const turns = { asker: 'one', left: new AbortController().signal, begin }
+    const found = await reader.readPage({ ...wholeListing(rights, 7), sort }, 0, 1, turns)
+    assert.ok(found !== undefined && 'lineage' in found)
+    const [, status] = /"status":"(\w+)"/.exec(String(found.records[0])) ?? []
+    return { lineage: found.lineage, status }
+  }
+  let isRestored = false
+  const during = await read(() => {
+    if (!isRestored) restore()
+    isRestored = true
+  })
+  assert.equal(during.status, 'latter')
+  assert.deepEqual(await read(() => undefined), during)
 })

@@ -5,7 +5,7 @@ import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-p
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
 import { roomOf } from '../page-size.ts'
-import type { OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
+import type { OutsideHistory, Page, RegistryState, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState } from './listing-state.ts'
 import { makeView } from './make-view.ts'
@@ -110,7 +110,9 @@ async function readView(
   const key = keyOf(selection, state)
   const make = async () => {
     const view = await makeView(reads, selection, row)
-    await reads.now(() => checkHistory(reads, state))
+    // That takes long, so that what is known of the history is read again.
+    const again = () => reads.headIn(selection.resource.name, row.companyId, row.version, 0)
+    await reads.now(() => after(again(), ({ registry }) => checkHistory(reads, state, registry)))
     return view
   }
   // Others need not wait for the scan of a short listing.
@@ -126,8 +128,12 @@ async function readView(
 }
 
 /** @throws Error in another history than that of a state: numbers of segments are used again. */
-function checkHistory(reads: ServingReads, { head }: ListingState): Awaitable<void> {
-  return after(reads.change(head.version), ({ lineage }) => {
+function checkHistory(
+  reads: ServingReads,
+  { head }: ListingState,
+  registry?: RegistryState,
+): Awaitable<void> {
+  return after(reads.change(head.version, registry), ({ lineage }) => {
     if (!head.lineage.startsWith(lineage)) throw new Error('the store has another history now')
   })
 }
