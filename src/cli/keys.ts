@@ -7,7 +7,7 @@ import { advise } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
-import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
+import { openExistingStore, openStoreInspector, readKeyUsage } from '../store/open-store.ts'
 import {
   type HandOver,
   type KeyRecord,
@@ -16,6 +16,7 @@ import {
   impliedScopes,
   namedScopes,
 } from '../store/keys.ts'
+import type { StoreInspector } from '../store/inspecting.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait } from './progress.ts'
 import { type Command, type CommandContext, type Input, print } from './command.ts'
@@ -68,16 +69,18 @@ applies a change within a second.
     if (known === undefined) {
       throw new UsageError(`keys takes an action; ${advise(action, actions)}`)
     }
+    const asked = { ...input, words }
+    if (known === 'list') return list(asked, context)
     await using store = await openExistingStore(input.settings, resources, {
       wait: lockWait(context),
     })
-    return await run[known](store, { ...input, words }, context)
+    return await change[known](store, asked, context)
   },
 }
 
-type Run = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>
+type Change = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>
 
-const run: Readonly<Record<(typeof actions)[number], Run>> = {
+const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>> = {
   async create(store, { words, options }, context) {
     const name = options['name'] ?? words[0]
     if (name === undefined) throw new UsageError('name the key: --name NAME')
@@ -118,16 +121,6 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     return 0
   },
 
-  async list(store, input, context) {
-    const { stderr, now } = context
-    const records = await store.listKeys()
-    const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)
-    const usage = await usageOf(store, input.settings, now(), warn)
-    const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
-    print(input, context, listed, keyTable(listed, usage !== undefined, now()))
-    return 0
-  },
-
   async revoke(store, { words, options }, context) {
     const name = words[0] ?? options['name']
     if (name === undefined) throw new UsageError('name the key to revoke: keys revoke NAME')
@@ -137,6 +130,17 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     context.stderr.writeLines(`Revoked the key ${name}.`)
     return 0
   },
+}
+
+async function list(input: Input, context: CommandContext): Promise<number> {
+  const { stderr, now } = context
+  await using store = await openStoreInspector(input.settings, resources)
+  const records = await store.listKeys()
+  const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)
+  const usage = await usageOf(store, input.settings, now(), warn)
+  const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
+  print(input, context, listed, keyTable(listed, usage !== undefined, now()))
+  return 0
 }
 
 /**
@@ -206,7 +210,7 @@ const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
 
 /** Returns the use of each key; undefined if it is not metered or, after `onFault`, unreadable. */
 async function usageOf(
-  store: StoreWriter,
+  store: StoreInspector,
   settings: Settings,
   now: number,
   onFault: (reason: string) => void,

@@ -5,8 +5,11 @@ import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
 import { listSources, readLastSeen } from './history/sources.ts'
 import { findNames } from './sql/find-companies.ts'
+import { readStoreId } from './sql/database.ts'
 import { listImports, readImport, readRecipes } from './sql/import-log.ts'
-import type { Use } from './writing.ts'
+import { listKeys } from './sql/stored-keys.ts'
+import { compareWithList } from './withholding/agreement.ts'
+import type { WritingAccess } from './writing.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { EarlierImport, ImportCounts, LoggedDifference, Recipe } from './importing.ts'
 import type { LockWait } from './work-watch.ts'
@@ -102,8 +105,16 @@ export type StoreInspector = ReturnType<typeof createInspector>
  *
  * @param own the parts specific to a database.
  */
-export function createInspector(use: Use, resources: readonly Resource[], own: OwnInspection) {
+export function createInspector(
+  { use, list }: Pick<WritingAccess, 'use' | 'list'>,
+  resources: readonly Resource[],
+  own: OwnInspection,
+) {
   return {
+    readStoreId: () => use(readStoreId),
+    listKeys: () => use(listKeys),
+    /** The list of what is withheld: orders, and what has ended some. */
+    readWithheld: async () => (await use((db) => compareWithList(db, list))).list.entries,
     listImports: (limit: number) => use((db) => listImports(db, limit)),
     readImport: (version: number) => use((db) => readImport(db, version)),
     listSources: () => use((db) => listSources(db, resources)),

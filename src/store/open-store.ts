@@ -142,7 +142,7 @@ export async function openStoreInspector(
   const list = { ...(await listOf(at)), isOptional: isToVerify }
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
   const { inspectorOf } = await files()
-  return inspecting(db, list, (connection) => inspectorOf(connection, resources))
+  return inspecting(db, list, (connection) => inspectorOf(connection, { list, resources }))
 }
 
 /** How a store is opened for changes. */
@@ -151,6 +151,8 @@ interface WriterOptions {
   readonly wait?: LockWait | undefined
   /** Whether the store is to adopt the list of another registry. */
   readonly isToAdopt?: boolean
+  /** Whether nothing is to be kept: of a file that cannot be written, a copy is opened. */
+  readonly isDryRun?: boolean
 }
 
 /**
@@ -162,12 +164,13 @@ interface WriterOptions {
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
-  { wait, isToAdopt = false }: WriterOptions = {},
+  { wait, isToAdopt = false, isDryRun = false }: WriterOptions = {},
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   const list = { ...(await listOf(at)), isToAdopt }
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return (await files()).openWriter(db, { list, resources }, wait)
+  const { openTrial, openWriter } = await files()
+  return (isDryRun ? openTrial : openWriter)(db, { list, resources }, wait)
 }
 
 /**
@@ -195,7 +198,7 @@ export async function openStoreForTrial(
   options?: WriterOptions,
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
-  if (await hasStore(db)) return openStoreWriter(at, resources, options)
+  if (await hasStore(db)) return openStoreWriter(at, resources, { ...options, isDryRun: true })
   const list = isServerStore(db) ? noList : await listOf(at)
   return (await files()).openWriter(temporary, { list, resources })
 }

@@ -76,8 +76,6 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
     lift: (request: LiftRequest) => change((db) => lift(db, place, request)),
     adopt: (request: EntryRequest) => change((db) => adopt(db, place, request)),
     lastWithheld: () => use(lastWithheld),
-    /** The list of what is withheld: orders, and what has ended some. */
-    readWithheld: async () => (await compare()).list.entries,
     addKey: (...key: KeyArguments<typeof addKey>) => use((db) => addKey(db, ...key)),
     rotateKey: (...key: KeyArguments<typeof rotateKey>) => use((db) => rotateKey(db, ...key)),
     listKeys: () => use(listKeys),

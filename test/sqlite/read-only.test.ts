@@ -1,11 +1,13 @@
 // Inspection of a store that cannot be written: a backup on a read-only disk, or of another user.
 
 import assert from 'node:assert/strict'
-import { chmodSync, cpSync, mkdirSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { hourOf } from '../../src/store/keys.ts'
+import { openUsageWriter } from '../../src/store/open-store.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { asNobody, runDossier } from '../support/run-dossier.ts'
 
 const nobody = asNobody() ?? []
@@ -48,6 +50,49 @@ test('a store that cannot be written is verified, backed up and shown (F10)', as
     via: nobody,
   })
   assert.equal(restored.code, 0, restored.err)
+})
+
+test('keys, their use and what is withheld are listed where nothing can be written', async (t) => {
+  const folder = await makeShut(t)
+  if (folder === undefined) return
+  const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
+  chmodSync(db, 0o644)
+  const created = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', db])
+  assert.equal(created.code, 0, created.err)
+  const now = Date.now()
+  const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
+  counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
+  counter.close()
+  for (const file of [db, usage]) chmodSync(file, 0o444)
+  for (const [command, says] of [
+    ['keys', /^acme .* in use .* 3 +3$/m],
+    ['withhold', /^Nothing is withheld\.$/m],
+  ] as const) {
+    const run = await runDossier(folder, [command, 'list', '--db', db], { via: nobody })
+    assert.equal(run.code, 0, run.err)
+    assert.match(run.out, says)
+    assert.equal(run.err, '')
+  }
+})
+
+test('a dry run works in a copy where the store cannot be written, and removes it', async (t) => {
+  const folder = await makeShut(t)
+  if (folder === undefined) return
+  const temporary = join(folder, 'temporary')
+  mkdirSync(temporary)
+  chmodSync(temporary, 0o777)
+  const how = { via: nobody, env: { TMPDIR: temporary }, input: '{"id":30000,"company_id":7}\n' }
+  for (const args of [
+    ['import', 'rights', '-'],
+    ['prune', '--keep', '0d'],
+    ['revert', '1'],
+    ['withhold', 'erase', 'rights', '20000'],
+  ]) {
+    const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
+    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
+    assert.match(run.out, /^Dry run: nothing was (changed|deleted)\./m)
+  }
+  assert.deepEqual(readdirSync(temporary), [])
 })
 
 test('a log with changes beside a store that cannot be written is reported', async (t) => {

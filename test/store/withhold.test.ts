@@ -5,7 +5,12 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { isServerStore, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import {
+  isServerStore,
+  openStoreInspector,
+  openStoreReader,
+  openStoreWriter,
+} from '../../src/store/open-store.ts'
 import { createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { memberOf, makeApp, type TestApp } from '../support/make-app.ts'
@@ -303,7 +308,7 @@ test('a withholding of what is not there is refused, and nothing is listed', asy
 })
 
 async function entriesOf(db: string) {
-  const store = await openStoreWriter(storeAt(db), resources)
+  const store = await openStoreInspector(storeAt(db), resources)
   try {
     return await store.readWithheld()
   } finally {

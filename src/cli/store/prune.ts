@@ -42,8 +42,8 @@ needs --yes.
     }
     const before = context.now() - parseDuration('keep', keep)
     using watch = watchWork(context)
-    await using store = await openExistingStore(settings, resources)
     const isDryRun = flags.has('dry-run')
+    await using store = await openExistingStore(settings, resources, { isDryRun })
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       watch.end()

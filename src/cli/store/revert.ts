@@ -37,8 +37,8 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   async run(input, context) {
     const range = rangeOf(input)
     using watch = watchWork(context)
-    await using store = await openExistingStore(input.settings, resources)
     const isDryRun = input.flags.has('dry-run')
+    await using store = await openExistingStore(input.settings, resources, { isDryRun })
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watch })
     watch.end()

@@ -9,6 +9,7 @@ import {
   describeStore,
   hasStore,
   openExistingStore,
+  openStoreInspector,
   openStoreWriter,
 } from '../../store/open-store.ts'
 import type { Entry, Order, OrderKind } from '../../store/withholding/list.ts'
@@ -95,9 +96,10 @@ const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
 async function order(kind: OrderKind, input: Input, context: CommandContext): Promise<number> {
   const subject = parseSubject(kind, input)
-  const reason = parseReason(input, context, input.flags.has('dry-run'))
+  const isTrial = input.flags.has('dry-run')
+  const reason = parseReason(input, context, isTrial)
   using watch = watchWork(context)
-  await using store = await openExistingStore(input.settings, resources)
+  await using store = await openExistingStore(input.settings, resources, { isDryRun: isTrial })
   const request = { ...reason, kind, subject, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
@@ -123,7 +125,10 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
   using watch = watchWork(context)
-  await using store = await openStoreWriter(input.settings, resources, { isToAdopt: true })
+  await using store = await openStoreWriter(input.settings, resources, {
+    isToAdopt: true,
+    isDryRun,
+  })
   const request = { ...reason, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
@@ -211,7 +216,7 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
   if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
-  await using store = await openExistingStore(input.settings, resources)
+  await using store = await openStoreInspector(input.settings, resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
   print(input, context, entries, lines)

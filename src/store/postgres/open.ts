@@ -9,7 +9,7 @@ import type { StoreReader } from '../reading.ts'
 import { readStoreId } from '../sql/database.ts'
 import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
-import { type Compacted, createWriter, type StoreWriter } from '../writing.ts'
+import { type Compacted, createWriter, type StoreWriter, type Use } from '../writing.ts'
 import { findNodeRole, refuseWorker } from './citus/nodes.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { registryOf, distributedSettings, openImport } from './database.ts'
@@ -62,7 +62,8 @@ export async function openForInspecting(
       return (await findNodeRole(client)) !== undefined
     })
     const registryIn = (client: Client) => registryOf(client, db, isDistributed)
-    return createInspector((work) => look((client) => work(registryIn(client))), resources, {
+    const use: Use = (work) => look((client) => work(registryIn(client)))
+    return createInspector({ use, list }, resources, {
       verify: (checks, onStep) =>
         look((client) =>
           verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),

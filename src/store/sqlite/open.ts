@@ -39,7 +39,10 @@ export function openForReading(path: string): DatabaseSync {
   return db
 }
 
-function openUnmapped(path: string, how: '' | '?immutable=1' = ''): DatabaseSync {
+/** The end of a file's URL: how SQLite opens it. */
+type How = '' | '?immutable=1'
+
+function openUnmapped(path: string, how: How = ''): DatabaseSync {
   if (!existsSync(path)) {
     throw new OperatorError(`${path} does not exist; create it with: dossier import`)
   }
@@ -56,8 +59,18 @@ function openUnmapped(path: string, how: '' | '?immutable=1' = ''): DatabaseSync
  * @throws OperatorError as `openForReading`.
  */
 export function openForInspecting(path: string): DatabaseSync {
+  return openAsItIs(path, (how) => openUnmapped(path, how))
+}
+
+/**
+ * Opens a file for reading; where SQLite could not make the files of its log, as it is.
+ *
+ * @param open takes what follows the file in its URL.
+ * @throws OperatorError if changes are in the log alone; else what `open` throws.
+ */
+export function openAsItIs(path: string, open: (how: How) => DatabaseSync): DatabaseSync {
   try {
-    return openUnmapped(path)
+    return open('')
   } catch (error) {
     if (!isUnwritable(error)) throw error
     // What a killed import has written in part must not be read as if it were whole.
@@ -70,7 +83,7 @@ export function openForInspecting(path: string): DatabaseSync {
     )
   }
   // Nobody can write it from here, and its log is empty: nothing has to be locked.
-  return openUnmapped(path, '?immutable=1')
+  return open('?immutable=1')
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -1,13 +1,13 @@
 // Counts the use of keys in a file beside the store: one row per key and hour.
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { makeFile, privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '../keys.ts'
 import { isNoDatabase, onFile, storeError } from './errors.ts'
-import { isBlank } from './open.ts'
+import { isBlank, openAsItIs } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchPath } from './transaction.ts'
 import { enterWal } from './wal.ts'
@@ -65,7 +65,7 @@ const readSql = `
  * @throws if it cannot be written: an OperatorError if there is advice, else the error.
  */
 export function openUsage(path: string, storeId: string, mode = privateMode) {
-  const db = openFile(path, false, mode)
+  const db = openFile(path, false, { mode })
   const add = db.prepare(addSql)
   const forget = db.prepare(forgetSql)
   return {
@@ -97,7 +97,7 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
-  using db = openFile(path, true)
+  using db = openAsItIs(path, (how) => openFile(path, true, { how }))
   try {
     return db.prepare(readSql).all({ store: storeId, hour: hourOf(now) }) as unknown as KeyUsage[]
   } catch (error) {
@@ -142,11 +142,17 @@ export function openUsageReader(path: string, storeId: string) {
   }
 }
 
-function openFile(path: string, readOnly: boolean, mode = privateMode): DatabaseSync {
+/** @param options the permissions of a new file, and what follows the file in its URL. */
+function openFile(
+  path: string,
+  readOnly: boolean,
+  { mode = privateMode, how = '' } = {},
+): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     if (!readOnly) onFile(path, () => makeFile(path, mode))
-    db = new DatabaseSync(resolve(path), { readOnly, timeout: busyMs })
+    const at = new URL(`${pathToFileURL(path).href}${how}`)
+    db = new DatabaseSync(at, { readOnly, timeout: busyMs })
     if (!readOnly && isBlank(db)) createTable(path, db)
     if (pragma(db, 'application_id') !== applicationId || pragma(db, 'user_version') !== format) {
       throw otherFile(path)
