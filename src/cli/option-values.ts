@@ -5,8 +5,8 @@ import { formatCount } from '../text/format-count.ts'
 import { advise } from '../text/nearest.ts'
 
 const dayMs = 86_400_000
-/** The last moment that a date can hold (ECMA-262, time values). */
-const momentMax = 8.64e15
+/** The end of the last day that a date of four digits names. */
+const endMax = Date.parse('9999-12-31T23:59:59.999Z')
 const unitMs: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
@@ -65,17 +65,19 @@ export function parseChoice<T extends string>(
  * or a duration from now such as 90d, 12h or 1y.
  *
  * @returns milliseconds since 1970.
- * @throws UsageError for anything else, and for a moment that is not after `now`.
+ * @throws UsageError for anything else, for a moment that is not after `now`, and for one after the
+ *   year 9999.
  */
 export function parseEnd(option: string, text: string, now: number): number {
   const duration = durationMs(text)
   const end = duration === undefined ? parseMoment(text) : now + duration
-  if (!(end <= momentMax)) {
+  if (Number.isNaN(end)) {
     throw new UsageError(
       `--${option} is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
         `(2027-01-31T12:00:00Z) or a duration (90d, 12h, 1y)`,
     )
   }
+  if (end > endMax) throw new UsageError(`--${option} is ${text}; the maximum is 9999-12-31`)
   if (end <= now) throw new UsageError(`--${option} is ${text}, which is in the past`)
   return end
 }
