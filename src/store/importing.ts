@@ -231,10 +231,9 @@ export interface MergeCounts {
   readonly companiesCreated: number
   /** The number of records that describe this import's changes. */
   readonly recorded: number
-  /**
-   * Rows with something that is withheld. Those that are masked have another outcome, too; those
-   * that are erased have none.
-   */
+  /** Rows that have no other outcome, since their records or companies are erased. */
+  readonly erased: number
+  /** Rows with something that is withheld, erased ones included. */
   readonly withheld: number
 }
 
@@ -263,8 +262,8 @@ export interface Committed {
 }
 
 /**
- * Outcomes of all rows: read = inserted + updated + unchanged + refused, and what is erased, unless
- * a record changes in listings of companies that no row names.
+ * Outcomes of all rows: read = inserted + updated + unchanged + refused + erased, unless a
+ * record changes in listings of companies that no row names.
  */
 export interface ImportCounts extends MergeCounts {
   readonly read: number

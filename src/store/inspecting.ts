@@ -21,7 +21,7 @@ export interface LoggedImport extends EarlierImport {
   readonly source: string
   readonly startedAt: number
   readonly committedAt: number
-  readonly counts: Omit<ImportCounts, 'recorded' | 'withheld'>
+  readonly counts: Omit<ImportCounts, 'recorded' | 'erased' | 'withheld'>
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
   /** The versions that this one takes back; undefined for an import, none for a withholding. */

@@ -64,7 +64,7 @@ describe('operating imports', { concurrency: 2 }, () => {
       ...{ read: 26, inserted: 1, updated: 0, unchanged: 0, refused: 25, removed: 0 },
       companiesCreated: 1,
       recorded: 0,
-      withheld: 0,
+      ...{ erased: 0, withheld: 0 },
     })
     assert.equal(report.files.length, 1)
   })

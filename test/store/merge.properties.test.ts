@@ -246,9 +246,9 @@ for (const [name, marker] of Object.entries(markers)) {
             ...{ source, isSnapshot },
           })
           assert.deepEqual(problems, [])
-          const { companiesCreated, recorded, withheld, ...told } = counts
+          const { companiesCreated, recorded, erased, withheld, ...told } = counts
           assert.ok(companiesCreated >= 0)
-          assert.deepEqual([recorded, withheld], [0, 0])
+          assert.deepEqual([recorded, erased, withheld], [0, 0, 0])
           assert.deepEqual(told, expected)
           noteCompanies(db, seen)
           const store = await openStoreReader(storeAt(db), patientBounds)

@@ -51,6 +51,7 @@ function reportLines(
     ['updated', counts.updated],
     ['unchanged', counts.unchanged],
     ['refused', counts.refused],
+    ...(counts.erased > 0 ? ([['erased', counts.erased]] as const) : []),
     ['removed', counts.removed],
     ['companies created', counts.companiesCreated],
     ...(counts.recorded > 0

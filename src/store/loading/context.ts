@@ -7,6 +7,7 @@ import type { NamingSource } from '../listing/tables.ts'
 import { type MergeContext, numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import { readEarlier, sourceId } from '../sql/import-log.ts'
+import type { Gate } from '../withholding/gate.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValues } from './staging/temporary-database.ts'
@@ -21,8 +22,8 @@ export interface ImportContext extends MergeContext {
   readonly sources: ReadonlyMap<number, NamingSource>
   /** Whether nothing of its target has ever been loaded. */
   readonly isFirst: boolean
-  /** How many rows had something that is withheld. */
-  readonly withheld: number
+  /** What the gate has held back. */
+  readonly held: ReturnType<Gate['counts']>
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
   /** Returns the listener of the progress of a part. */
@@ -36,7 +37,7 @@ export async function createContext(
   db: ImportConnection,
   plan: ImportPlan,
   staging: Staging,
-  withheld: number,
+  held: ImportContext['held'],
 ): Promise<ImportContext> {
   const { tables } = db
   const { target } = plan
@@ -49,7 +50,7 @@ export async function createContext(
     plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
   }
   return {
-    ...{ plan, staging, db, tables, source, version, withheld, asOf },
+    ...{ plan, staging, db, tables, source, version, held, asOf },
     numbers: await numberSegments(tables),
     sources: await tables.sources(),
     isFirst: !(await tables.hasHeads(target.name)),

@@ -55,7 +55,7 @@ export async function beginImport(
     async prepare(onProblem) {
       await db.begin(plan)
       await gate.checkState(db)
-      context = await createContext(db, plan, staging, gate.count())
+      context = await createContext(db, plan, staging, gate.counts())
       return mergeStaged(context, onProblem)
     },
     countHeld: () => countLogged(prepared()),
@@ -134,7 +134,7 @@ async function mergeStaged(
       refused,
       companiesCreated,
       recorded: recorded?.rows ?? 0,
-      withheld: context.withheld,
+      ...context.held,
     },
     difference,
     companiesNamed: await countNamed(context, companiesCreated),

@@ -21,7 +21,7 @@ interface LogEntry {
   readonly target: string
   readonly isSnapshot: boolean
   readonly startedAt: number
-  readonly counts: Omit<ImportCounts, 'recorded' | 'withheld'>
+  readonly counts: Omit<ImportCounts, 'recorded' | 'erased' | 'withheld'>
   readonly files: readonly ImportedFile[]
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>

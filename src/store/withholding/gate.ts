@@ -27,18 +27,19 @@ export type Gate = ReturnType<typeof createGate>
 export function createGate(list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const passes = list.entries.length === 0 ? undefined : createPasses(list, plan)
-  let count = 0
+  const counts = { withheld: 0, erased: 0 }
   return {
     /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
     pass(row: StagedRow): StagedRow | undefined {
       const passed = passes === undefined ? row : passes.row(row)
-      if (passed?.content !== row.content) count += 1
+      if (passed?.content !== row.content) counts.withheld += 1
+      if (passed === undefined) counts.erased += 1
       return passed
     },
     /** The identity of a refused row. */
     passRefused: (row: RefusedRow) => (passes === undefined ? row : passes.key(row)),
-    /** How many rows had something that is withheld. */
-    count: () => count,
+    /** How many rows had something that is withheld, and how many of them did not pass. */
+    counts: () => ({ ...counts }),
     /**
      * @throws OperatorError if something was withheld since the list was read; asked under the
      *   write lock.
