@@ -34,30 +34,44 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   function add(): Promise<string | number> {
     const worker = startWorker(log, stderr)
     running.add(worker)
-    worker.process.once('close', () => {
-      running.delete(worker)
-      if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
-    })
+    worker.process.once('close', () => leave(worker))
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
-    worker.on('error', (error) =>
-      logger.error({ err: error }, 'a message could not be sent to a worker'),
-    )
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    const { pid } = worker.process
+    const replace = (fault: object, message: string) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
-      started.resolve(code ?? 1)
       if (stopping.signal.aborted || !isReplacing) return
-      deaths += 1
+      if (pid !== undefined) deaths += 1
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
-      const { pid } = worker.process
-      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
+      logger.error({ ...fault, restart_in_ms: pauseMs }, message)
       void sleep(pauseMs, undefined, { signal: stopping.signal }).then(add, () => undefined)
+    }
+    worker.on('error', (error) => {
+      if (pid !== undefined) {
+        logger.error({ err: error }, 'a message could not be sent to a worker')
+        return
+      }
+      // The system had no room for a process, or no longer has the executable.
+      leave(worker)
+      started.resolve(1)
+      const message = 'a worker could not be started'
+      if (!isReplacing) logger.error({ reason: error.message }, message)
+      replace({ reason: error.message }, message)
     })
-    logger.info({ worker: worker.process.pid }, 'a worker started')
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      started.resolve(code ?? 1)
+      replace({ worker: pid, code, signal }, 'a worker died')
+    })
+    if (pid !== undefined) logger.info({ worker: pid }, 'a worker started')
     return started.promise
+  }
+
+  function leave(worker: Worker): void {
+    running.delete(worker)
+    if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
   }
 
   return {

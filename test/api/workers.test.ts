@@ -1,7 +1,8 @@
 // Several processes that form one server (`--workers`).
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
@@ -88,6 +89,23 @@ test('a killed worker is replaced, and the metric totals do not fall', async (t)
   const figures = await readMetrics(server.metricsUrl())
   assert.equal(sumOf(figures, answered), counted + during.answered())
   assert.equal(figures.get('dossier_worker_deaths_total'), 1)
+  await server.end()
+})
+
+const hasNoLimits = spawnSync('prlimit', ['--version']).error !== undefined
+
+test('a worker that the system cannot start is started later', { skip: hasNoLimits }, async (t) => {
+  const server = await runServer(t, store.db, two)
+  const { pid } = server
+  const limitFiles = (max: number) =>
+    execFileSync('prlimit', ['--pid', `${pid}`, `--nofile=${max}:`])
+  const [victim] = started(server)
+  limitFiles(readdirSync(`/proc/${pid}/fd`).length)
+  kill(victim)
+  const message = 'a worker could not be started'
+  await until(() => server.printed().split(message).length > 2, 'it is tried again')
+  limitFiles(1_024)
+  await until(() => started(server).length === 3, 'another one has started')
   await server.end()
 })
 
