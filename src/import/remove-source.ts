@@ -20,6 +20,7 @@ export async function removeSource(
     ...request,
     nameAttribute: undefined,
     isSnapshot: true,
+    isRemoval: true,
     knownCompaniesOnly: true,
     asOf: undefined,
     recording: undefined,

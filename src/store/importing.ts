@@ -188,6 +188,8 @@ export interface ImportPlan extends WorkWatch {
   readonly nameAttribute: string | undefined
   /** Whether the rows are all that the source has; records missing from them are removed. */
   readonly isSnapshot: boolean
+  /** Whether it only removes what the source has, of which its register says nothing. */
+  readonly isRemoval?: boolean
   readonly knownCompaniesOnly: boolean
   /** The day of the extract, in wire form; if undefined, the latest day in its rows. */
   readonly asOf: string | undefined

@@ -1,6 +1,8 @@
 // Changes of a store as the commands make them, in this process.
 
 import assert from 'node:assert/strict'
+import { importTargets } from '../../src/import/import-targets.ts'
+import { removeSource } from '../../src/import/remove-source.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter, type StorePlace } from '../../src/store/open-store.ts'
 import type { OrderKind } from '../../src/store/withholding/list.ts'
@@ -30,6 +32,14 @@ export function revert(db: string, range: RevertRange, isDryRun = false): Promis
   return withWriter(db, (store) =>
     store.revert({ range, isDryRun, startedAt: Date.now(), ...alone }),
   )
+}
+
+/** Removes what a source has of a target. */
+export async function remove(db: string, name: string, source = 'default'): Promise<void> {
+  const target = importTargets(resources).find((one) => one.name === name)
+  assert.ok(target)
+  const request = { target, source, startedAt: Date.now(), ...alone }
+  await withWriter(db, (store) => removeSource(store, request))
 }
 
 /** The range of one version. */

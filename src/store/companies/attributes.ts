@@ -11,13 +11,25 @@ export interface Statement {
   readonly version: number
   /** The day since which the source has said so, in wire form. */
   readonly asOf: string | null
-  /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
+  /**
+   * False if the source's last snapshot lacked the company, or it was removed with the source: the
+   * attributes are its last ones.
+   */
   readonly isPresent: boolean
 }
 
+/** What `is_present` says; removed: absent since an operator removed what the source had. */
+const presence = { absent: 0, present: 1, removed: 2 }
+
 /** The values of `attributesShape`'s columns. */
-export function valuesOf({ version, asOf, isPresent }: Statement) {
-  return [version, asOf, Number(isPresent)] as const
+export function valuesOf({ version, asOf, isPresent }: Statement, isRemoval = false) {
+  const absent = isRemoval ? presence.removed : presence.absent
+  return [version, asOf, isPresent ? presence.present : absent] as const
+}
+
+/** Whether the source last had the company: that it was removed says nothing of its register. */
+export function wasPresent({ values }: Pick<ListedRecord, 'values'>): boolean {
+  return values[2] !== presence.absent
 }
 
 export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement {
@@ -25,7 +37,7 @@ export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement
   return {
     version: Number(version),
     asOf: asOf === null ? null : String(asOf),
-    isPresent: isPresent === 1,
+    isPresent: isPresent === presence.present,
   }
 }
 

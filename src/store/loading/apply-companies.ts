@@ -89,11 +89,12 @@ function changedRecord(
 
 /** Keeps an absent company's last attributes, to be compared when it returns. */
 function absentRecord(
-  { version, asOf }: ImportContext,
+  { version, asOf, plan }: ImportContext,
   own: ListedRecord | undefined,
 ): ListedRecord {
   if (own === undefined) throw new Error('a company without attributes cannot be removed')
   const known = statementOf(own).asOf
   const days = [known, asOf].filter((day) => day !== null).sort()
-  return { ...own, values: valuesOf({ version, asOf: days.at(-1) ?? null, isPresent: false }) }
+  const statement = { version, asOf: days.at(-1) ?? null, isPresent: false }
+  return { ...own, values: valuesOf(statement, plan.isRemoval) }
 }

@@ -54,7 +54,7 @@ const takeAll = (context: ImportContext) => `
   where digest is not null order by 1, 2`
 
 /** The ids of refused rows, which a snapshot does not lack. */
-function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
+export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
   if (!plan.isSnapshot) return new Set()
   const ids = staging.rows('select distinct id from stage where digest is null and id is not null')
   return new Set(ids.map(([id]) => Number(id)))

@@ -2,13 +2,16 @@
 // old state, appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readAttributes, statementOf } from '../companies/attributes.ts'
+import { readAttributes, statementOf, wasPresent } from '../companies/attributes.ts'
 import type { Difference, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow, SegmentKey } from '../listing/tables.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
 import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
+import { refusedIdsOf } from './compare.ts'
+import { readVersionsInForce } from '../sql/import-log.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
 import { recordText, textIn, textsIn } from './staging/spool.ts'
@@ -27,8 +30,12 @@ export async function stageDifferences(
   recording: Recording,
   recordingSource: number,
 ): Promise<number> {
-  const { staging, tables, plan } = context
-  const earlier = { tables, shape: shapeOf(recording.resource), source: recordingSource }
+  const { staging, db, tables, plan, source } = context
+  const earlier = {
+    recorded: { tables, shape: shapeOf(recording.resource), source: recordingSource },
+    inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
+    refusedIds: refusedIdsOf(context),
+  }
   let recorded = 0
   for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {
     const ids = batch.map(([company]) => Number(company))
@@ -106,7 +113,7 @@ async function companyDifferences(
   return companies.flatMap((company): Difference[] => {
     const own = said.get(company.id)?.find((one) => one.source === source)
     if (own === undefined) return []
-    const before = { isPresent: statementOf(own).isPresent, texts: [textOfBytes(own.text)] }
+    const before = { isPresent: wasPresent(own), texts: [textOfBytes(own.text)] }
     const row = rows.get(company.id)
     const named = namesOf(company)
     if (row !== undefined) {
@@ -142,33 +149,63 @@ const namesOf = ({ id, jurisdiction, identifier }: Named) => ({
 /** The records that a source has in listings of a kind. */
 type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 
+/** What tells of a source's records that are not there now. */
+interface EarlierRecords {
+  /** Those that describe their changes. */
+  readonly recorded: SourceRecords
+  /** The versions in force, each with whether it removed all that the source had. */
+  readonly inForce: ReadonlyMap<number, boolean>
+  /** The ids of refused rows, which a snapshot does not lack. */
+  readonly refusedIds: ReadonlySet<number>
+}
+
 /** A listing's records before and after, for companies in which the source had records before. */
 async function listingDifferences(
   context: ImportContext,
   companies: readonly Named[],
-  recorded: SourceRecords,
+  earlier: EarlierRecords,
 ): Promise<Difference[]> {
-  const { tables, plan } = context
+  const { tables, plan, staging } = context
   const ids = companies.map(({ id }) => id)
   const open = await openListings(tables, plan.target.name, ids)
-  const now = changedTexts(context.staging, ids)
+  const now = changedTexts(staging, ids)
   const differences: Difference[] = []
   for (const company of companies) {
-    const records: TextsById = new Map()
-    const keys = keysOf(company.id, open.get(company.id)?.leaves ?? [])
-    for await (const { id, text } of ownRecords(context, keys)) {
-      records.set(id, textOfBytes(text))
-    }
-    if (records.size === 0 && !(await wasSighted(context, company.id, recorded))) continue
-    const { before, after } = statesOf(context, company.id, records, now.get(company.id))
+    const had = await ownTexts(context, company.id, open.get(company.id)?.leaves)
+    const before = had.size > 0 ? had : await formerTexts(context, company.id, earlier)
+    if (before === undefined) continue
+    const after = new Map(before)
+    const removal = staging.rows('select id from removal where company_id = ?', company.id)
+    // Of what was removed with its source, a snapshot lacks what no row gives.
+    const isBack = had.size === 0 && plan.isSnapshot
+    const lacking = [...before.keys()].filter((id) => !earlier.refusedIds.has(id))
+    const gone = isBack ? lacking : removal.flat()
+    for (const id of gone) after.delete(Number(id))
+    for (const [id, text] of now.get(company.id) ?? []) after.set(id, text)
     differences.push({
       ...namesOf(company),
       asOf: String(context.asOf),
-      before: { isPresent: true, texts: before },
-      after: { isPresent: true, texts: after },
+      before: { isPresent: true, texts: byId(before) },
+      after: { isPresent: true, texts: byId(after) },
     })
   }
   return differences
+}
+
+/** Texts in the order of their ids. */
+const byId = (texts: TextsById) => [...texts].sort(([a], [b]) => a - b).map(([, text]) => text)
+
+/** The texts of the source's records in segments of a listing. */
+async function ownTexts(
+  context: SourceRecords,
+  company: number,
+  leaves: readonly DirectoryEntry[] = [],
+): Promise<TextsById> {
+  const texts: TextsById = new Map()
+  for await (const { id, text } of ownRecords(context, keysOf(company, leaves))) {
+    texts.set(id, textOfBytes(text))
+  }
+  return texts
 }
 
 /** The records that a source has in segments. */
@@ -181,51 +218,28 @@ async function* ownRecords(
   }
 }
 
-/** The texts of a source's records before and after, in the order of their ids. */
-function statesOf(
-  { staging }: ImportContext,
-  company: number,
-  before: TextsById,
-  changes: TextsById = new Map(),
-) {
-  const after = new Map(before)
-  for (const [id] of staging.rows('select id from removal where company_id = ?', company)) {
-    after.delete(Number(id))
-  }
-  for (const [id, text] of changes) after.set(id, text)
-  const byId = (state: TextsById) => [...state].sort(([a], [b]) => a - b).map(([, text]) => text)
-  return { before: byId(before), after: byId(after) }
-}
-
 /**
- * Whether the source has had records in a listing that has none of it now: a company's first state
- * is not a change. Former heads show it (those of reverted versions show nothing); so do the
- * recorded changes, which remain when the past is pruned.
+ * What the source had in a listing that has none of it now: its last records if they were removed
+ * with it, else nothing. Undefined if it never had any, or these were removed and then pruned: a
+ * company's first state is not a change. Former heads show it (those of reverted versions show
+ * nothing); so do the recorded changes, which remain when the past is pruned.
  */
-async function wasSighted(
+async function formerTexts(
   context: ImportContext,
   company: number,
-  recorded: SourceRecords,
-): Promise<boolean> {
-  const { tables, shape, source, db } = context
-  const events = (await openListings(tables, recorded.shape.listing, [company])).get(company)
-  const keys = keysOf(company, events?.leaves ?? [])
-  if (await hasRecords(ownRecords(recorded, keys))) return true
-  const heads = await tables.headsOf(shape.listing, [company])
-  if (heads.length === 0) return false
-  const rows = await db.rows(
-    `select version from imports
-     where source_id = $source and resource = $listing and reverted_by is null`,
-    { source, listing: shape.listing },
-  )
-  const inForce = new Set(rows.map(({ version }) => Number(version)))
-  for (const head of heads) {
-    if (!inForce.has(head.version)) continue
-    const past = keysOf(company, await leavesOf(tables, head))
-    if (await hasRecords(ownRecords(context, past))) return true
+  { recorded, inForce }: EarlierRecords,
+): Promise<TextsById | undefined> {
+  const { tables, shape } = context
+  let isRemoved = false
+  for (const head of (await tables.headsOf(shape.listing, [company])).toReversed()) {
+    const isRemoval = inForce.get(head.version)
+    if (isRemoval === undefined) continue
+    const texts = await ownTexts(context, company, await leavesOf(tables, head))
+    if (texts.size > 0) return isRemoved ? texts : new Map()
+    isRemoved = isRemoval
   }
-  return false
+  if (isRemoved) return undefined
+  const events = (await openListings(tables, recorded.shape.listing, [company])).get(company)
+  const told = ownRecords(recorded, keysOf(company, events?.leaves ?? []))
+  return (await told.next()).done === true ? undefined : new Map()
 }
-
-const hasRecords = async (records: AsyncGenerator<ListedRecord>) =>
-  (await records.next()).done !== true

@@ -194,6 +194,19 @@ export async function readEarlier(
   }
 }
 
+/** The versions in force of a target from a source, each with whether it removed all of it. */
+export async function readVersionsInForce(
+  db: Queries,
+  of: { readonly source: number; readonly target: string },
+): Promise<ReadonlyMap<number, boolean>> {
+  const rows = await db.rows(
+    `select version, files = '[]' and reverts is null as is_removal from imports
+     where source_id = $source and resource = $target and reverted_by is null`,
+    of,
+  )
+  return new Map(rows.map((row) => [Number(row['version']), Boolean(row['is_removal'])]))
+}
+
 function parsed(value: Value | undefined): unknown {
   const text = optionalText(value)
   return text === undefined ? undefined : JSON.parse(text)
