@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { Batch, Cells } from './duckdb/batches.ts'
-import { type ColumnarReader, openColumnarReader, type Showing } from './duckdb/columns.ts'
+import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
@@ -62,7 +62,10 @@ function createTools({ mappingFolders, signal }: SourceOptions) {
   let reader: ColumnarReader | undefined
   let folder: string | undefined
   return {
-    openReader: async () => (reader ??= await openColumnarReader(mappingFolders, signal)),
+    openReader: async () => {
+      const { openColumnarReader } = await import('./duckdb/columns.ts')
+      return (reader ??= await openColumnarReader(mappingFolders, signal))
+    },
     folderOf: () => (folder ??= makeTemporaryFolder('import')),
     async [Symbol.asyncDispose]() {
       await reader?.close()

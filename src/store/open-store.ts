@@ -11,7 +11,6 @@ import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openForInspecting, openForReading } from './sqlite/open.ts'
-import { createReader } from './sqlite/read.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { openUsage } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
@@ -31,6 +30,8 @@ const temporary = ':memory:'
 const postgres = () => import('./postgres/open.ts')
 // A server loads nothing that changes or checks a store: that is half of the store's code.
 const files = () => import('./sqlite/store.ts')
+// A command that changes a store answers nothing.
+const reading = () => import('./sqlite/read.ts')
 
 /** Where a store is: a file's path or the URL of a PostgreSQL store, and the list beside it. */
 export type StoreAt = string | StorePlace
@@ -64,6 +65,7 @@ export function describeStore(db: string): string {
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
   const { db } = placeOf(at)
   if (isServerStore(db)) return (await postgres()).openForReading(db, await listOf(at), bounds)
+  const { createReader } = await reading()
   return createReader(await openAgreeing(db, await listOf(at), openForReading))
 }
 
@@ -104,7 +106,7 @@ async function openAgreeing(
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   const { db } = placeOf(at)
   if (isServerStore(db)) return openStoreReader(at)
-  return inspecting(db, await listOf(at), createReader)
+  return inspecting(db, await listOf(at), (await reading()).createReader)
 }
 
 /** Opens a file that nothing changes, and leaves none beside it that was not there. */

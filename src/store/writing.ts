@@ -3,8 +3,6 @@
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import { closing } from './closing.ts'
-import { prune } from './history/prune.ts'
-import { revert } from './history/revert.ts'
 import type { ImportPlan } from './importing.ts'
 import { beginImport } from './loading/session.ts'
 import { type ImportConnection, type RegistryDatabase, readStoreId } from './sql/database.ts'
@@ -13,16 +11,13 @@ import { lastWithheld } from './sql/versions.ts'
 import { compareWithList } from './withholding/agreement.ts'
 import { createGate } from './withholding/gate.ts'
 import type { ListPlace } from './withholding/list.ts'
-import {
-  adopt,
-  bringUp,
-  type EntryRequest,
-  lift,
-  type LiftRequest,
-  withhold,
-  type WithholdRequest,
-} from './withholding/withhold.ts'
+import type { EntryRequest, LiftRequest, WithholdRequest } from './withholding/withhold.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
+
+// Loaded on demand: an import needs none of it, and loading it takes as long as some 1,000 rows.
+const withholding = () => import('./withholding/withhold.ts')
+const pruning = () => import('./history/prune.ts')
+const reverting = () => import('./history/revert.ts')
 
 /** Runs `work` with a connection of its own. */
 export type Use = <T>(work: (db: RegistryDatabase) => Promise<T>) => Promise<T>
@@ -67,14 +62,19 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
   return {
     readStoreId: () => use(readStoreId),
     /** How many entries of the list of what is withheld the store lacked when it was opened. */
-    caughtUp: isToCatchUp ? await change((db) => bringUp(db, place)) : 0,
+    caughtUp: isToCatchUp
+      ? await change(async (db) => (await withholding()).bringUp(db, place))
+      : 0,
     async beginImport(plan: ImportPlan) {
       const gate = createGate((await compare()).list, plan)
       return change((db) => beginImport(db, plan, gate))
     },
-    withhold: (request: WithholdRequest) => change((db) => withhold(db, place, request)),
-    lift: (request: LiftRequest) => change((db) => lift(db, place, request)),
-    adopt: (request: EntryRequest) => change((db) => adopt(db, place, request)),
+    withhold: (request: WithholdRequest) =>
+      change(async (db) => (await withholding()).withhold(db, place, request)),
+    lift: (request: LiftRequest) =>
+      change(async (db) => (await withholding()).lift(db, place, request)),
+    adopt: (request: EntryRequest) =>
+      change(async (db) => (await withholding()).adopt(db, place, request)),
     lastWithheld: () => use(lastWithheld),
     addKey: (...key: KeyArguments<typeof addKey>) => use((db) => addKey(db, ...key)),
     rotateKey: (...key: KeyArguments<typeof rotateKey>) => use((db) => rotateKey(db, ...key)),
@@ -82,9 +82,10 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
     revokeKey: (...key: KeyArguments<typeof revokeKey>) => use((db) => revokeKey(db, ...key)),
     /** @param isDryRun only reports what it would delete. */
     prune: (before: number, watch: WorkWatch, isDryRun = false) =>
-      change((db) => prune(db, resources, { before, isDryRun }, watch)),
+      change(async (db) => (await pruning()).prune(db, resources, { before, isDryRun }, watch)),
     compact: (wait: LockWait) => access.compact(wait),
-    revert: (plan: RevertPlan) => change((db) => revert(db, resources, plan)),
+    revert: (plan: RevertPlan) =>
+      change(async (db) => (await reverting()).revert(db, resources, plan)),
     ...closing(() => access.close()),
   }
 }

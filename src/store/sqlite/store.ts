@@ -8,7 +8,6 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { makeTemporaryFolder } from '../../files/temporary-folder.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { closing } from '../closing.ts'
-import { verifyStore } from '../history/verify.ts'
 import {
   createInspector,
   type Restored,
@@ -269,6 +268,7 @@ async function verify(
   checks: StoredChecks,
   onStep: (step: string) => void,
 ): Promise<Verification> {
+  const { verifyStore } = await import('../history/verify.ts')
   const verified = {
     ...registryOf(db),
     *damage() {
