@@ -34,44 +34,27 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   function add(): Promise<string | number> {
     const worker = startWorker(log, stderr)
     running.add(worker)
-    worker.process.once('close', () => leave(worker))
+    worker.process.once('close', () => {
+      running.delete(worker)
+      if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
+    })
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
     const { pid } = worker.process
-    const replace = (fault: object, message: string) => {
+    worker.once('exit', (code: number | null, signal: string | null) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
+      started.resolve(code ?? 1)
       if (stopping.signal.aborted || !isReplacing) return
       if (pid !== undefined) deaths += 1
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
-      logger.error({ ...fault, restart_in_ms: pauseMs }, message)
+      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
       void sleep(pauseMs, undefined, { signal: stopping.signal }).then(add, () => undefined)
-    }
-    worker.on('error', (error) => {
-      if (pid !== undefined) {
-        logger.error({ err: error }, 'a message could not be sent to a worker')
-        return
-      }
-      // The system had no room for a process, or no longer has the executable.
-      leave(worker)
-      started.resolve(1)
-      const message = 'a worker could not be started'
-      if (!isReplacing) logger.error({ reason: error.message }, message)
-      replace({ reason: error.message }, message)
-    })
-    worker.once('exit', (code: number | null, signal: string | null) => {
-      started.resolve(code ?? 1)
-      replace({ worker: pid, code, signal }, 'a worker died')
     })
     if (pid !== undefined) logger.info({ worker: pid }, 'a worker started')
     return started.promise
-  }
-
-  function leave(worker: Worker): void {
-    running.delete(worker)
-    if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
   }
 
   return {
@@ -120,8 +103,17 @@ function startWorker(log: Log, stderr: ErrorOutput): Worker {
   errors?.on('data', (bytes: Buffer) => {
     if (stderr.terminal.writableLength < errorBytesMax) stderr.write(bytes.toString())
   })
+  worker.on('error', (error) => {
+    const { pid } = worker.process
+    const lost = pid === undefined ? 'a worker could not be started' : messageLost
+    log.logger.error({ err: error }, lost)
+    // Node tells of no end where the system has no room for the process or its files.
+    if (pid === undefined) for (const end of ['exit', 'close']) worker.process.emit(end, 1, null)
+  })
   return worker
 }
+
+const messageLost = 'a message could not be sent to a worker'
 
 /** Passes on each line of a stream with its line feed; an unfinished last line gets one. */
 function forwardLines(stream: Readable | null, take: (line: string) => void): void {
