@@ -85,6 +85,24 @@ test('a company is as it was before it had an identifier, and with what was said
   assert.deepEqual(shown, [[null], ['one', 'A'], ['one', 'B']])
 })
 
+test('a company that a revert has forgotten gets its id again, and no other does, though it was pruned', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const load = async (identifier: string) => {
+    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier, town: 'Leeds' }])
+    const [row] = query(db, `select id from companies where identifier = '${identifier}'`)
+    return Number(row?.['id'])
+  }
+  const first = await load('1')
+  const second = await load('2')
+  await revert(db, one(2))
+  await prune(db)
+  const listed = query(db, 'select company_id from heads').map((row) => Number(row['company_id']))
+  assert.deepEqual(listed, [first])
+  assert.equal(await load('3'), second + 1)
+  assert.equal(await load('2'), second)
+  await checkSound(db)
+})
+
 test('no company gets the id of an erased one, whatever is pruned', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const named = (identifier: string) => [{ jurisdiction: 'GB', identifier, town: 'Leeds' }]

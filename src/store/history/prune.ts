@@ -34,14 +34,12 @@ export async function prune(
     ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
   ])
   watch.onStep?.('deleting past companies', 0)
-  // An erased company keeps its id by a state before all versions.
-  const past = 'delete from companies_past where until <= $version and version > 0'
-  const forgotten: Record<string, number> = { companies: await db.run(past, { version }) }
+  const forgotten: Record<string, number> = { companies: await db.run(dropPast, { version }) }
   for (const [n, [kind, shape]] of [...kinds].entries()) {
     watch.onStep?.(`deleting past ${kind}`, (n + 1) / (kinds.size + 1))
     forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
   }
-  await db.run(dropListingsOfNobody)
+  await db.run(dropListingsOfNobody, { version })
   // Its examples are what was replaced.
   await db.run('update imports set difference = null where committed_at < $before', { before })
   const raise = 'update store set past_from = $version where past_from < $version'
@@ -60,11 +58,25 @@ const lastVersionBefore = `
     0
   ) as version`
 
-// The empty listings of companies that are gone for good.
+// By its last state a company that was forgotten keeps its id, and gets it again by its name; by one
+// before all versions, a company that was erased keeps its own.
+const dropPast = `
+  delete from companies_past where until <= $version and version > 0 and (
+    exists (select 1 from companies c where c.id = companies_past.company_id)
+    or exists (
+      select 1 from companies_past l
+      where l.company_id = companies_past.company_id and l.until > companies_past.until
+    )
+  )`
+
+// The empty listings of companies that are known in no version.
 const dropListingsOfNobody = `
   delete from heads where total = 0
     and not exists (select 1 from companies c where c.id = heads.company_id)
-    and not exists (select 1 from companies_past p where p.company_id = heads.company_id)`
+    and not exists (
+      select 1 from companies_past p
+      where p.company_id = heads.company_id and p.until > $version
+    )`
 
 /** Deletes the heads of listings that have another one in force at a version. */
 async function forgetHeads(
