@@ -58,8 +58,8 @@ const lastVersionBefore = `
     0
   ) as version`
 
-// By its last state a company that was forgotten keeps its id, and gets it again by its name; by one
-// before all versions, a company that was erased keeps its own.
+// By its last state a company that was forgotten keeps its id, and gets it again by its name; by
+// one before all versions, a company that was erased keeps its own.
 const dropPast = `
   delete from companies_past where until <= $version and version > 0 and (
     exists (select 1 from companies c where c.id = companies_past.company_id)
