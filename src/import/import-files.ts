@@ -204,13 +204,12 @@ function changeOf(
   held: number,
 ): Change {
   const { difference = noDifference, counts } = merged
-  const { updated, unchanged, removed } = counts
+  const { updated } = counts
   return {
     counts: { ...counts, read, refused: refused + counts.refused },
     difference: {
       rowsOfFiles: source.found.rows,
-      known: Math.max(held, updated + unchanged + removed),
-      ...{ updated, same: columns.same(), ...difference },
+      ...{ known: held, updated, same: columns.same(), ...difference },
     },
   }
 }

@@ -96,6 +96,17 @@ test('removing more than a fifth of a source is refused unless --accept', async 
   await refuse(folder, () => run(companies(5), '--snapshot'), /would remove 6 of the 11 /)
 })
 
+test('rows that repeat others do not make a source larger', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  const first = await run([...companies(20), ...companies(1)])
+  assert.match(first.out, /unchanged +1\n/)
+  assert.doesNotMatch(first.out, /come/, 'as of any first import')
+  const twice = [...companies(10), ...companies(10), ...companies(10), ...companies(10)]
+  const says = /the import would remove 10 of the 20 that the source has here/
+  await refuse(folder, () => run(twice, '--snapshot'), says)
+})
+
 test('removing more than a hundredth of a source is warned of, with what goes', async (t) => {
   const run = importer(makeFolder(t))
   await load(run(companies(200)))
