@@ -146,4 +146,11 @@ test('changes tell of a company that is erased', async (t) => {
     ['employees', 1, 'erase', null],
     ['employees', 2, 'erase', null],
   ])
+  // Whoever has been told, or never knew of it, learns no more than of a company that never was.
+  for (const after of ['0', String(memberOf(answer, 'until'))]) {
+    for (const id of [7, 9]) {
+      const none = await get(`/api/v1/changes?after=${after}&company_id=${id}`)
+      checkFailure(none, 404, `Company ${id} is not in the registry`)
+    }
+  }
 })

@@ -48,10 +48,10 @@ export async function readChanges(
   return { registry, since, until, ...told }
 }
 
-/** Whether there is or was a company; what was forgotten or erased of it still has to be told. */
+/** Whether there is or was a company; one that is erased was known before all versions only. */
 async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<boolean> {
   const known = await tables.companiesById([companyId])
-  return known.length > 0 || (await tables.pastCompanies([companyId])).length > 0
+  return [...known, ...(await tables.pastCompanies([companyId]))].some((one) => one.version > 0)
 }
 
 /** What a page is made with. */
