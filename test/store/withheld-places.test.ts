@@ -60,3 +60,18 @@ test('a listing of many segments is rewritten where it holds the person', async 
   assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 40_000)
   await checkSound(db)
 })
+
+test('a record of two companies keeps its id when one of them is erased', async (t) => {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  const rows = ['1', '2'].map((company_identifier) => {
+    return { key: 'k', name: 'R', company_jurisdiction: 'GB', company_identifier }
+  })
+  await importRows(db, 'rights', rows)
+  const before = await app.ask('/api/v1/companies/GB:2/rights')
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  const again = await importRows(db, 'rights', rows)
+  assert.deepEqual([again.counts.unchanged, again.counts.erased], [1, 1])
+  assert.equal((await app.ask('/api/v1/companies/GB:2/rights')).text, before.text)
+  await checkSound(db)
+})

@@ -158,11 +158,7 @@ async function eraseCompanies(
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
       const gone = await rewriteListing(work, { shape, companyId: id, change: () => undefined })
-      await hideKeys(
-        work,
-        listing,
-        gone.map((one) => one.id),
-      )
+      await hideKeys(work, listing, await idsOfOne(tables, gone))
       await tables.dropHeads(listing, await tables.headsOf(listing, [id]))
     }
     await tables.dropCompanies([id])
@@ -174,6 +170,21 @@ async function eraseCompanies(
     for (const name of hashes.size === 0 ? [null] : hashes) found.push({ id, name })
   }
   return found
+}
+
+/** The ids of records that no other company has: those of the others keep their natural keys. */
+async function idsOfOne(tables: ListingTables, gone: readonly Touched[]): Promise<number[]> {
+  const ids: number[] = []
+  for (const some of inBatches(gone, idsAtOnce)) {
+    const all = some.map(({ id }) => id)
+    const [{ listing, companyId } = { listing: '', companyId: 0 }] = some
+    const others = (await tables.whereListed(listing, all)).filter(
+      (one) => one.companyId !== companyId,
+    )
+    const shared = new Set(others.map(({ id }) => id))
+    ids.push(...all.filter((id) => !shared.has(id)))
+  }
+  return ids
 }
 
 /** Hides a text in companies: in one, but for an order of another registry. */
