@@ -221,13 +221,14 @@ async function judge(
   session: ImportSession,
   { request, columns, earlier }: Course,
   change: Change,
-  { companiesNamed }: Merged,
+  { repeated, companiesNamed }: Merged,
 ): Promise<void> {
   const { source, permissions = {} } = request
   try {
     const isAccepted = permissions.accepted === true
     if (!isAccepted && earlier !== undefined) {
-      await judgeChange(session, { ...request, ...change, earlier, columns: columns.names() })
+      const judged = { ...request, ...change, earlier, repeated }
+      await judgeChange(session, { ...judged, columns: columns.names() })
     }
     const told = warningsOf({ ...change, source }, { companiesNamed, isAccepted })
     for (const warning of told) warn(request, warning)

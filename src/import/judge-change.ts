@@ -2,18 +2,14 @@
 
 import { formatCount } from '../text/format-count.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import type {
-  AlikeNames,
-  AttributeDifference,
-  Earlier,
-  ImportCounts,
-  ImportSession,
-} from '../store/importing.ts'
+import type { AlikeNames, AttributeDifference, Earlier, ImportSession } from '../store/importing.ts'
 import type { Change, ImportRequest } from './import-files.ts'
 
 /** What is judged. */
 interface JudgedChange extends Change, Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
   readonly earlier: Earlier
+  /** The rows that repeat others. */
+  readonly repeated: number
   /** The columns that have a value in the files. */
   readonly columns: readonly string[]
 }
@@ -32,8 +28,11 @@ export async function judgeChange(session: ImportSession, change: JudgedChange):
   const { counts, isSnapshot, target, earlier, difference } = change
   const isOfCompanies = target.resource === undefined
   const isNext = isOfCompanies && !isSnapshot && earlier.imports.length > 0
-  if (isNext && difference.known > few && areNew(counts)) {
-    throw strangers(change, await session.findAlike())
+  const { inserted, updated, unchanged } = counts
+  const known = updated + unchanged - change.repeated
+  const areNew = inserted > few && known < (inserted + known) * knownShareMin
+  if (isNext && difference.known > few && areNew) {
+    throw strangers(change, known, await session.findAlike())
   }
   if (!isOfCompanies) refuseOtherIdentity(change)
   refuseLargeChange(change)
@@ -56,21 +55,16 @@ function refuseOtherIdentity({ source, counts, difference, earlier, columns }: J
 
 const identities = ['id', 'key'] as const
 
-function areNew({ inserted, updated, unchanged }: ImportCounts): boolean {
-  const known = updated + unchanged
-  return inserted > few && known < (inserted + known) * knownShareMin
-}
-
 /** The ids are probably written otherwise than before, or those of another register. */
 function strangers(
   { source, counts, difference }: JudgedChange,
+  known: number,
   pair: AlikeNames | undefined,
 ): OperatorError {
-  const { inserted, updated, unchanged } = counts
-  const rows = formatCount(inserted + updated + unchanged)
+  const companies = formatCount(counts.inserted + known)
   const example = pair === undefined ? '' : `; for example, ${pair.given} is ${pair.known} there`
   return new OperatorError(
-    `of ${rows} companies, ${source} has only ${formatCount(updated + unchanged)} so far, of ` +
+    `of ${companies} companies, ${source} has only ${formatCount(known)} so far, of ` +
       `${formatCount(difference.known)}${example}; nothing was changed. Correct the identifiers ` +
       'in the file or in a mapping, or name another --source; if these are new companies, add ' +
       '--accept',

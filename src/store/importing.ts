@@ -242,6 +242,8 @@ export interface MergeCounts {
 /** What a merge has changed. */
 export interface Merged {
   readonly counts: MergeCounts
+  /** The rows that repeat others, and count as unchanged. */
+  readonly repeated: number
   /** Undefined if the plan does not say how to compare. */
   readonly difference: ImportDifference | undefined
   /** Companies that records name; undefined unless the import creates many of them. */

@@ -105,6 +105,10 @@ test('rows that repeat others do not make a source larger', async (t) => {
   const twice = [...companies(10), ...companies(10), ...companies(10), ...companies(10)]
   const says = /the import would remove 10 of the 20 that the source has here/
   await refuse(folder, () => run(twice, '--snapshot'), says)
+  // Nor its strangers known.
+  const others = companies(10).map((one) => ({ ...one, jurisdiction: 'IE' }))
+  const known = /of 10 companies, default has only 0 so far, of 20; for example, IE 1 is GB 1 /
+  await refuse(folder, () => run([...others, ...others]), known)
 })
 
 test('removing more than a hundredth of a source is warned of, with what goes', async (t) => {

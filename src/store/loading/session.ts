@@ -136,6 +136,7 @@ async function mergeStaged(
       recorded: recorded?.rows ?? 0,
       ...context.held,
     },
+    repeated: countRepeated(staging),
     difference,
     companiesNamed: await countNamed(context, companiesCreated),
   }
@@ -234,6 +235,15 @@ function countChanges(staging: Staging): ChangeCounts {
   const [inserted = 0, updated = 0, changing = 0] = counts.map(Number)
   const removed = Number(staging.value('select count(*) from removal'))
   return { inserted, updated, removed, changing }
+}
+
+/** Rows in the order of the listings repeat none. */
+function countRepeated(staging: Staging): number {
+  if (!staging.isLoaded()) return 0
+  const sql = `
+    select count(*) from stage
+    where digest is null and at is not null and seq not in (select seq from refused)`
+  return Number(staging.value(sql))
 }
 
 /** There may be as many refused rows as rows. */
