@@ -72,7 +72,7 @@ function useFocusOnArrival({ company }: Place): void {
 
 function Content({ place }: { readonly place: Place }) {
   const { company } = place
-  if (company === undefined) return html`<${BeginPage} />`
+  if (company === undefined) return html`<${BeginPage} place=${place} />`
   return html`<${CompanyPage} key=${company} place=${place} company=${company} />`
 }
 

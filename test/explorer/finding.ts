@@ -87,6 +87,38 @@ export function testFinding(): void {
     await page.getByRole('link', { name: /^Events 250,000/ }).waitFor()
   })
 
+  test('Enter opens what these words have found, not what the ones before them had', async (t) => {
+    const page = await visitDemo(t, '/')
+    // Answers take longer than it takes to press Enter.
+    await page.route(/api\/v1\/companies\?/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await route.continue()
+    })
+    const field = page.getByRole('searchbox')
+    await field.fill('10015838')
+    await page.getByRole('link', { name: /Foods plc GB 10015838$/ }).waitFor()
+    await field.fill('10007919')
+    await field.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
+  })
+
+  test('Back leads to what was found, and a Ctrl-click leaves it in sight', async (t) => {
+    const page = await visitDemo(t, '/')
+    await page.getByRole('searchbox').fill('ploverhollow')
+    const found = page.getByRole('link', { name: /Ploverhollow Software Ltd/ })
+    const opened = page.context().waitForEvent('page')
+    await found.click({ modifiers: ['Control'] })
+    await (await opened).close()
+    await found.click()
+    await page.getByRole('heading', { level: 1, name: /^Ploverhollow/ }).waitFor()
+    await page.goBack()
+    await found.waitFor()
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'ploverhollow')
+    await page.getByRole('link', { name: 'Dossier' }).click()
+    await page.getByText('1 company').waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('searchbox').inputValue(), '')
+  })
+
   test('the search goes on beyond the first 20 companies, by keyboard too', async (t) => {
     const { total } = JSON.parse(await askDemo('companies?q=ltd&limit=1')) as { total: number }
     assert.ok(total > 100)

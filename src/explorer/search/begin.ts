@@ -1,19 +1,25 @@
-// The first page: a field for a name or number, and what was opened before.
+// The first page: a field for a name or number, and what was opened before. The words are in the
+// address, so that Back leads to their results again.
 
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
+import { goTo, type Place, withQuery } from '../place.ts'
 import { recentCompanies } from './recent.ts'
 import { CompanyLinks, SearchField } from './search.ts'
 import { texts } from '../texts.ts'
 
-export function BeginPage() {
+export function BeginPage({ place }: { readonly place: Place }) {
   useEffect(() => {
     document.title = `${texts.welcome} · ${texts.product}`
   }, [])
+  const lookFor = (words: string) => {
+    const query = withQuery(place.query, { q: words === '' ? undefined : words })
+    goTo({ ...place, query }, { isReplacing: true })
+  }
   const recent = recentCompanies()
   return html`<div class="welcome">
     <h1>${texts.welcome}</h1>
-    <${SearchField} />
+    <${SearchField} given=${place.query.get('q') ?? ''} onWords=${lookFor} />
     ${
       recent.length > 0 &&
       html`<section aria-labelledby="recent">

@@ -15,43 +15,65 @@ const shownSteps = [20, 100, 1_000] as const
 const pauseMs = 120
 
 interface Found {
+  readonly words: string
   readonly companies: readonly FoundCompany[]
   readonly total: number
   /** What the service says of the words, instead of companies. */
   readonly advice?: string
 }
 
-/** @param isCompact shows results over the page instead of in it. */
-export function SearchField({ isCompact = false }: { readonly isCompact?: boolean }) {
-  const [text, setText] = useState('')
+interface SearchProps {
+  /** Shows results over the page instead of in it. */
+  readonly isCompact?: boolean
+  /** What the address says is looked for. */
+  readonly given?: string
+  /** Told once other words are looked for. */
+  readonly onWords?: (words: string) => void
+}
+
+export function SearchField({ isCompact = false, given = '', onWords }: SearchProps) {
+  const [text, setText] = useState(given)
   const [isOpen, setOpen] = useState(true)
   const id = useId()
   const root = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const words = useSettled(text.trim())
-  const [asked, setAsked] = useState<Asked>({ words, step: 0 })
-  const step = asked.words === words ? asked.step : 0
-  const shownMax = shownSteps[step] ?? 0
-  const name = words === '' ? undefined : `${shownMax} ${words}`
-  const found = useWork(name, 'search', findWork(words, shownMax))
+  const { found, more } = useFound(words)
 
   useEffect(() => {
     if (!isCompact) field.current?.focus()
   }, [isCompact])
   useSlash(field)
+  useEffect(() => {
+    if (given !== words) setText(given)
+  }, [given])
+  useEffect(() => {
+    if (given !== words) onWords?.(words)
+  }, [words])
+  const leave = () => {
+    if (isCompact) setText('')
+  }
+  const enter = useEnter(text.trim(), found.value, leave)
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
       setText('')
       field.current?.focus()
     }
+    const isTyped = event.target === field.current && !event.isComposing
+    if (event.key === 'Enter' && isTyped) enter(field.current?.value.trim() ?? '')
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') moveFocus(root.current, event)
   }
-  const onKeyPress = (event: KeyboardEvent) => {
-    if (event.key === 'Enter') openOnly(found.value, setText)
+  const onInput = () => {
+    setText(field.current?.value ?? '')
+    enter('')
   }
   const onFocusOut = (event: FocusEvent) => {
     if (isCompact && !root.current?.contains(event.relatedTarget as Node)) setOpen(false)
+  }
+  const onOpen = (event: MouseEvent) => {
+    // A Ctrl-click opens another tab; the results stay for the next one.
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) leave()
   }
   const hasResults = words !== '' && text.trim() !== '' && (isOpen || !isCompact)
   return html`<div ref=${root} class=${isCompact ? 'search compact' : 'search'} role="search"
@@ -59,30 +81,49 @@ export function SearchField({ isCompact = false }: { readonly isCompact?: boolea
     <label class=${isCompact ? 'unseen' : 'field-label'} for=${id}>${texts.search}</label>
     <input id=${id} ref=${field} type="search" autocomplete="off" spellcheck=${false} value=${text}
       placeholder=${isCompact ? texts.searchShort : ''}
-        aria-describedby=${isCompact ? undefined : `${id}-hint`}
-      onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)}
-      onKeyPress=${onKeyPress} />
+        aria-describedby=${isCompact ? undefined : `${id}-hint`} onInput=${onInput} />
     ${!isCompact && html`<p class="hint" id=${`${id}-hint`}>${texts.searchHint}</p>`}
     ${
       hasResults &&
       html`<div class="results"><${Results} found=${found} words=${words}
-        onMore=${() => setAsked({ words, step: step + 1 })}
-        onOpen=${() => setText('')} /></div>`
+        onMore=${more} onOpen=${onOpen} /></div>`
     }
   </div>`
 }
 
-/** How many steps on the results of some words are. */
-interface Asked {
-  readonly words: string
-  readonly step: number
+/**
+ * Opens the company that is the only one found, as soon as that is known.
+ *
+ * @returns takes the words for which Enter was pressed, or none when they change.
+ */
+function useEnter(words: string, found: Found | undefined, leave: () => void) {
+  const [entered, setEntered] = useState('')
+  useEffect(() => {
+    if (entered === '' || entered !== words || entered !== found?.words) return
+    setEntered('')
+    const [only] = found.companies
+    if (found.companies.length !== 1 || only === undefined) return
+    leave()
+    goTo({ company: String(only.id), view: undefined, query: new URLSearchParams() })
+  }, [entered, words, found])
+  return setEntered
+}
+
+/** What some words find, and a function that asks for more of it. */
+function useFound(words: string) {
+  const [asked, setAsked] = useState({ words, step: 0 })
+  const step = asked.words === words ? asked.step : 0
+  const shownMax = shownSteps[step] ?? 0
+  const name = words === '' ? undefined : `${shownMax} ${words}`
+  const found = useWork(name, 'search', findWork(words, shownMax))
+  return { found, more: () => setAsked({ words, step: step + 1 }) }
 }
 
 interface ResultsProps {
   readonly found: Loaded<Found>
   readonly words: string
   readonly onMore: () => void
-  readonly onOpen: () => void
+  readonly onOpen: (event: MouseEvent) => void
 }
 
 function Results({ found, words, onMore, onOpen }: ResultsProps) {
@@ -147,14 +188,14 @@ export function CompanyLinks({
   onOpen,
 }: {
   readonly companies: readonly FoundCompany[]
-  readonly onOpen?: () => void
+  readonly onOpen?: (event: MouseEvent) => void
 }) {
   return html`<ul class="companies">${companies.map(
     ({ id, name, jurisdiction, identifier }) => html`<li key=${id}>
       <a href=${`#/companies/${id}`} onClick=${onOpen}>
         <span class="company-name" dir="auto">${name ?? texts.nameless(id)}</span>
         <span class="company-number"><bdi>${jurisdiction ?? ''}</bdi> <bdi>
-          ${identifier ?? formatCount(id)}</bdi></span>
+          ${identifier ?? id}</bdi></span>
       </a></li>`,
   )}</ul>`
 }
@@ -193,7 +234,7 @@ function findWork(words: string, shownMax: number): Work<Found> {
     const advice = answers.find((answer) => typeof answer === 'string')
     const total = Math.max(companies.length, ...lists.map((list) => list.pagination_total))
     const isAdvised = advice !== undefined && companies.length === 0
-    return { companies, total, ...(isAdvised ? { advice: `${advice}.` } : {}) }
+    return { words, companies, total, ...(isAdvised ? { advice: `${advice}.` } : {}) }
   }
 }
 
@@ -203,14 +244,6 @@ function numberQuery(words: string): URLSearchParams | undefined {
   return jurisdiction === undefined || identifier === undefined
     ? new URLSearchParams({ identifier: words })
     : new URLSearchParams({ identifier, jurisdiction })
-}
-
-/** Enter opens a company that is the only one found. */
-function openOnly(found: Found | undefined, setText: (text: string) => void): void {
-  const [only] = found?.companies ?? []
-  if (found?.companies.length !== 1 || only === undefined) return
-  setText('')
-  goTo({ company: String(only.id), view: undefined, query: new URLSearchParams() })
 }
 
 /** Arrow keys go through the field and the results. */
