@@ -78,6 +78,30 @@ export function testListings(): void {
     await page.getByText(`of ${expected} (140 without filters)`).waitFor()
   })
 
+  test('a day that is not given sets no filter', async (t) => {
+    const page = await visitDemo(t, '/companies/1/employees?current_on=2020-06-30')
+    await page.getByRole('button', { name: 'On the day', exact: true }).click()
+    await page.locator('.panel input').fill('')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('1–25 of 140', { exact: true }).waitFor()
+    assert.equal(queryOf(page), '')
+  })
+
+  test('another page begins at its top, on wide and on narrow screens', async (t) => {
+    const wide = await visitDemo(t, '/companies/1/rights?limit=100')
+    await wide.getByText('1–100 of 230').waitFor()
+    const scrolled = 'document.querySelector(".scroller.long").scrollTop'
+    await wide.evaluate(`${scrolled} = 2000`)
+    await wide.getByRole('button', { name: 'Next page' }).click()
+    await wide.getByText('101–200 of 230').waitFor()
+    assert.equal(await wide.evaluate(scrolled), 0)
+    const narrow = await visitDemo(t, '/companies/1/rights', { width: 360 })
+    await narrow.getByRole('button', { name: 'Next page' }).click()
+    await narrow.getByText('26–50 of 230').waitFor()
+    const { y = -1 } = (await narrow.getByRole('table').boundingBox()) ?? {}
+    assert.ok(y >= 0 && y < 900, `the first row is in sight, at ${y}`)
+  })
+
   test('a click on a column orders by it, up, down, and as before', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees')
     const head = page.getByRole('columnheader', { name: 'Start date' })

@@ -78,7 +78,7 @@ function DayMenu({ query, onChange }: Pick<FieldMenuProps, 'query' | 'onChange'>
     const submit = (event: Event) => {
       event.preventDefault()
       const field = (event.target as HTMLFormElement).elements[0] as HTMLInputElement
-      onChange({ [currentOn]: field.value, page: undefined })
+      onChange({ [currentOn]: field.value || undefined })
       close()
     }
     return html`<form onSubmit=${submit}>

@@ -10,17 +10,33 @@ interface ScrollerProps {
   readonly label?: string
   readonly labelledBy?: string
   readonly className?: string
+  /** What is in it: it begins at its top when this is another. */
+  readonly content?: unknown
   readonly children?: ComponentChildren
 }
 
-export function Scroller({ label, labelledBy, className = '', children }: ScrollerProps) {
+export function Scroller({ label, labelledBy, className = '', content, children }: ScrollerProps) {
   const [element, { isWide, hasMore }] = useSides()
+  useTop(element, content)
   const frame = `scroll-frame${isWide ? ' wide' : ''}${hasMore ? ' more-right' : ''}`
   return html`<div class=${frame}>
     ${isWide && html`<p class="scroll-hint">${texts.scrollHint}</p>`}
     <div ref=${element} class=${`scroller ${className}`} tabindex="0" role="region"
       aria-label=${label} aria-labelledby=${labelledBy}>${children}</div>
   </div>`
+}
+
+/** Leads to the top of an element for another content, as far as it is higher than its room. */
+function useTop(element: { readonly current: HTMLElement | null }, content: unknown): void {
+  const last = useRef(content)
+  useEffect(() => {
+    const { current } = element
+    if (current === null || last.current === content) return
+    last.current = content
+    current.scrollTo({ top: 0 })
+    const { top, height } = current.getBoundingClientRect()
+    if (top < 0 && height > innerHeight) current.scrollIntoView()
+  }, [content])
 }
 
 /** Whether an element's content is wider than it is, and whether some of it is beyond its end. */

@@ -33,7 +33,8 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
   const fields = resource.fields.filter((field) => !same.includes(field))
   return html`
     ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
-    <${Scroller} className=${rows.length > shortMax ? 'long' : ''} label=${caption}>
+    <${Scroller} className=${rows.length > shortMax ? 'long' : ''} label=${caption}
+      content=${rows}>
       <table class="records" role="table">
         <caption class="unseen">${caption}</caption>
         <thead role="rowgroup"><tr role="row">${fields.map(
