@@ -73,7 +73,7 @@ export function urlOf(path: string): URL {
  */
 export async function ask<Body>(path: string, options: AskOptions = {}): Promise<Answer<Body>> {
   const response = await send(path, options)
-  const body = await readBody(response)
+  const body = await readBody(response, options.signal)
   if (response.status === 200 && body !== undefined) {
     const version = response.headers.get('data-version')
     return {
@@ -97,15 +97,11 @@ export async function send(
 ): Promise<Response> {
   const headers = { accept, authorization: `Bearer ${heldKey() ?? ''}` }
   for (;;) {
-    let response: Response
-    try {
-      response = await fetch(urlOf(path), { headers, signal: signal ?? null })
-    } catch (error) {
-      signal?.throwIfAborted()
-      throw new Failure('offline', error instanceof Error ? error.message : texts.offline)
-    }
+    const asked = fetch(urlOf(path), { headers, signal: signal ?? null })
+    const response = await asked.catch((error: unknown) => notReached(error, signal))
     if (response.status !== 429 && response.status !== 503) return response
-    const seconds = Number(response.headers.get('retry-after') ?? 1)
+    // A proxy may say a date instead of seconds.
+    const seconds = Number(response.headers.get('retry-after')) || 1
     const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
     onWait?.({ until: Date.now() + waitMs, isBusy: response.status === 503 })
     await pause(waitMs, signal)
@@ -113,13 +109,19 @@ export async function send(
   }
 }
 
-async function readBody(response: Response): Promise<unknown> {
+/** The body of an answer; undefined if it is no JSON, such as a page of a proxy. */
+async function readBody(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   try {
     return await response.json()
   } catch (error) {
-    if (error instanceof DOMException) throw error
-    return undefined
+    return error instanceof SyntaxError ? undefined : notReached(error, signal)
   }
+}
+
+/** Throws what a request is told that was not answered, or not to its end. */
+function notReached(error: unknown, signal: AbortSignal | undefined): never {
+  signal?.throwIfAborted()
+  throw new Failure('offline', error instanceof Error ? error.message : texts.offline)
 }
 
 /** Waits; ends at once, with the signal's reason, when it is aborted. */

@@ -59,7 +59,8 @@ function Exit({ failure }: { readonly failure: Failure }) {
   return null
 }
 
-function Waiting({ until, isBusy }: Wait) {
+/** That a request waits for its turn, and how long. */
+export function Waiting({ until, isBusy }: Wait) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000)

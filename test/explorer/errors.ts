@@ -1,9 +1,12 @@
 // What goes wrong is a sentence that says what to do, and what was shown stays where it can.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
 import { makeRights } from '../support/rights-store.ts'
-import { untilLoaded, visitDemo } from './browser.ts'
+import { untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -80,6 +83,35 @@ export function testErrors(): void {
     await page.getByText(/no requests left/).waitFor({ state: 'detached' })
   })
 
+  test('a key without requests left is told to wait by the form, too', async (t) => {
+    const registry = await serveRegistry(t, makeRights(9).records)
+    const key = await registry.store.issueKey({ name: 'rated', rate: '1/3s' })
+    const page = await registry.visit('/', { key: '', expected: refused })
+    await page.getByLabel('Your key').fill(key)
+    const open = page.getByRole('button', { name: 'Open' })
+    await open.click()
+    await page.getByRole('searchbox').waitFor()
+    await page.getByRole('button', { name: 'Forget the key' }).click()
+    await page.getByLabel('Your key').fill(key)
+    await open.click()
+    await page.getByText('This key has no requests left for now.').waitFor()
+    await page.getByRole('searchbox').waitFor()
+  })
+
+  test('an answer that breaks off counts as none, and is asked for again', async (t) => {
+    const registry = await serveRegistry(t, makeRights(40).records)
+    const proxy = await startProxy(t, registry.port)
+    const view = `/#key=${registry.key}/companies/1/rights`
+    const expected = /ERR_(INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)/
+    const page = await visit(t, proxy.url + view, { expected })
+    await page.getByText('1–25 of 40').waitFor()
+    await untilLoaded(page)
+    proxy.cutNext('page=2')
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText(/^The service cannot be reached\. This is what was loaded at/).waitFor()
+    await page.getByText('26–40 of 40').waitFor()
+  })
+
   test('a version that was pruned leads back to now', async (t) => {
     const registry = await serveRegistry(t)
     for (const name of ['One', 'Two']) {
@@ -107,4 +139,26 @@ export function testErrors(): void {
     await page.getByText('26–50 of 230').waitFor()
     await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
   })
+}
+
+/** A proxy before a port of this machine, which can cut an answer after its first bytes. */
+async function startProxy(t: TestContext, port: number) {
+  let cut: string | undefined
+  const proxy = createServer((asked, answer) => {
+    const { url = '', headers } = asked
+    const isCut = cut !== undefined && url.includes(cut)
+    if (isCut) cut = undefined
+    request({ port, host: '127.0.0.1', path: url, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 500, given.headers)
+      if (!isCut) return void given.pipe(answer)
+      given.once('data', (bytes: Buffer) => {
+        answer.write(bytes.subarray(0, 20), () => answer.destroy())
+        given.destroy()
+      })
+    }).end()
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(() => proxy.close())
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  return { url, cutNext: (part: string) => void (cut = part) }
 }

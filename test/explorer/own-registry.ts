@@ -10,6 +10,7 @@ import { tabsOf, visit, type VisitOptions } from './browser.ts'
 type Row = Readonly<Record<string, unknown>>
 
 export interface OwnRegistry extends TestApp {
+  readonly port: number
   /** Opens a view, with the key or another one, in a tab of its own. */
   readonly visit: (view: string, options?: VisitOptions & { key?: string }) => Promise<Page>
   /** As `visit`, with a new key. */
@@ -31,6 +32,7 @@ export async function serveRegistry(
   let day = 0
   return {
     ...made,
+    port,
     visit: visitView,
     visitWith: async (issued, view, options) =>
       visitView(view, { ...options, key: await made.store.issueKey(issued) }),

@@ -2,9 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyAnswer } from '../answers.ts'
-import { ask, Failure } from '../api.ts'
+import { ask, Failure, type Wait } from '../api.ts'
 import { html } from '../html.ts'
 import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
+import { Waiting } from '../notice.ts'
 import { texts } from '../texts.ts'
 
 export function KeyPage() {
@@ -20,6 +21,7 @@ function KeyForm() {
   const [isKept, setKept] = useState(false)
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
+  const [wait, setWait] = useState<Wait>()
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     document.title = texts.product
@@ -29,7 +31,7 @@ function KeyForm() {
   const submit = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
-    const found = await faultOf(text)
+    const found = await faultOf(text, setWait)
     setBusy(false)
     setFault(found)
     if (found !== undefined) return field.current?.focus()
@@ -50,6 +52,7 @@ function KeyForm() {
     <p id="key-hint" class="hint" role="status">${
       fault === undefined ? texts.keyHint : html`<span class="fault">${fault}</span>`
     }</p>
+    ${wait !== undefined && html`<${Waiting} ...${wait} />`}
     <label class="choice">
       <input type="checkbox" checked=${isKept} onChange=${() => setKept(!isKept)} />
       <span>${texts.keyKeep}<small>${texts.keyKeepHint}</small></span>
@@ -58,11 +61,14 @@ function KeyForm() {
 }
 
 /** What is wrong with a key, as a sentence; undefined if the service accepts it. */
-async function faultOf(text: string): Promise<string | undefined> {
+async function faultOf(
+  text: string,
+  onWait: (wait: Wait | undefined) => void,
+): Promise<string | undefined> {
   if (!isKeyLike(text)) return texts.keyUnlike
   holdKey(text, false)
   try {
-    await ask<KeyAnswer>('key')
+    await ask<KeyAnswer>('key', { onWait })
     return undefined
   } catch (error) {
     forgetKey()
