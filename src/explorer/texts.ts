@@ -181,7 +181,7 @@ export const texts = {
   // Time.
   time: 'Time',
   timeNow: 'Now',
-  timeVersion: (version: number) => `Version ${version}`,
+  timeVersion: (version: number | string) => `Version ${version}`,
   timeSlider: 'Versions that changed this company',
   timeOlder: 'Earlier version',
   timeNewer: 'Later version',

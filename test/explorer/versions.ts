@@ -135,6 +135,33 @@ export function testVersions(): void {
     assert.doesNotMatch(page.url(), /version/)
   })
 
+  test('a tab that is opened while the slider rests stays open, at its version', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7')
+    await page.getByRole('button', { name: 'Look back' }).click()
+    const earlier = page.getByRole('button', { name: 'Earlier version' })
+    await earlier.waitFor()
+    // The tab's timer is due before the slider's, on any machine.
+    await page.evaluate(`
+      document.querySelector('.slider [aria-label="Earlier version"]').click()
+      setTimeout(() => document.querySelector('.tabs a[href$="/employees"]').click(), 100)`)
+    await page.getByText('This is the past: Version 4').waitFor()
+    assert.match(page.url(), /#\/companies\/7\/employees\?version=4$/)
+  })
+
+  test('the comparison begins with the first version that is kept', async (t) => {
+    const registry = await serveRegistry(t)
+    const other = { ...company('Other Ltd'), id: 8, identifier: '1' }
+    await registry.load('companies', [company('Northwind Trading Ltd')])
+    await registry.load('companies', [other], 'stats')
+    await registry.store.prune()
+    await registry.load('companies', [{ ...other, name: 'Another Ltd' }], 'stats')
+    const page = await registry.visit('/companies/7')
+    await page.getByRole('button', { name: 'Look back' }).click()
+    await page.getByRole('link', { name: 'What changed between two versions' }).click()
+    await page.getByText('Nothing changed.').waitFor()
+  })
+
   for (const scopes of [listings, [...listings, 'changes']]) {
     const which = scopes === listings ? 'any key' : 'a key that may ask for changes'
     test(`what changed between two versions, record by record, with ${which}`, async (t) => {
@@ -170,6 +197,23 @@ export function testVersions(): void {
       assert.match(page.url(), /from=1&to=2/)
     })
   }
+
+  test('all of a company is new since a version that did not know it', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [{ ...company('Other Ltd'), id: 8, identifier: '1' }], 'stats')
+    await registry.load('companies', [company('Northwind Trading Ltd')])
+    await registry.load('employees', [person(1, 'Ann', 'Clerk'), person(2, 'Bob', 'Clerk')])
+    for (const scopes of [listings, [...listings, 'changes']]) {
+      const view = '/companies/7/differences?from=1&to=3'
+      const issued = { name: `reader of ${scopes.length}`, scopes }
+      const page = await registry.visitWith(issued, view, { expected: refused })
+      await page.getByText('New 2').waitFor()
+      assert.deepEqual(await page.locator('.difference').allInnerTexts(), [
+        'What each source says\nNew 1\ngov',
+        'Employees\nNew 2\nAnn Clerk\nBob Clerk',
+      ])
+    }
+  })
 
   test('a key that may ask for changes sees what changed in a long listing', async (t) => {
     const registry = await serveRegistry(t)

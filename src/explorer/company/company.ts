@@ -36,7 +36,7 @@ export function CompanyPage({
   const now = version === '' ? (shown.isLoading ? (wasPresent ?? company) : company) : wasPresent
   // While another version loads, both are still those of the version before.
   const areOfVersion = !shown.isLoading && !present.isLoading
-  const versions = useVersions()
+  const { versions, earliest } = useVersions()
   const shownVersion = shown.value?.version
   const isPast = version !== ''
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
@@ -60,8 +60,8 @@ export function CompanyPage({
   return html`<article class="company" aria-busy=${shown.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
-    <${TimeBar} place=${place} id=${id} versions=${versions} company=${company} now=${now}
-      shown=${shownVersion} />
+    <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
+      company=${company} now=${now} shown=${shownVersion} />
     ${!isSilent && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
     ${
       !isFailed &&

@@ -7,7 +7,7 @@ import type {
   KeyAnswer,
   ListingSummary,
 } from '../answers.ts'
-import { ask, type AskOptions } from '../api.ts'
+import { ask, type AskOptions, Failure } from '../api.ts'
 import { type Differences, differencesOf } from './differences.ts'
 import { companyPath } from '../listing/listing-query.ts'
 import { loadAll, loadedMax } from '../listing/load-all.ts'
@@ -42,6 +42,7 @@ interface Span {
   readonly resource: ResourceDescription
   readonly from: string
   readonly to: string
+  /** Undefined if the company was not known yet. */
   readonly earlier: ListingSummary | undefined
   readonly later: ListingSummary
 }
@@ -54,19 +55,26 @@ export function compareVersions(
 ): Work<readonly ListingDifferences[]> {
   return async (signal, onWait) => {
     const options = { signal, onWait }
-    const companyAt = (version: string) =>
-      ask<CompanyAnswer>(companyPath(id, new URLSearchParams({ version })), options)
-    const [then, now, key] = await Promise.all([
-      ...([companyAt(from), companyAt(to)] as const),
+    const companyAt = async (version: string): Promise<Company> => {
+      const path = companyPath(id, new URLSearchParams({ version }))
+      return (await ask<CompanyAnswer>(path, options)).body.company
+    }
+    const [earlier, later, key] = await Promise.all([
+      companyAt(from).catch((error: unknown) => {
+        const isMissing = error instanceof Failure && error.kind === 'missing'
+        // A company that was not known yet had nothing.
+        if (isMissing && Number(from) < Number(to)) return undefined
+        throw error
+      }),
+      companyAt(to),
       ask<KeyAnswer>('key', options),
     ])
-    const [earlier, later] = [then.body.company, now.body.company]
     const isTold = key.body.key.scopes.includes('changes')
     const ofSources = differencesOf(sourceRows(earlier), sourceRows(later))
     const compared: ListingDifferences[] = [{ resource: sourcesResource, differences: ofSources }]
     for (const [name, listing] of Object.entries(later.listings)) {
       const resource = resourceNamed(name)
-      const before = earlier.listings[name]
+      const before = earlier?.listings[name]
       if (resource === undefined || before?.version === listing.version) continue
       const span = { id, resource, from, to, earlier: before, later: listing }
       compared.push(await (isTold ? compareTold : compareAll)(span, options))
@@ -81,10 +89,10 @@ async function compareAll(span: Span, options: AskOptions): Promise<ListingDiffe
   if (Math.max(earlier?.total ?? 0, later.total) > loadedMax) {
     return { resource, differences: undefined }
   }
-  const [then, now] = await Promise.all(
-    [from, to].map((version) => loadAll(id, resource, new URLSearchParams({ version }), options)),
-  )
-  return { resource, differences: differencesOf(then?.rows ?? [], now?.rows ?? []) }
+  const rowsAt = async (version: string) =>
+    (await loadAll(id, resource, new URLSearchParams({ version }), options)).rows
+  const [then, now] = await Promise.all([earlier === undefined ? [] : rowsAt(from), rowsAt(to)])
+  return { resource, differences: differencesOf(then, now) }
 }
 
 /** Asks what has changed; only what was there before, and is not any more, has to be loaded. */

@@ -42,16 +42,20 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
     const [earlier, later] = [chosen.from, chosen.to].sort((a, b) => Number(a) - Number(b))
     goTo({ ...place, query: withQuery(place.query, { from: earlier, to: later }) })
   }
-  const select = (
-    label: string,
-    name: string,
-    value: string,
-  ) => html`<label class="stacked">${label}
-    <select value=${value} onChange=${choose(name)}>${(versions ?? []).toReversed().map(
-      (one: Version) =>
-        html`<option key=${one.version} value=${String(one.version)}
-            selected=${String(one.version) === value}>${describeVersion(one)}</option>`,
+  const select = (label: string, name: string, value: string) => {
+    const options = (versions ?? []).toReversed().map((one) => {
+      return { value: String(one.version), text: describeVersion(one) }
+    })
+    // Versions before the newest ones are not listed.
+    if (!options.some((one) => one.value === value)) {
+      options.push({ value, text: texts.timeVersion(value) })
+    }
+    return html`<label class="stacked">${label}
+    <select value=${value} onChange=${choose(name)}>${options.map(
+      (one) => html`<option key=${one.value} value=${one.value} selected=${one.value === value}>
+        ${one.text}</option>`,
     )}</select></label>`
+  }
   const changed = loaded.value?.filter(
     ({ differences: found }) => found === undefined || sizeOf(found) > 0,
   )

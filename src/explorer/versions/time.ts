@@ -1,12 +1,12 @@
 // Looking back: a slider over the versions that changed something of the company, a field for a
 // day, and what the version shown is.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
 import { ask, Failure } from '../api.ts'
 import { html } from '../html.ts'
 import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
-import { addressOf, differences, goTo, type Place, withQuery } from '../place.ts'
+import { addressOf, differences, goTo, parsePlace, type Place, withQuery } from '../place.ts'
 import { type States, useStates } from './states.ts'
 import { texts } from '../texts.ts'
 import { daysOf, describeVersion, lastTouch, versionAt } from './versions.ts'
@@ -18,6 +18,8 @@ interface TimeProps {
   readonly place: Place
   readonly id: string
   readonly versions: readonly Version[] | undefined
+  /** The first version that is kept. */
+  readonly earliest: number
   /** The company at the version that is looked at, and at present. */
   readonly company: Company | undefined
   readonly now: Company | undefined
@@ -25,13 +27,13 @@ interface TimeProps {
   readonly shown: number | undefined
 }
 
-export function TimeBar({ place, id, versions, company, now, shown }: TimeProps) {
+export function TimeBar(props: TimeProps) {
+  const { place, id, versions, earliest, company, now, shown } = props
   const [isOpen, setOpen] = useState(false)
   const isPast = isOfPast(place.query)
   const present = now ?? company
   const last = versions?.at(-1)
   const touched = company === undefined || !isPast ? 0 : lastTouch(company)
-  const earliest = versions?.[0]?.version ?? 1
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
@@ -41,15 +43,17 @@ export function TimeBar({ place, id, versions, company, now, shown }: TimeProps)
     return html`<div class="time"><p>
       ${texts.timeNow} · ${texts.timeVersion(last.version)}, ${daysOf(last)}</p>${open}</div>`
   }
-  const compared = comparison(place, isPast ? (shown ?? last.version) : undefined, last, present)
+  const touch = present === undefined ? last.version : lastTouch(present)
+  const from = isPast ? (shown ?? last.version) : Math.max(earliest, touch - 1)
+  const compared = comparison(place, from, last.version)
   return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
     <div class="time-where">
       ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
       ${
         isOpen &&
-        html`<${Slider} place=${place} versions=${versions} states=${states}
+        html`<${Slider} versions=${versions} states=${states}
           touched=${touched === 0 && present !== undefined ? lastTouch(present) : touched} />
-          <${DayForm} place=${place} id=${id} />`
+          <${DayForm} id=${id} />`
       }
     </div>
     <div class="actions">
@@ -81,24 +85,16 @@ function Past({
   readonly versions: readonly Version[]
   readonly shown: number | undefined
 }) {
-  const version = versionAt(versions, shown ?? 0)
-  return version === undefined
-    ? texts.timePastUnknown
-    : html`${texts.timePast} <strong>${texts.timeVersion(version.version)}</strong>, ${daysOf(
-        version,
-      )}`
+  if (shown === undefined) return texts.timePastUnknown
+  const version = versionAt(versions, shown)
+  return html`${texts.timePast} <strong>${texts.timeVersion(shown)}</strong>${
+    version !== undefined && `, ${daysOf(version)}`
+  }`
 }
 
-/** The comparison of a version, or of the state before the present one, with now. */
-function comparison(
-  { company }: Place,
-  shown: number | undefined,
-  last: Version,
-  present: Company | undefined,
-): Place {
-  const touch = present === undefined ? last.version : lastTouch(present)
-  const from = shown ?? Math.max(1, touch - 1)
-  const query = new URLSearchParams({ from: String(from), to: String(last.version) })
+/** The comparison of two versions. */
+function comparison({ company }: Place, from: number, to: number): Place {
+  const query = new URLSearchParams({ from: String(from), to: String(to) })
   return { company, view: differences, query }
 }
 
@@ -114,14 +110,13 @@ function toVersion(place: Place, version: number | undefined): Place {
 }
 
 interface SliderProps {
-  readonly place: Place
   readonly versions: readonly Version[]
   readonly states: States
   /** The version that made the state shown. */
   readonly touched: number
 }
 
-function Slider({ place, versions, states, touched }: SliderProps) {
+function Slider({ versions, states, touched }: SliderProps) {
   const { numbers, hasMore, isLoading, loadMore } = states
   const at = Math.max(0, numbers.indexOf(touched))
   const [chosen, setChosen] = useState(touched)
@@ -130,7 +125,9 @@ function Slider({ place, versions, states, touched }: SliderProps) {
     if (chosen === touched) return undefined
     const timer = setTimeout(() => {
       const isLast = chosen === numbers.at(-1)
-      goTo(toVersion(place, isLast ? undefined : chosen), { isReplacing: true })
+      // Readers may have gone to another tab meanwhile.
+      const here = parsePlace(location.hash)
+      goTo(toVersion(here, isLast ? undefined : chosen), { isReplacing: true })
     }, restMs)
     return () => clearTimeout(timer)
   }, [chosen])
@@ -166,17 +163,23 @@ function Slider({ place, versions, states, touched }: SliderProps) {
 }
 
 /** Leads to the company as extracts of a day had it. */
-function DayForm({ place, id }: { readonly place: Place; readonly id: string }) {
+function DayForm({ id }: { readonly id: string }) {
   const [said, setSaid] = useState('')
+  const abort = useRef(new AbortController())
+  useEffect(() => () => abort.current.abort(), [])
   const submit = async (event: Event) => {
     event.preventDefault()
     const field = (event.target as HTMLFormElement).elements[0] as HTMLInputElement
+    abort.current.abort()
+    abort.current = new AbortController()
+    const { signal } = abort.current
     try {
       const query = new URLSearchParams({ as_of: field.value })
-      const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query))
+      const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query), { signal })
       setSaid('')
-      goTo(toVersion(place, isPast ? version : undefined))
+      goTo(toVersion(parsePlace(location.hash), isPast ? version : undefined))
     } catch (error) {
+      if (signal.aborted) return
       setSaid(error instanceof Failure ? `${error.message}.` : String(error))
     }
   }

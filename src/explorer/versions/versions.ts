@@ -9,12 +9,20 @@ import { useAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 
-/** The versions that can still be read, oldest first; undefined until they are known. */
-export function useVersions(): readonly Version[] | undefined {
+/** The versions that can still be read. */
+interface Versions {
+  /** The newest ones, oldest first; undefined until they are known. */
+  readonly versions: readonly Version[] | undefined
+  /** The number of the first one. */
+  readonly earliest: number
+}
+
+export function useVersions(): Versions {
   const { value } = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`, 'versions')
-  if (value === undefined) return undefined
+  if (value === undefined) return { versions: undefined, earliest: 1 }
   const { versions, earliest_version: earliest } = value.body
-  return versions.filter(({ version }) => version >= earliest).toReversed()
+  const kept = versions.filter(({ version }) => version >= earliest).toReversed()
+  return { versions: kept, earliest }
 }
 
 /** What an import brought, such as "Employees from gov". */
