@@ -102,6 +102,13 @@ export function testListings(): void {
     assert.ok(y >= 0 && y < 900, `the first row is in sight, at ${y}`)
   })
 
+  test('a card of the overview counts by values that several records have', async (t) => {
+    const page = await visitDemo(t, '/companies/1')
+    const card = page.locator('.card', { hasText: 'POS terminals' })
+    await card.waitFor()
+    assert.equal(await card.locator('.by').innerText(), 'Bank name')
+  })
+
   test('a click on a column orders by it, up, down, and as before', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees')
     const head = page.getByRole('columnheader', { name: 'Start date' })

@@ -184,14 +184,16 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
     }`
 }
 
-/** The field whose values say most: the one of the picture, else one of more than one value. */
+/** The field whose values say most: that of the picture, else one whose values group records. */
 function pickCounts(resource: ResourceDescription, listing: ListingSummary | undefined) {
   const entries = Object.entries(listing?.counts ?? {}).filter(([, counts]) => counts.length > 0)
   const { picture, metaOf } = resource
   const drawn = picture !== undefined && 'by' in picture ? picture.by : metaOf
+  const grouping = entries.filter(([, counts]) => counts.some(({ count }) => count > 1))
   return (
     entries.find(([field]) => field === drawn) ??
-    entries.find(([, counts]) => counts.length > 1) ??
+    grouping.find(([, counts]) => counts.length > 1) ??
+    grouping[0] ??
     entries[0]
   )
 }
