@@ -310,7 +310,6 @@ test('beyond two thousand changed rows, counts of values are estimates', async (
   await load('import companies 1.csv')
   const out = await load('import companies 2.csv --accept')
   assert.match(out, /^ {2}town +about 8,002 changed +IN 1: "York" → "Ely"$/m)
-  // Of a long listing, the first segments stand for all.
   const rights = (name: string) =>
     Array.from({ length: 6_000 }, (_, n) => `{"id":${n + 1},"company_id":9,"name":"${name}"}\n`)
   write('1.ndjson', rights('Mark').join(''))

@@ -178,6 +178,22 @@ test('an attribute that goes from a fifth, or changes in half, of a source is re
   await load(run(rows(0, 100, 'z')))
 })
 
+test('what goes from the end of one long listing is seen where changes are estimated', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder, 'rights')
+  const rows = (name: string, kept: number) => [
+    { id: 1, company_id: 1, name, status: 'live' },
+    ...Array.from({ length: 10_000 }, (_, n) => ({
+      ...{ id: n + 2, company_id: 2, name: 'x' },
+      status: n < kept ? 'live' : null,
+    })),
+  ]
+  await load(run(rows('A', 10_000)))
+  const says =
+    /^status +about 2,\d+ gone [^]*^name +about \d changed [^]*: status would go from 2,\d+ of /m
+  await refuse(folder, () => run(rows('B', 7_600)), says)
+})
+
 test('companies that the source does not know are refused, with what their names look like', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)

@@ -50,8 +50,8 @@ const givenRows = (context: ImportContext) => `
 
 /** All rows of a first load are new. */
 const takeAll = (context: ImportContext) => `
-  insert into change select company_id, ${idOf(context)}, seq, 0, 1, null, at, length from stage
-  where digest is not null order by 1, 2`
+  insert into change select company_id, ${idOf(context)}, seq, 0, 1, null, null, at, length
+  from stage where digest is not null order by 1, 2`
 
 /** The ids of refused rows, which a snapshot does not lack. */
 export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
@@ -139,8 +139,9 @@ async function compareCompany(
   const { companyId, ids, seqs, digests, ats, lengths } = rows
   const isGiven = refusedIds !== undefined
   const changed: number[] = []
+  let leaf = 0
   const change = (at: number, isKnown: boolean, was: string | null) => {
-    const told = [Number(isKnown), Number(isGiven), was] as const
+    const told = [Number(isKnown), Number(isGiven), was, isKnown ? leaf : null] as const
     const place = [ats[at] ?? 0, lengths[at] ?? 0] as const
     staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told, ...place)
     changed.push(at)
@@ -166,6 +167,7 @@ async function compareCompany(
   }
   for await (const index of indexes) {
     for (let n = 0; n < index.count; n++) compare(index, n)
+    leaf += 1
   }
   for (let at = 0; isGiven && at < isListed.length; at++) {
     if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, false, null)

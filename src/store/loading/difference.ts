@@ -16,16 +16,16 @@ import { recordText, textIn } from './staging/spool.ts'
 import type { StagedRowBytes } from './staging/staging.ts'
 
 /**
- * Of more changed rows than a few, those of one company in four are compared, and of no more than
- * many: what a comparison reads is then a small part of what the import itself does.
+ * Of more changed records than a few, one in four is compared, and of no more than many: what a
+ * comparison reads is then a small part of what the import itself does. Some that follow each other
+ * are taken together, since a segment has several.
  */
 const comparedFew = 2_000
 const comparedMax = 10_000
 const comparedShare = 1 / 4
+const comparedTogether = 20
 const rowsAtOnce = 1_000
 const bytesAtOnce = 4_194_304
-/** Of a longer listing, the first segments are looked at. */
-const segmentsMax = 40
 const examplesMax = 10
 const namesMax = 10
 
@@ -38,11 +38,11 @@ export async function findDifference(
   if (compareTexts === undefined) return undefined
   const changed = Number(staging.value('select count(*) from change where is_known'))
   const wanted = Math.max(comparedFew, Math.min(comparedMax, changed * comparedShare))
-  const companyOf = Math.max(1, Math.ceil(changed / wanted))
+  const everyOf = Math.max(1, Math.ceil(changed / wanted))
   let compared = 0
   const values = collectValues()
   const isOfCompanies = plan.target.resource === undefined
-  const changes = staging.read(sampled, companyOf)
+  const changes = staging.read(sampled, everyOf)
   for (const rows of inBatches(changes, rowsAtOnce, ([, row]) => row.length, bytesAtOnce)) {
     const before = await readBefore(context, rows)
     for (const [[company, id], row] of rows) {
@@ -63,13 +63,13 @@ export async function findDifference(
   }
 }
 
-/** The rows that change what is known, or those of companies at equal distances. */
+/** The rows that change what is known, or some of them at equal distances. */
 const sampled = `
-  select company_id, id, at, length from (
-    select company_id, id, at, length, dense_rank() over (order by company_id) as n
+  select company_id, id, leaf, at, length from (
+    select company_id, id, leaf, at, length, row_number() over (order by company_id, id) as n
     from change where is_known
-  ) where (n - 1) % ? = 0
-  order by company_id, id limit ${comparedMax}`
+  ) where (n - 1) / ${comparedTogether} % ? = 0
+  order by company_id, id`
 
 const keyOf = (company: unknown, id: unknown) => `${String(company)} ${String(id)}`
 
@@ -80,9 +80,13 @@ async function readBefore(
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const wanted = new Set(rows.map(([[company, id]]) => keyOf(company, id)))
-  const companies = [...new Set(rows.map(([[company]]) => Number(company)))]
-  const open = await openListings(tables, shape.listing, companies)
-  const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves.slice(0, segmentsMax)))
+  const chosen = Map.groupBy(rows, ([[company]]) => Number(company))
+  const open = await openListings(tables, shape.listing, [...chosen.keys()])
+  const keys = [...open].flatMap(([id, { leaves }]) => {
+    const asked = new Set(chosen.get(id)?.map(([[, , leaf]]) => Number(leaf)))
+    const found = [...asked].flatMap((leaf) => leaves[leaf] ?? [])
+    return keysOf(id, found)
+  })
   for await (const { companyId, records } of readSegments(tables, shape, keys, [])) {
     for (const { id, text } of records) {
       const key = keyOf(companyId, id)

@@ -197,7 +197,8 @@ async function appendRecorded(
   staging.run(['delete from change', 'delete from removal'])
   staging.run(
     `insert into change
-      select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null, at, length
+      select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null, null,
+        at, length
       from stage where seq > $staged`,
     { lastId, staged: staging.staged() },
   )

@@ -82,6 +82,7 @@ const tables = `
     is_known integer, -- whether the listing has the record already
     is_staged integer, -- whether a row of the import gives the record for the company
     was text, -- the type that meta counts, or the day of what a source said of a company, before
+    leaf integer, -- which of the listing's segments has it
     at integer, length integer, -- where its row is in the file
     primary key (company_id, id)
   ) without rowid;
