@@ -7,9 +7,9 @@ import { importRows, makeFolder, queryStore, writeRows } from '../support/import
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
-import { storeBytes } from '../support/store-state.ts'
+import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { withhold } from '../support/write-store.ts'
+import { revert, withhold } from '../support/write-store.ts'
 
 const identifier = '770412345678'
 const jane = 'Jáne Doe-Smith'
@@ -75,3 +75,31 @@ test('a record of two companies keeps its id when one of them is erased', async 
   assert.equal((await app.ask('/api/v1/companies/GB:2/rights')).text, before.text)
   await checkSound(db)
 })
+
+for (const [how, company] of [
+  ['name', ['GB', '1']],
+  ['id', 7],
+] as const) {
+  test(`a company that is erased by its ${how} is so under each id with its name`, async (t) => {
+    const app = await makeApp(t)
+    const db = join(app.store.folder, 'registry.db')
+    const named = { company_jurisdiction: 'GB', company_identifier: '1' }
+    await importRows(db, 'rights', [{ id: 1, ...named, name: 'Mistaken' }])
+    await revert(db, { version: 1, isWithLater: false })
+    await importRows(db, 'rights', [{ id: 2, ...named, company_id: 7, name: 'Right' }])
+    const restore = await keepStore(db)
+    await withhold(db, 'erase', { company })
+    const checkErased = async () => {
+      for (const query of ['', '?version=1']) {
+        assert.equal((await app.ask(`/api/v1/companies/GB:1/rights${query}`)).status, 404)
+      }
+      const bytes = await storeBytes(db)
+      for (const name of ['Mistaken', 'Right']) assert.equal(bytes.includes(name), false, name)
+      await checkSound(db)
+    }
+    await checkErased()
+    await restore()
+    await importRows(db, 'rights', [])
+    await checkErased()
+  })
+}

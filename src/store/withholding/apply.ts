@@ -27,7 +27,7 @@ export interface Work extends Rewriting {
   readonly onStep: (step: string, done: number) => void
 }
 
-/** Where an order of another registry finds what it withholds in this one. */
+/** Where an order by name, or of another registry, finds what it withholds in this one. */
 export interface Located {
   readonly ids: ReadonlySet<number>
   readonly companies: ReadonlySet<number>
@@ -41,7 +41,7 @@ export interface Wanted {
   readonly value?: string | undefined
   /** What was found before: by the order in a list, or by earlier ones that masked its value. */
   readonly found?: Found
-  /** Instead of the ids in its subject, of an order of another registry. */
+  /** Instead of the ids in its subject. */
   readonly located?: Located | undefined
 }
 
@@ -77,8 +77,8 @@ export async function applyOrder(
       onStep?.(step, done)
     },
   }
-  const { subject, located } = wanted
-  const erasing = 'company' in subject ? [...(located?.companies ?? [subject.company])] : []
+  const { subject } = wanted
+  const erasing = 'company' in subject ? companiesOf(wanted, subject.company) : []
   const former = await namesOf(tables, erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
@@ -98,19 +98,25 @@ async function withholdSubject(
   wanted: Wanted,
   former: readonly CompanyRow[],
 ): Promise<Found> {
-  const { subject, located } = wanted
+  const { subject } = wanted
   if ('company' in subject) {
     return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former) }
   }
   const found =
     'textOf' in subject
-      ? await hideText(work, wanted, located?.companies ?? new Set([subject.textOf]))
+      ? await hideText(work, wanted, companiesOf(wanted, subject.textOf))
       : await withholdRecords(work, { ...wanted, subject })
   return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
+/** The companies that an order means: several, if others had the name of the one. */
+function companiesOf({ located, found }: Wanted, one: number): readonly number[] {
+  const others = found?.companies.map(({ id }) => id) ?? []
+  return [...(located?.companies ?? new Set([one, ...others]))]
+}
+
 /** What companies are and were called. */
-async function namesOf(
+export async function namesOf(
   tables: ListingTables,
   ids: readonly number[],
 ): Promise<readonly CompanyRow[]> {
@@ -187,7 +193,7 @@ async function idsOfOne(tables: ListingTables, gone: readonly Touched[]): Promis
   return ids
 }
 
-/** Hides a text in companies: in one, but for an order of another registry. */
+/** Hides a text in companies. */
 async function hideText(
   work: Work,
   { kind, value, found }: Wanted,

@@ -4,10 +4,18 @@
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { CompanyName } from '../inspecting.ts'
+import type { CompanyName, IdentifyingName } from '../inspecting.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import { type Applied, applyOrder, type Course, type Located, type Wanted } from './apply.ts'
+import {
+  type Applied,
+  applyOrder,
+  type Course,
+  type Located,
+  namesOf,
+  type Wanted,
+} from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
@@ -247,10 +255,12 @@ async function wantedOf(
     const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
     return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }
   }
-  const id = await companyIdOf(db, subject.company)
+  const companies = new Set(await companyIdsOf(db, subject.company))
+  const [id = 0] = companies
+  const located = { ids: new Set<number>(), companies }
   return subject.text === undefined
-    ? { kind, subject: { company: id } }
-    : { kind, subject: { textOf: id }, value: subject.text }
+    ? { kind, subject: { company: id }, located }
+    : { kind, subject: { textOf: id }, value: subject.text, located }
 }
 
 /** Whether a value was in all that an order has found. */
@@ -264,13 +274,22 @@ function hasMasked(
   return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
 }
 
-/** The id of a company, now or in the past; 0 if there is none. */
-async function companyIdOf({ tables }: ImportConnection, company: CompanyName): Promise<number> {
-  if (typeof company === 'number') return company
-  const [found] = await tables.companiesByName([company])
-  if (found !== undefined) return found.id
-  const [past] = await tables.forgottenByName([company])
-  return past?.companyId ?? 0
+/** The ids that a company has or had: by its name, another one may have it since. */
+async function companyIdsOf(
+  { tables }: ImportConnection,
+  company: CompanyName,
+): Promise<readonly number[]> {
+  const [known, names] =
+    typeof company === 'number'
+      ? [[company], (await namesOf(tables, [company])).flatMap(identifyingName)]
+      : [[], [company]]
+  const now = await tables.companiesByName(names)
+  const past = await tables.forgottenByName(names)
+  return [...known, ...now.map(({ id }) => id), ...past.map(({ companyId }) => companyId)]
+}
+
+function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingName[] {
+  return jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier]]
 }
 
 /** Adds an entry to the list, then commits; a failed commit takes it back. */
