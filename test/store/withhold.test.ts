@@ -38,7 +38,12 @@ const history = (month: number) => ({
 })
 
 const companies = [
-  { jurisdiction: 'GB', identifier: '1', name: `${jane} Trading`, contact: { to: [jane, 1] } },
+  {
+    jurisdiction: 'GB',
+    identifier: '1',
+    name: `${jane} Trading`,
+    contact: { to: [jane, 1], [jane]: 2 },
+  },
   { jurisdiction: 'GB', identifier: '2', name: 'Janet Doe' },
 ]
 
@@ -126,7 +131,7 @@ test('what sources say and the names of companies lose the person, with their wo
   assert.equal(whole.name, '[withheld] Trading')
   assert.deepEqual(whole.sources[0]?.attributes, {
     name: '[withheld] Trading',
-    contact: { to: ['[withheld]', 1] },
+    contact: { to: ['[withheld]', 1], '[withheld]': 2 },
   })
   const other = await app.ask('/api/v1/companies/GB:2')
   assert.match(other.text, /Janet Doe/)

@@ -145,7 +145,10 @@ function hideInChange(
   return isEmpty ? undefined : (changed ?? record)
 }
 
-/** In texts and numbers, however deep. */
+/**
+ * In texts and numbers, however deep, and in the names of inner members. Those of attributes are
+ * the source's own words.
+ */
 function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields {
   const hideIn = (value: unknown): unknown => {
     if (typeof value === 'string' || typeof value === 'number') {
@@ -154,8 +157,12 @@ function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields 
     }
     if (Array.isArray(value)) return value.map(hideIn)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, hideIn(one)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [hidePhrases(name), hideIn(one)]),
+    )
   }
-  const hidden = hideIn(attributes) as Fields
+  const hidden = Object.fromEntries(
+    Object.entries(attributes).map(([name, one]) => [name, hideIn(one)]),
+  )
   return JSON.stringify(hidden) === JSON.stringify(attributes) ? attributes : hidden
 }
