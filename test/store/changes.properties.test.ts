@@ -1,6 +1,6 @@
 // Whatever was imported, taken back and pruned: who applies all pages of changes goes from one true
 // state of the registry to another (contract 12.2, 12.3), and a company at a version is what it was
-// when that version was the last one (9.1), with the counts of its records (8.4).
+// when that version was the last one (9.1), with the counts of its records (8.4) and its own id.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -91,6 +91,16 @@ function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
   return countOfB - countOfA || (key(a) < key(b) ? -1 : 1)
 }
 
+/** An id is one company's, and a company has one id, for good (decision 5). */
+function checkIds(companies: Companies, named: Map<string, number>): void {
+  for (const [id, { company }] of companies) {
+    if (company.identifier === null) continue
+    assert.equal(named.get(company.identifier) ?? id, id, company.identifier)
+    named.set(company.identifier, id)
+  }
+  assert.equal(new Set(named.values()).size, named.size)
+}
+
 /** Where nothing is pruned, changes are net, and says in which version it has changed. */
 function checkNet(told: readonly Told[], states: States, since: number, until: number): void {
   const [before, after] = [states.get(since), states.get(until)]
@@ -114,6 +124,7 @@ test(`a follower always has a true state, and versions stay as they were served 
       const reader = await openStoreReader(storeAt(db), patientBounds)
       const states: States = new Map([[0, new Map<string, string>()]])
       const companies = new Map<number, Companies>()
+      const named = new Map<string, number>()
       const followers = [createFollower(), createFollower(), createFollower()]
       let day = 0
       async function follow(n: number, limit: number): Promise<boolean> {
@@ -144,6 +155,7 @@ test(`a follower always has a true state, and versions stay as they were served 
             const present = await readCompanies(db, reader, undefined)
             companies.set(last, present)
             await checkCounts(reader, present)
+            checkIds(present, named)
           } else await follow(action.follower, action.limit)
         }
         for (const n of followers.keys()) {
