@@ -15,6 +15,7 @@ import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
+import { keepStore } from '../support/store-state.ts'
 
 const companies = [1, 2, 3]
 
@@ -203,4 +204,23 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   assert.equal((await run(copies)).code, 0)
   assert.deepEqual(readdirSync(copies), ['6'])
   assert.match((await run(copies)).err, /has the copy of version 6 already/)
+})
+
+test('a copy of a history that a restored backup has left is made anew', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  const copies = join(folder, 'copies')
+  const run = () => runCommand(folder, ['export', copies, '--db', storeAt(db)])
+  const load = (id: number) => importRows(db, 'rights', [{ id, company_id: 7 }])
+  await load(1)
+  const restore = await keepStore(db)
+  await load(2)
+  assert.equal((await run()).code, 0)
+  const { cursor } = manifestIn(join(copies, '2'))
+  await restore()
+  await load(3)
+  assert.equal((await run()).code, 0)
+  assert.notEqual(manifestIn(join(copies, '2')).cursor, cursor)
+  assert.deepEqual(readdirSync(copies), ['2'])
+  assert.match((await run()).err, /has the copy of version 2 already/)
 })

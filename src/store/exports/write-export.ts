@@ -54,8 +54,15 @@ export async function writeExport(
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
-  if (readExport(plan.folder, version, '') !== undefined) throw hasCopy(plan.folder, version)
-  const partial = join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
+  const known = readExport(plan.folder, version, '')?.manifest
+  // No server offers a copy of a history that a restored backup has left.
+  const isLost =
+    known?.registry === store.storeId &&
+    version === registry.version &&
+    known.cursor !== plan.cursorOf(registry)
+  if (known !== undefined && !isLost) throw hasCopy(plan.folder, version)
+  const temporary = () => join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
+  const [partial, former] = [temporary(), temporary()]
   const whole = join(plan.folder, String(version))
   let made = partial
   try {
@@ -64,13 +71,15 @@ export async function writeExport(
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)
+    if (isLost) renameSync(whole, former)
     renameSync(partial, whole)
     made = whole
     flush(plan.folder)
+    rmSync(former, { recursive: true, force: true })
     return manifest
   } catch (error) {
     rmSync(made, { recursive: true, force: true })
-    if (made === partial && existsSync(whole)) throw hasCopy(plan.folder, version)
+    if (made === partial && !isLost && existsSync(whole)) throw hasCopy(plan.folder, version)
     throw explained(error, plan.folder)
   }
 }
