@@ -165,6 +165,7 @@ export const texts = {
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
     `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
   yearsUndated: (count: number) => `${count} without a date.`,
+  yearsOthers: (count: number) => plural(count, 'other value', 'other values'),
   nothingToDraw: 'There is nothing here that could be drawn.',
 
   // Time.

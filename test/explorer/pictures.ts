@@ -198,6 +198,41 @@ export function testPictures(): void {
     await page.getByRole('button', { name: 'Show the picture' }).click()
     await picture.waitFor()
   })
+
+  test('many values and far years share a row, and leave empty years out', async (t) => {
+    const registry = await serveRegistry(t)
+    const records = makeRecords(rights, 30).map((record, n) => ({
+      ...record,
+      status: `status ${n}`,
+      application_date: n === 0 ? '0001-01-01T00:00:00Z' : '9999-12-31T00:00:00Z',
+    }))
+    await registry.store.load([{ resource: rights, company: 1, records }])
+    const page = await registry.visit('/companies/1/rights')
+    await figure(page, /^By year/)
+      .getByText('30 dated from 1 to 9999')
+      .waitFor()
+    const [head = [], ...years] = await figuresOf(page, /^By year/)
+    assert.equal(head.length, 15)
+    assert.equal(head.at(-2), '18 other values')
+    assert.deepEqual(
+      years.map((row) => [row[0], row.at(-1)]),
+      [
+        ['1', '1'],
+        ['9999', '29'],
+      ],
+    )
+  })
+
+  test('who ends before the first day is there on none', async (t) => {
+    const registry = await serveRegistry(t)
+    const person = { company_id: 1, name: 'Ann', position: 'Clerk' }
+    await registry.load('employees', [
+      { ...person, id: 1, start_date: '2020-01-01', end_date: '2010-01-01' },
+      { ...person, id: 2, start_date: '2015-01-01', end_date: null },
+    ])
+    const page = await registry.visit('/companies/1/employees')
+    await page.getByText('2 employees; most at a time: 1, on 1 Jan 2015.').waitFor()
+  })
 }
 
 /** The text of a picture after its heading. */

@@ -82,7 +82,9 @@ function spansOf(rows: readonly Row[], resource: ResourceDescription): Span[] {
 }
 
 function stepsOf(spans: readonly Span[]): Step[] {
-  const changes = spans.flatMap(({ from, to }) => [
+  // A record that ends before it begins is there on no day.
+  const there = spans.filter(({ from, to }) => to === undefined || to >= from)
+  const changes = there.flatMap(({ from, to }) => [
     { ms: from, by: 1 },
     ...(to === undefined ? [] : [{ ms: to + dayMs, by: -1 }]),
   ])
@@ -101,7 +103,8 @@ function saysOf(
   steps: readonly Step[],
   resource: ResourceDescription,
 ): string {
-  const most = steps.reduce((best, step) => (step.count > best.count ? step : best))
+  const none = { ms: spans[0]?.from ?? 0, count: 0 }
+  const most = steps.reduce((best, step) => (step.count > best.count ? step : best), none)
   const [count, greatest] = [formatCount(spans.length), formatCount(most.count)]
   return texts.periodsSays(count, namesOf(resource), greatest, formatDay(most.ms))
 }

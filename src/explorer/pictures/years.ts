@@ -9,6 +9,8 @@ import { Frame, pointIn, within } from './frame.ts'
 import { fitText, placeLabels } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 
+/** How many values have a row of their own; the others share one. */
+const valuesMax = 12
 const rowHeight = 46
 const labelHeight = 20
 
@@ -16,7 +18,7 @@ interface Years {
   readonly first: number
   readonly last: number
   readonly undated: number
-  /** By value, most first: how many records there are of each year from `first` on. */
+  /** By value, most first, all others last: the records of each year from `first` on, counted. */
   readonly rows: readonly { readonly value: string; readonly counts: readonly number[] }[]
 }
 
@@ -74,13 +76,17 @@ function yearsOf(records: readonly Row[], resource: ResourceDescription): Years 
   if (dated.length === 0) return none
   const first = dated.reduce((least, { year }) => Math.min(least, year), Infinity)
   const last = dated.reduce((most, { year }) => Math.max(most, year), -Infinity)
-  const rows = [...Map.groupBy(dated, ({ value }) => value)]
-    .toSorted(([, a], [, b]) => b.length - a.length)
-    .map(([value, some]) => {
-      const counts = Array.from({ length: last - first + 1 }, () => 0)
-      for (const { year } of some) counts[year - first] = (counts[year - first] ?? 0) + 1
-      return { value, counts }
-    })
+  const groups = [...Map.groupBy(dated, ({ value }) => value)].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
+  const others = groups.slice(valuesMax)
+  const shared = [texts.yearsOthers(others.length), others.flatMap(([, some]) => some)] as const
+  const shown = [...groups.slice(0, valuesMax), ...(others.length > 0 ? [shared] : [])]
+  const rows = shown.map(([value, some]) => {
+    const counts = Array.from({ length: last - first + 1 }, () => 0)
+    for (const { year } of some) counts[year - first] = (counts[year - first] ?? 0) + 1
+    return { value, counts }
+  })
   return { first, last, undated: records.length - dated.length, rows }
 }
 
@@ -110,7 +116,7 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
   const left = within(width * 0.18, 84, 150)
   const span = last - first + 1
   const step = (width - left - 4) / span
-  const tallest = Math.max(1, ...rows.flatMap(({ counts }) => counts))
+  const tallest = Math.max(...rows.map(({ counts }) => Math.max(...counts)))
   const bottom = rows.length * rowHeight
   const labelled = Math.max(1, Math.ceil(44 / step))
   const years = Array.from({ length: Math.ceil(span / labelled) }, (_, n) => {
@@ -130,6 +136,7 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
         <text class="label" x="0" y=${foot - 4}>${fitText(value, left - 8)}</text>
         <line class="grid" x1=${left} x2=${width} y1=${foot + 0.5} y2=${foot + 0.5} />
         ${counts.map((count, n) => {
+          if (count === 0) return null
           const height = (count / tallest) * (rowHeight - 10)
           const isOn = pointed.row === row && pointed.column === n
           return html`<rect key=${n} class=${isOn ? 'bar on' : 'bar'} x=${left + n * step + 1}
@@ -143,13 +150,16 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
   </svg>`
 }
 
+/** The figures of the years that have records. */
 function figuresOf({ rows, first, last }: Years) {
-  const length = last - first + 1
+  const years = Array.from({ length: last - first + 1 }, (_, n) => {
+    const counts = rows.map((row) => row.counts[n] ?? 0)
+    return { year: String(first + n), counts, sum: sumOf(counts) }
+  })
   return {
     head: [texts.year, ...rows.map(({ value }) => value), texts.sum],
-    rows: Array.from({ length }, (_, n) => {
-      const counts = rows.map((row) => row.counts[n] ?? 0)
-      return [String(first + n), ...[...counts, sumOf(counts)].map(formatCount)]
-    }),
+    rows: years
+      .filter(({ sum }) => sum > 0)
+      .map(({ year, counts, sum }) => [year, ...[...counts, sum].map(formatCount)]),
   }
 }
