@@ -33,6 +33,11 @@ export function Notice({
   </div>`
 }
 
+/** Holds the place of what loads, and says so where that takes long. */
+export function Loading() {
+  return html`<div class="waiting" role="status"><span class="hint">${texts.loading}</span></div>`
+}
+
 function sentence({ kind, message }: Failure): Shown {
   const detail = html`<span class="detail">${message}.</span>`
   const said = {

@@ -83,6 +83,17 @@ export function testErrors(): void {
     await page.getByText(/no requests left/).waitFor({ state: 'detached' })
   })
 
+  test('where an answer takes long, the page says that it loads', async (t) => {
+    const page = await visitDemo(t, '/')
+    const held: (() => Promise<void>)[] = []
+    await page.route('**/api/v1/**', (route) => void held.push(() => route.continue()))
+    await page.evaluate('location.hash = "#/companies/1"')
+    await page.getByText('Loading …').waitFor()
+    for (const release of held) await release()
+    await page.unroute('**/api/v1/**')
+    await page.getByRole('heading', { name: 'On record' }).waitFor()
+  })
+
   test('a key without requests left is told to wait by the form, too', async (t) => {
     const registry = await serveRegistry(t, makeRights(9).records)
     const key = await registry.store.issueKey({ name: 'rated', rate: '1/3s' })

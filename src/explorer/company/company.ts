@@ -9,7 +9,7 @@ import { html } from '../html.ts'
 import { ListingView } from '../listing/listing.ts'
 import { type LatestChange, useLatestChanges } from '../versions/latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
-import { Notice } from '../notice.ts'
+import { Loading, Notice } from '../notice.ts'
 import { Overview } from './overview.ts'
 import { addressOf, differences, type Place, printView } from '../place.ts'
 import { PrintView, usePrintKeys } from '../listing/print-view.ts'
@@ -138,9 +138,8 @@ function View(props: ViewProps) {
   if (place.view === differences)
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
   if (place.view === undefined || place.view === printView) {
-    return company === undefined
-      ? null
-      : html`<${Overview} company=${company} now=${now} place=${place} versions=${versions}
+    if (company === undefined) return isRefused ? null : html`<${Loading} />`
+    return html`<${Overview} company=${company} now=${now} place=${place} versions=${versions}
           shown=${shown} changes=${changes} />
           ${
             place.view === printView &&
@@ -150,8 +149,7 @@ function View(props: ViewProps) {
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`
-  if (company === undefined && !isRefused)
-    return html`<div class="waiting" aria-hidden="true"></div>`
+  if (company === undefined && !isRefused) return html`<${Loading} />`
   const listing = company?.listings[resource.name]
   if (company !== undefined && listing === undefined)
     return html`<p class="empty">${texts.listingForbidden}</p>`

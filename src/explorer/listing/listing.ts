@@ -21,7 +21,7 @@ import {
   withoutFilters,
 } from './listing-query.ts'
 import { MarksNote, useMarks } from './marks.ts'
-import { Notice } from '../notice.ts'
+import { Loading, Notice } from '../notice.ts'
 import { Pager } from './pager.ts'
 import { Picture } from './picture.ts'
 import { goTo, type Place, withQuery } from '../place.ts'
@@ -86,9 +86,7 @@ export function ListingView(props: ListingProps) {
     <${MarksNote} marks=${marks} />
     ${
       answer === undefined
-        ? loaded.failure === undefined &&
-          html`<div class="waiting" role="status"><span class="unseen">${texts.loading}</span>
-            </div>`
+        ? loaded.failure === undefined && html`<${Loading} />`
         : html`<${Records} answer=${answer} resource=${resource} query=${query}
           caption=${texts.tableOf(what, name)}
             go=${go} clear=${clear} differences=${marks.value?.differences} />`
