@@ -51,6 +51,11 @@ export interface Counters {
   readonly pagination_offset: number
 }
 
+/** The event that tells that the registry has moved on while the page is open. */
+export const movedOn = 'dossier:moved-on'
+
+let newest = 0
+
 const prefix = 'api/v1/'
 const waitMsMax = 60_000
 const kinds: Readonly<Record<number, FailureKind>> = {
@@ -75,11 +80,13 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
   const response = await send(path, options)
   const body = await readBody(response, options.signal)
   if (response.status === 200 && body !== undefined) {
-    const version = response.headers.get('data-version')
+    const given = response.headers.get('data-version')
+    const version = given === null ? undefined : Number(given)
+    noteVersion(version ?? 0)
     return {
       body: body as Body,
       path,
-      version: version === null ? undefined : Number(version),
+      version,
       isPast: response.headers.get('link')?.includes('rel="latest-version"') ?? false,
       at: Date.now(),
     }
@@ -87,6 +94,14 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
   const { error } = (body ?? {}) as { error?: { message?: unknown } }
   const said = typeof error?.message === 'string' ? error.message : String(response.status)
   throw new Failure(kinds[response.status] ?? 'fault', said)
+}
+
+/** Tells when an answer is of a later version than all before it. */
+function noteVersion(version: number): void {
+  if (version <= newest) return
+  const isFirst = newest === 0
+  newest = version
+  if (!isFirst) dispatchEvent(new Event(movedOn))
 }
 
 /** The response to a request, after any waits. @throws Failure if the service is not there. */

@@ -1,7 +1,7 @@
 // Answers in components: what was shown stays until the next answer is there.
 
 import { useEffect, useState } from 'preact/hooks'
-import { type Answer, ask, Failure, type Wait } from './api.ts'
+import { type Answer, ask, Failure, movedOn, type Wait } from './api.ts'
 
 /** The state of a request. */
 export interface Loaded<Value> {
@@ -93,4 +93,20 @@ export function useAnswer<Body>(
   family = path ?? '',
 ): Loaded<Answer<Body>> {
   return useWork(path, family, (signal, onWait) => ask<Body>(path ?? '', { signal, onWait }))
+}
+
+/** As `useAnswer`, for what is of the present: asked again when the registry has moved on. */
+export function usePresentAnswer<Body>(
+  path: string | undefined,
+  family = path ?? '',
+): Loaded<Answer<Body>> {
+  const [turn, setTurn] = useState(0)
+  useEffect(() => {
+    const next = () => setTurn((last) => last + 1)
+    addEventListener(movedOn, next)
+    return () => removeEventListener(movedOn, next)
+  }, [])
+  return useWork(path && `${path} ${turn}`, family, (signal, onWait) =>
+    ask<Body>(path ?? '', { signal, onWait }),
+  )
 }

@@ -238,6 +238,20 @@ export function testVersions(): void {
     assert.deepEqual(await told('from=2&to=3', key), changed)
   })
 
+  test('counts and versions follow a registry that moves on while one reads', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7/jobs')
+    await page.getByText('Now · Version 5,').waitFor()
+    await registry.load(
+      'employees',
+      [4, 5, 6].map((id) => person(id, `Person ${id}`, 'Clerk')),
+    )
+    await page.getByRole('link', { name: /^Employees 2/ }).click()
+    await page.getByText('1–3 of 3').waitFor()
+    await page.getByRole('link', { name: /^Employees 3/ }).waitFor()
+    await page.getByText('Now · Version 6,').waitFor()
+  })
+
   test('where a listing has not changed since, that is said', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees?version=4')

@@ -17,7 +17,7 @@ import { noteRecent } from '../search/recent.ts'
 import { resourceNamed, resources } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { TimeBar } from '../versions/time.ts'
-import { useAnswer } from '../use-answer.ts'
+import { usePresentAnswer } from '../use-answer.ts'
 import { lastImports, useVersions, versionAt } from '../versions/versions.ts'
 
 export function CompanyPage({
@@ -29,8 +29,8 @@ export function CompanyPage({
 }) {
   const version = versionQuery(place.query).toString()
   const path = companyPath(id, new URLSearchParams())
-  const shown = useAnswer<CompanyAnswer>(companyPath(id, versionQuery(place.query)), path)
-  const present = useAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
+  const shown = usePresentAnswer<CompanyAnswer>(companyPath(id, versionQuery(place.query)), path)
+  const present = usePresentAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
   const company = shown.value?.body.company
   const wasPresent = present.value?.body.company
   const now = version === '' ? (shown.isLoading ? (wasPresent ?? company) : company) : wasPresent

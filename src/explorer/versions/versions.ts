@@ -5,7 +5,7 @@ import type { Company, Version, VersionsAnswer } from '../answers.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
 import { resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { useAnswer } from '../use-answer.ts'
+import { usePresentAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 
@@ -18,7 +18,7 @@ interface Versions {
 }
 
 export function useVersions(): Versions {
-  const { value } = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`, 'versions')
+  const { value } = usePresentAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
   if (value === undefined) return { versions: undefined, earliest: 1 }
   const { versions, earliest_version: earliest } = value.body
   const kept = versions.filter(({ version }) => version >= earliest).toReversed()
