@@ -157,6 +157,18 @@ describe('the recipe of a source', () => {
     assert.match(await load('update nse nse-2025-10.csv'), /of version 3: unchanged$/m)
   })
 
+  test('a removal is no extract by which the next one is expected', async (t) => {
+    const { load } = begin(t)
+    for (const day of ['2025-08-28', '2025-09-28', '2025-10-28']) {
+      await load(`import companies nse-2025-10.csv ${options} --accept --as-of ${day}`)
+    }
+    const expected = /^nse +companies +3 +3 +version \d, \S+ +2025-10-28 +2025-11-28$/m
+    assert.match(await load('sources'), expected)
+    await load('sources remove nse --yes')
+    await load('update nse nse-2025-10.csv --as-of 2025-10-28')
+    assert.match(await load('sources'), expected)
+  })
+
   test('a reverted import is no recipe', async (t) => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)

@@ -34,9 +34,10 @@ export async function listSources(
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }
 
+// The removal of a source has no files, and is no import.
 const importsInForce = `
   select resource, source_id, version, committed_at, as_of from imports
-  where reverts is null and reverted_by is null order by version`
+  where reverts is null and reverted_by is null and files <> '[]' order by version`
 
 function of(row: Row): SourceImport {
   const asOf = row['as_of']
