@@ -223,6 +223,30 @@ describe('CSV is read', () => {
   }
 })
 
+test('a mapping gets the cells that are read without one, whatever quotes and blanks', async (t) => {
+  const rows = [
+    '\uFEFFone,1,7',
+    '  "two",2, "7"',
+    ' "th""ree" ,"3" ,7',
+    '"4, four",4,  "7"  ',
+    '  "five\n5",5,7',
+    'si"x",6,7',
+    '"\uFEFF""seven""",7,7',
+  ]
+  const read = ['\uFEFFone', 'two', 'th"ree', '4, four', 'five\n5', 'si"x"', '\uFEFF"seven"']
+  const header = 'name,id,company_id\n'
+  const files = { 'a.csv': `${header}${rows.join('\n')}`, 'b.csv': 'a1b\none12\n"1"1"3"\n' }
+  for (const mapping of [undefined, 'select name, id, company_id from source']) {
+    const { load, records } = folderWith(t, files)
+    assert.deepEqual((await load('rights', ['a.csv'], { mapping })).problems, [])
+    assert.deepEqual(names(records('rights')), read)
+  }
+  const { load, records } = folderWith(t, files)
+  const mapping = 'select a as name, b as id, 7 as company_id from source'
+  await load('rights', ['b.csv'], { mapping, file: { delimiter: '1' } })
+  assert.deepEqual(names(records('rights')), ['one', '1'])
+})
+
 const misfits = `id,company_id,name
 1,7,one
 2,7,two,2

@@ -10,7 +10,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { parseRow, rowBytesMax } from '../parse-row.ts'
-import { openCsv } from '../read-csv.ts'
+import { type CsvRow, openCsv } from '../read-csv.ts'
 import { isArray, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
@@ -81,7 +81,7 @@ export async function prepareParquet(
   }
 }
 
-/** The sound rows, each with its number and its line as its last cells. */
+/** The sound rows, each with its number and its line as its first cells. */
 async function* copyCsv(
   file: SourceFile,
   { at, folder, digest, reading }: Preparing,
@@ -96,19 +96,27 @@ async function* copyCsv(
     const refused: PlacedRow[] = []
     const lines: string[] = []
     let longest = 0
-    for (const { number, line, text, refusal } of some) {
+    for (const row of some) {
+      const { number, line, refusal } = row
       if (refusal === undefined) {
-        lines.push(`${text}${delimiter}${number}${delimiter}${line}\n`)
+        const text = `"${number}"${delimiter}"${line}"${delimiter}${plainText(row, delimiter)}\n`
+        lines.push(text)
         longest = Math.max(longest, text.length)
       } else refused.push({ file: at, number, row: refusal })
     }
     const bytes = Buffer.from(lines.join(''))
     // A character takes at most three bytes in UTF-8.
-    const longestRow = Math.min(3 * longest + 40, bytes.length)
+    const longestRow = Math.min(3 * longest, bytes.length)
     if (lines.length > 0) pieces.add({ bytes, rows: lines.length, longestRow })
     if (refused.length > 0) yield refused
   }
   return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count }
+}
+
+/** A row in which DuckDB finds the same cells: it reads quotes between blanks in another way. */
+function plainText({ text, cells }: CsvRow, delimiter: string): string {
+  if (!text.includes('"')) return text
+  return cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter)
 }
 
 const newline = 0x0a

@@ -9,7 +9,7 @@ import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 
-/** The columns of a CSV file after its own: the number of a row, and the line that it begins in. */
+/** The columns of a CSV file before its own: the number of a row, and the line where it begins. */
 export function rowPlaces({ columns }: TableFile): readonly [number: string, line: string] {
   const [line = '', number = ''] = freeNames([...columns, 'row number', 'row line']).reverse()
   return [number, line]
@@ -87,7 +87,7 @@ export function freeNames(names: readonly string[], reserved: readonly string[] 
 
 function textColumns(names: readonly string[], numbers: readonly string[] = []): string {
   const texts = names.map((name) => `${literal(name)}: 'VARCHAR'`)
-  return `{${[...texts, ...numbers.map((name) => `${literal(name)}: 'BIGINT'`)].join(', ')}}`
+  return `{${[...numbers.map((name) => `${literal(name)}: 'BIGINT'`), ...texts].join(', ')}}`
 }
 
 /** The maximum size of 2,048 rows of Parquet, in bytes. */

@@ -28,7 +28,7 @@ export function viewSelect(
   texts: TextRules,
   lineColumn: string,
 ): string {
-  const own = columns.slice(0, file.kind === 'csv' ? file.columns.length : undefined)
+  const own = columns.slice(file.kind === 'csv' ? rowPlaces(file).length : 0)
   // Columns like the place columns are renamed.
   const names = freeNames(
     own.map(({ name }) => name),
