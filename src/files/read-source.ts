@@ -131,8 +131,11 @@ async function* readMapped(
     if (table.kind === 'csv') addHeader(found, table.columns)
     found.files.push({ name: file.name, ...digest })
   }
+  // JSON without rows has no columns, which a mapping could name.
+  const filled = prepared.filter(({ kind, rows }) => kind !== 'json' || rows !== 0)
+  if (filled.length === 0) return
   const request = { select, texts: options.texts, showing }
-  const source = await reader.mapFiles(prepared, request)
+  const source = await reader.mapFiles(filled, request)
   found.rows = source.fileRows
   checkColumns('the mapping', source.columns, target, true)
   yield refused

@@ -264,4 +264,15 @@ describe('a mapping', () => {
     const mapping = 'select id, 7 as company_id from source'
     assert.equal((await load('rights', ['x.json'], { mapping })).counts.inserted, 18)
   })
+
+  test('takes nothing from JSON without rows, and the rows of the other files', async (t) => {
+    const { load } = folderWith(t, { 'a.json': ' [ ]', 'b.ndjson': '\n', 'c.ndjson': line(1) })
+    const mapping = 'select id, 7 as company_id from source'
+    const { counts } = await load('rights', ['a.json', 'c.ndjson', 'b.ndjson'], { mapping })
+    assert.equal(counts.inserted, 1)
+    const files = ['a.json', 'b.ndjson']
+    const refused = load('rights', files, { mapping, permissions: {} })
+    await assert.rejects(refused, toldAs(/no rows.*--allow-empty$/))
+    assert.equal((await load('rights', files, { mapping })).counts.read, 0)
+  })
 })

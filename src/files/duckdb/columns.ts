@@ -125,7 +125,7 @@ async function openMapping(
   const tables: FileTable[] = []
   for (const given of files) {
     const file = given.kind === 'parquet' ? await cutParquet(database, given) : given
-    const table = await tableOf(database, file)
+    const table = tableOf(file)
     const columns = await columnsOf(database, `select * from ${table}`)
     if (file.kind === 'parquet') refuseColumns(file.name, columns.length)
     tables.push({ file, table, columns })

@@ -33,8 +33,7 @@ export function explain(
   const facts = lines.slice(0, end < 0 ? 3 : end).filter((line) => line !== '')
   const message = facts.join('; ').slice(0, 400)
   const subject = file ?? (files.length === 1 ? files[0] : undefined)
-  const isOfFile =
-    (file !== undefined && !/^Conversion/.test(message)) || /malformed json in/i.test(message)
+  const isOfFile = file !== undefined && !/^Conversion/.test(message)
   if ((isOfFile || !isMapped) && subject !== undefined) {
     const why = withoutClass(message)
     return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })

@@ -14,6 +14,7 @@ import { type CsvRow, openCsv } from '../read-csv.ts'
 import { isArray, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
+import { isWellFormed } from '../../text/well-formed.ts'
 import { refuseBytes } from '../encoding.ts'
 import { create, createPieces, type Pieces, writeAll, type WrittenRows } from './pieces.ts'
 
@@ -44,8 +45,8 @@ interface Preparing {
  * Reads a file through.
  *
  * @returns the file, after the rows that are refused.
- * @throws OperatorError for a truncated file, invalid UTF-8, a row that is too long, a member that
- *   an object has twice, or an invalid header.
+ * @throws OperatorError for a truncated file, invalid UTF-8, a row that is too long, a row of JSON
+ *   that is no sound object, or an invalid header.
  */
 export async function* prepareTable(
   file: SourceFile,
@@ -177,7 +178,10 @@ function longestLine(lines: Buffer): number {
 
 type RowCheck = ReturnType<typeof createRowCheck>
 
-/** Refuses faulty rows, and collects the names of members. What is not JSON, DuckDB refuses. */
+/**
+ * Refuses faulty rows, and collects the names of members. DuckDB would take some of them: objects
+ * that end with a comma, two objects on a line, and a value that is no object as that of a column.
+ */
 function createRowCheck(file: string) {
   const names = new Set<string>()
   let count = 0
@@ -194,18 +198,26 @@ function createRowCheck(file: string) {
       }
       if (!isUtf8(bytes)) refuseBytes(file, line, bytes)
       const before = count
+      // DuckDB refuses halves of surrogate pairs, which only escapes can make.
+      const mayHaveHalves = bytes.includes('\\u')
       for (const row of parse(bytes)) {
         line += 1
         if (row === undefined) continue
         count += 1
-        if (!(row instanceof Refusal)) addNames(row)
-        else if (row.field !== undefined) {
-          const fault = `${row.field} ${row.reason}`
-          throw new OperatorError(`${file}: row ${count}: ${fault}; correct the file`)
-        }
+        if (row instanceof Refusal) throw refused(row.field, row.reason)
+        if (mayHaveHalves) refuseHalves(row)
+        addNames(row)
       }
       return { bytes, rows: count - before }
     },
+  }
+  function refused(field: string | undefined, reason: string): OperatorError {
+    const fault = field === undefined ? reason : `${field} ${reason}`
+    return new OperatorError(`${file}: row ${count}: ${fault}; correct the file`)
+  }
+  function refuseHalves(row: SourceRow): void {
+    const [name] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
+    if (name !== undefined) throw refused(name.toWellFormed(), 'contains half of a surrogate pair')
   }
   function addNames(row: SourceRow): void {
     for (const name in row) {

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMemberScan } from '../../text/member-scan.ts'
+import { isWellFormed } from '../../text/well-formed.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
@@ -76,19 +77,4 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     }
   }
   return members
-}
-
-/**
- * Whether no text in a value has half of a surrogate pair, which an escape such as `\ud800` makes:
- * it has no UTF-8, so no store has it and no URL can. A body may be too deep for recursion.
- */
-function isWellFormed(value: unknown): boolean {
-  const open: unknown[] = [value]
-  while (open.length > 0) {
-    const one = open.pop()
-    if (typeof one === 'string' && !one.isWellFormed()) return false
-    if (typeof one === 'object' && one !== null)
-      open.push(...Object.keys(one), ...(Object.values(one) as unknown[]))
-  }
-  return true
 }

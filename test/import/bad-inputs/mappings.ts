@@ -196,7 +196,37 @@ export const badMappings: BadInputs = {
     'x.ndjson',
     '{"a":1\n',
     'select a as identifier from source',
-    /^dossier: x\.ndjson cannot be read: Malformed JSON in file "x\.ndjson", at byte 8/,
+    /^dossier: x\.ndjson: row 1: is not valid JSON \(.*\); correct the file$/,
+  ),
+  'a mapped file with a comma too many': mappingOf(
+    'x.ndjson',
+    '{"a":1}\n{"a":2,"b":3,}\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson: row 2: is not valid JSON \(.*\); correct the file$/,
+  ),
+  'a mapped file with two objects on a line': mappingOf(
+    'x.ndjson',
+    '{"a":1}\n\n{"a":2}{"a":3}\n{"a":4}\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson: row 2: is not valid JSON \(.*\); correct the file$/,
+  ),
+  'a mapped file with a row that is no object': mappingOf(
+    'x.ndjson',
+    '{"a":1}\n17\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson: row 2: must be a JSON object; correct the file$/,
+  ),
+  'a mapped file with half of a surrogate pair': mappingOf(
+    'x.ndjson',
+    '{"a":"x"}\n{"a":["\\ud83d"]}\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson: row 2: a contains half of a surrogate pair; correct the file$/,
+  ),
+  'a mapped file of empty objects': mappingOf(
+    'x.ndjson',
+    '{}\n{}\n',
+    'select a as identifier from source',
+    /^dossier: x\.ndjson has only empty JSON objects$/,
   ),
   'a folder that is not there': {
     ...mapping(
