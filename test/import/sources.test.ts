@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith, toldAs, writeParquet } from '../support/import-folder.ts'
+import { runDossier } from '../support/run-dossier.ts'
 
 const line = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 const gzipLine = (id: number) => gzipSync(line(id))
@@ -134,6 +135,69 @@ describe('Parquet', () => {
         updated_at: '2024-05-31T12:00:00.123Z',
       },
     ])
+  })
+
+  for (const mapping of [undefined, 'select id, company_id, name from source']) {
+    const way = mapping === undefined ? '' : ', mapped'
+    test(`texts that programs write as bytes are texts${way}`, async (t) => {
+      const { folder, load, records } = folderWith(t, {})
+      const select = "select 1 as id, 7 as company_id, encode('Müller') as name"
+      await writeParquet(join(folder, 'x.parquet'), select)
+      await load('rights', ['x.parquet'], { mapping })
+      const [{ name } = {}] = records('rights') as { name?: unknown }[]
+      assert.equal(name, 'Müller')
+    })
+  }
+
+  test('bytes that are no text are refused', async (t) => {
+    const { folder, load } = folderWith(t, {})
+    const select = "select 1 as id, 7 as company_id, '\\xFF'::blob as name"
+    await writeParquet(join(folder, 'x.parquet'), select)
+    await assert.rejects(
+      load('rights', ['x.parquet']),
+      toldAs(/x\.parquet has bytes that are not UTF-8; a mapping \(--map\) can leave their col/),
+    )
+    await assert.rejects(
+      load('rights', ['x.parquet'], { mapping: 'select * from source' }),
+      toldAs(/^the mapping returns bytes that are not UTF-8; hex\(\) makes text of them$/),
+    )
+    const mapping = 'select id, company_id, hex(name) as name from source'
+    assert.deepEqual((await load('rights', ['x.parquet'], { mapping })).problems, [])
+  })
+
+  test('moments are read alike in every zone', async (t) => {
+    const { folder } = folderWith(t, {})
+    const path = join(folder, 'x.parquet')
+    await writeParquet(path, "select timestamptz '1890-01-01 00:00:00+00' as a")
+    // A process keeps the zone that it had at first.
+    const args = ['import', 'companies', path, '--show', '1']
+    const { out, err } = await runDossier(folder, args, { env: { TZ: 'Europe/Berlin' } })
+    assert.match(out, /"1890-01-01 00:00:00\+00"/, err)
+  })
+
+  test('a column that would hide rows is refused', async (t) => {
+    const { folder, load } = folderWith(t, {})
+    const select = `select range + 1 as id, 7 as company_id, 10 * range as File_Row_Number,
+      repeat(chr((97 + range % 26)::int), 20000) as name from range(300)`
+    await writeParquet(join(folder, 'x.parquet'), select)
+    const mapping = 'select id, company_id, name from source'
+    await assert.rejects(
+      load('rights', ['x.parquet'], { mapping }),
+      toldAs(/x\.parquet: the column File_Row_Number has the name by which long rows are counted/),
+    )
+  })
+
+  test('a decimal of more than 38 digits is refused', async (t) => {
+    const { folder, load } = folderWith(t, {})
+    const path = join(folder, 'x.parquet')
+    await writeParquet(path, "select 1 as id, 7 as company_id, '1.5'::decimal(38, 37) as name")
+    // The digits are the number after the scale, in the schema and in its logical type.
+    const hex = readFileSync(path).toString('hex').replaceAll('154a154c', '154a154e')
+    writeFileSync(path, Buffer.from(hex, 'hex'))
+    await assert.rejects(
+      load('rights', ['x.parquet']),
+      toldAs(/x\.parquet: the column name has decimals of more than 38 digits/),
+    )
   })
 
   /** SQL values of `salary_from`, and the imported values or reasons. */

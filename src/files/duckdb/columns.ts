@@ -77,13 +77,24 @@ async function explained<T>(
   }
 }
 
+/** A SELECT with bytes as the UTF-8 that they are: many programs write texts so to Parquet. */
+async function asTexts(database: Database, select: string) {
+  const columns = await columnsOf(database, select)
+  const texts = columns
+    .filter(({ isBytes }) => isBytes)
+    .map(({ name }) => `decode(${quoted(name)}) as ${quoted(name)}`)
+  if (texts.length === 0) return { select, columns }
+  const decoded = columns.map((column) => ({ ...column, isText: column.isText || column.isBytes }))
+  return { select: `select * replace (${texts.join(', ')}) from (${select})`, columns: decoded }
+}
+
 async function openFile(database: Database, given: TableFile) {
   const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
-  const select = `select * from ${parquetTable(file)}`
-  const columns = await columnsOf(database, select)
+  const table = await asTexts(database, `select * from ${parquetTable(file)}`)
+  const { columns } = table
   refuseColumns(file.name, columns.length)
-  const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file])
+  const batches = readBatches(database, { ...table, isWide: file.isWide }, [file])
   return { columns: columns.map(({ name }) => name), batches }
 }
 
@@ -96,6 +107,7 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
   const extent = await parquetExtent(database, file)
   let atOnce = extent.rowsAtOnce
   if (atOnce >= vectorRows) return { ...file, rows: extent.rows }
+  await refuseRowNumber(database, file)
   await database.tune('wide')
   const paths: string[] = []
   for (let first = 0; first < extent.rows;) {
@@ -114,6 +126,17 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
   }
   for (const path of file.paths) rmSync(path, { force: true })
   return { ...file, paths, rows: extent.rows, isWide: true }
+}
+
+/** @throws OperatorError if a column has the name by which the rows are counted. */
+async function refuseRowNumber(database: Database, file: TableFile): Promise<void> {
+  const columns = await columnsOf(database, `select * from ${parquetTable(file)}`)
+  const column = columns.find(({ name }) => name.toLowerCase() === 'file_row_number')
+  if (column === undefined) return
+  throw new OperatorError(
+    `${file.name}: the column ${column.name} has the name by which long rows are counted; ` +
+      'rename it in the file',
+  )
 }
 
 async function openMapping(
@@ -137,10 +160,11 @@ async function openMapping(
   const paths = tables.flatMap(({ file }) => file.paths)
   await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
   if (showing !== undefined) await showView(database, showing)
-  const columns = await columnsOf(database, select)
-  refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const batches = readBatches(database, { select: some, columns, isWide, lineColumn }, files)
+  const result = await asTexts(database, some)
+  const { columns } = result
+  refuseDoubled(columns)
+  const batches = readBatches(database, { ...result, isWide, lineColumn }, files)
   return {
     columns: columns.map(({ name }) => name),
     /** The rows of all files. */

@@ -38,6 +38,8 @@ export async function openDatabase(signal: AbortSignal) {
   const connection = await instance.connect()
   const set = (setting: string) => connection.run(`set ${setting}`)
   await set('enable_external_file_cache = false')
+  // Else the texts of moments would depend on where the machine is.
+  await set("TimeZone = 'UTC'")
   const interrupt = () => connection.interrupt()
   signal.addEventListener('abort', interrupt)
   let pending: Promise<unknown> = Promise.resolve()
@@ -131,12 +133,15 @@ export async function rowsOf({ connection, run }: Database, select: string, valu
 export interface Column {
   readonly name: string
   readonly isText: boolean
+  readonly isBytes: boolean
 }
 
 /** The columns of a SELECT. */
 export async function columnsOf(database: Database, select: string): Promise<Column[]> {
   const rows = await rowsOf(database, `describe (${select})`)
-  return rows.map(([name, type]) => ({ name: String(name), isText: type === 'VARCHAR' }))
+  return rows.map(([name, type]) => ({
+    ...{ name: String(name), isText: type === 'VARCHAR', isBytes: type === 'BLOB' },
+  }))
 }
 
 /** A string literal in DuckDB's SQL. */

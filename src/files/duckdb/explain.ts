@@ -25,7 +25,7 @@ export function explain(
   row = '',
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known = explainBounds(error, files, isMapped)
+  const known = explainBytes(error, files, isMapped) ?? explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -55,6 +55,18 @@ function withNames(message: string, files: readonly TableFile[]) {
     }
   }
   return { text, file: found }
+}
+
+/** Explains bytes that are to be a text, and are none. */
+function explainBytes(
+  { message }: Error,
+  files: readonly TableFile[],
+  isMapped: boolean,
+): string | undefined {
+  if (!message.includes('could not convert blob to UTF8')) return undefined
+  if (isMapped) return 'the mapping returns bytes that are not UTF-8; hex() makes text of them'
+  const name = files[0]?.name ?? 'the file'
+  return `${name} has bytes that are not UTF-8; a mapping (--map) can leave their column out`
 }
 
 /** Explains exceeded limits of memory and of temporary files. */

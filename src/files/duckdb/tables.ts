@@ -82,6 +82,9 @@ function textColumns(names: readonly string[], numbers: readonly string[] = []):
   return `{${[...numbers.map((name) => `${literal(name)}: 'BIGINT'`), ...texts].join(', ')}}`
 }
 
+/** The most digits of a decimal. */
+const digitsMax = 38
+
 /** The maximum size of 2,048 rows of Parquet, in bytes. */
 const vectorBytesMax = 16 << 20
 
@@ -91,6 +94,7 @@ const vectorBytesMax = 16 << 20
  * may be stored only once.
  */
 export async function parquetExtent(database: Database, file: TableFile) {
+  await refuseLongDecimals(database, file)
   const [rows = 0, storedBytes = 0] = await numbersOf(
     database,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
@@ -100,6 +104,19 @@ export async function parquetExtent(database: Database, file: TableFile) {
   const isKnown = storedBytes * vectorRows > vectorBytesMax
   const rowBytes = isKnown ? storedBytes : await firstRowsBytes(database, file)
   return { rows, rowsAtOnce: Math.max(1, Math.floor(vectorBytesMax / Math.max(rowBytes, 1))) }
+}
+
+/** DuckDB reads decimals that are too long for it as other numbers. */
+async function refuseLongDecimals(database: Database, { name, paths }: TableFile): Promise<void> {
+  const [column] = await rowsOf(
+    database,
+    `select name from parquet_schema(${literal(paths[0] ?? '')}) where precision > ${digitsMax}`,
+  )
+  if (column === undefined) return
+  throw new OperatorError(
+    `${name}: the column ${String(column[0])} has decimals of more than ${digitsMax} digits, ` +
+      'which cannot be read; write them as texts',
+  )
 }
 
 /** The length of the texts in a row, in bytes, averaged over the first rows. */
