@@ -109,6 +109,23 @@ export function testListings(): void {
     assert.equal(await card.locator('.by').innerText(), 'Bank name')
   })
 
+  test('the focus stays where a filter is taken off, and on the last page', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights?status=pending&object_type=patent')
+    const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
+    for (const name of ['Remove the filter Status pending', 'Clear filters']) {
+      await page.getByRole('button', { name }).focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name }).waitFor({ state: 'detached' })
+      assert.equal(await focused(), 'Filters')
+    }
+    await page.getByRole('button', { name: 'Last page' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('226–230 of 230').waitFor()
+    assert.equal(await focused(), 'Last page')
+    await page.keyboard.press('Enter')
+    assert.equal(queryOf(page), 'page=10')
+  })
+
   test('a click on a column orders by it, up, down, and as before', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees')
     const head = page.getByRole('columnheader', { name: 'Start date' })

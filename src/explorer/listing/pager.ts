@@ -3,6 +3,7 @@
 import { formatCount } from '../format.ts'
 import { html } from '../html.ts'
 import { pageSizes } from './listing-query.ts'
+import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
 
 interface PagerProps {
@@ -25,10 +26,7 @@ export function Pager({ page, size, offset, length, selected, total, onChange }:
   const last = Math.max(1, Math.ceil(selected / size))
   const to = (number: number) => onChange({ page: number === 1 ? undefined : String(number) })
   const step = (number: number, label: string, path: string, isOff: boolean) =>
-    html`<button type="button" class="step" disabled=${isOff} aria-label=${label} title=${label}
-      onClick=${() => to(number)}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg>
-        </button>`
+    html`<${StepButton} label=${label} path=${path} isOff=${isOff} onStep=${() => to(number)} />`
   const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label=${texts.pages}>
     <p class="range" role="status">

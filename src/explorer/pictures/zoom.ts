@@ -1,6 +1,7 @@
 // Buttons that do by keyboard what a drag over a picture does.
 
 import { html } from '../html.ts'
+import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
 
 interface ZoomProps {
@@ -18,10 +19,8 @@ const glass = 'M7 2.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9zM10.3 10.3L14 14'
 
 export function Zoom({ from, to, isZoomed, zoomTo, onAll }: ZoomProps) {
   const span = to - from
-  const button = (label: string, path: string, move: () => void, isOff: boolean) => html`<button
-    type="button" class="step" aria-label=${label} title=${label} disabled=${isOff} onClick=${move}>
-    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg>
-      </button>`
+  const button = (label: string, path: string, move: () => void, isOff: boolean) =>
+    html`<${StepButton} label=${label} path=${path} isOff=${isOff} onStep=${move} />`
   const earlier = () => zoomTo(from - span / 2, to - span / 2)
   const nearer = () => zoomTo(from + span / 4, to - span / 4)
   const farther = () => zoomTo(from - span / 2, to + span / 2)
@@ -31,5 +30,6 @@ export function Zoom({ from, to, isZoomed, zoomTo, onAll }: ZoomProps) {
     ${button(texts.zoomOut, `${glass}M5 7h4`, farther, !isZoomed)}
     ${button(texts.zoomIn, `${glass}M5 7h4M7 5v4`, nearer, span < spanMsMin)}
     ${button(texts.later, 'M6 4l4 4-4 4', later, !isZoomed)}
-    <button type="button" disabled=${!isZoomed} onClick=${onAll}>${texts.wholeTime}</button>`
+    <button type="button" aria-disabled=${!isZoomed}
+      onClick=${() => isZoomed && onAll()}>${texts.wholeTime}</button>`
 }

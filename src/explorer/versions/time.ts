@@ -8,6 +8,7 @@ import { html } from '../html.ts'
 import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
 import { addressOf, differences, goTo, parsePlace, type Place, withQuery } from '../place.ts'
 import { type States, useStates } from './states.ts'
+import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
 import { daysOf, describeVersion, lastTouch, versionAt } from './versions.ts'
 
@@ -140,14 +141,9 @@ function Slider({ versions, states, touched }: SliderProps) {
   const about = version?.version === number ? describeVersion(version) : texts.timeVersion(number)
   if (numbers.length === 1 && !hasMore)
     return html`<p class="slider-says">${texts.timeOne} ${about}</p>`
-  const step = (
-    to: number,
-    label: string,
-    path: string,
-  ) => html`<button type="button" class="step" aria-label=${label}
-    title=${label} disabled=${numbers[to] === undefined}
-    onClick=${() => setChosen(numbers[to] ?? number)}><svg viewBox="0 0 16 16"
-    width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
+  const step = (to: number, label: string, path: string) => html`<${StepButton} label=${label}
+    path=${path} isOff=${numbers[to] === undefined}
+    onStep=${() => setChosen(numbers[to] ?? number)} />`
   return html`<div class="slider">
     ${step(index - 1, texts.timeOlder, 'M10 4L6 8l4 4')}
     <input type="range" min="0" max=${numbers.length - 1} value=${index}
