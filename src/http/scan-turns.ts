@@ -1,7 +1,7 @@
 // Who may make the store scan a long listing now: a few at a time, each key in its turn, and no
 // longer than somebody waits for it.
 
-import type { HttpRequest } from './wire/exchange.ts'
+import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
@@ -52,20 +52,35 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
 
   return async (request, work) => {
     const key = request.key?.id
-    const left = new AbortController()
-    const leave = () => left.abort(unavailable())
-    const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
-    request.reply.onClosed(leave)
+    let waiting: ReturnType<typeof beginWaiting> | undefined
     try {
       return await work({
         asker: String(key),
-        left: left.signal,
+        // Made on demand: most requests find their view made already.
+        get left() {
+          waiting ??= beginWaiting(request.reply, scanMs)
+          return waiting.left
+        },
         begin: (dropped) => begin(key, dropped),
       })
     } finally {
-      clearTimeout(timer)
-      request.reply.raw.off('close', leave)
+      waiting?.end()
     }
+  }
+}
+
+/** What is aborted when a client has left, or has waited too long. */
+function beginWaiting(reply: HttpReply, scanMs: number) {
+  const left = new AbortController()
+  const leave = () => left.abort(unavailable())
+  const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
+  reply.onClosed(leave)
+  return {
+    left: left.signal,
+    end: () => {
+      clearTimeout(timer)
+      reply.raw.off('close', leave)
+    },
   }
 }
 

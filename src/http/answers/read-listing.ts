@@ -18,9 +18,9 @@ const firstSlice: Slice = { offset: 0, limit: 500 }
 const pieceBytes = 262_144
 const recordsMax = 5_000
 
-/** Whether the listing is read as it is: all of it, in its order, in the last version. */
-export function isPlain({ version, query }: ListingRequest): boolean {
-  return version === undefined && query === ''
+/** Whether a listing is read as it is: all of it, in its order. */
+export function isPlain({ query }: ListingRequest): boolean {
+  return query === ''
 }
 
 /** @throws ApiError 404 or 410 if there is no such company or version. */
