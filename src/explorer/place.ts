@@ -69,6 +69,8 @@ export function usePlace(): Place {
     const update = () => setPlace(parsePlace(location.hash))
     const names = [moved, 'popstate', 'hashchange']
     for (const name of names) addEventListener(name, update)
+    // The address may have changed between the first sight and now.
+    update()
     return () => names.forEach((name) => removeEventListener(name, update))
   }, [])
   return place

@@ -25,6 +25,17 @@ export function testFinding(): void {
     assert.ok(!page.url().includes(key))
   })
 
+  test('an address that changes as the page appears is followed', async (t) => {
+    const page = await visit(t, `${bench().url}/docs`)
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      if (document.querySelector('.masthead') === null) return
+      observer.disconnect()
+      location.hash = '#/companies/1/rights'
+    }).observe(document, { childList: true, subtree: true })`)
+    await page.goto(bench().at('/companies/1'))
+    await page.getByText('1–25 of 230').waitFor()
+  })
+
   test('an address with a key may be pasted into an open tab', async (t) => {
     const { printed, url } = bench()
     const page = await visit(t, `${url}/`)
