@@ -10,3 +10,8 @@ export function formatCount(count: number): string {
   }
   return text
 }
+
+/** A count with its noun: `1 company`, `2 companies`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`
+}

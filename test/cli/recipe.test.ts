@@ -144,7 +144,7 @@ describe('the recipe of a source', () => {
     assert.equal(code, 1)
     assert.match(
       out,
-      /^1 events recorded from it stay; .*: dossier sources remove nse\/companies$/m,
+      /^events recorded from it stay \(1\); .*: dossier sources remove nse\/companies$/m,
     )
   })
 

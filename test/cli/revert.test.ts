@@ -78,7 +78,7 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
   for (const [answer, left, says] of [
     ['\n', 1, /default: 1, of 1 company\r?\nRemove these 1\? \[y\/N\] [^]*nothing was changed/],
     ['n\n', 1, /nothing was changed/],
-    ['y\n', 0, /Removed 1 rights as version 2/],
+    ['y\n', 0, /Removed 1 record of rights as version 2/],
   ] as const) {
     const run = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, input: answer })
     if (run.error) return t.diagnostic('no terminal to try: the command script is not there')

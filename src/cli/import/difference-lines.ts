@@ -1,6 +1,6 @@
 // What an import changes, for people: attributes with examples, and companies that come and go.
 
-import { formatCount } from '../../text/format-count.ts'
+import { countOf, formatCount } from '../../text/format-count.ts'
 import type { Change } from '../../import/import-files.ts'
 import { showValue } from '../../files/refusal.ts'
 import type {
@@ -55,7 +55,7 @@ function exampleText({ company, before, after }: ValueChange): string {
 function companyLines(what: string, { count, names }: CompanyList): string[] {
   if (count === 0) return []
   const shown = names.slice(0, namesShown).join(', ')
-  const companies = count === 1 ? '1 company' : `${formatCount(count)} companies`
   const verb = count === 1 ? `${what}s`.replace('gos', 'goes') : what
+  const companies = countOf(count, 'company', 'companies')
   return [`${companies} ${verb}: ${shown}${count > names.length ? ', …' : ''}`]
 }

@@ -1,7 +1,7 @@
 // `dossier imports`: lists the imports with their times, sources and changes.
 
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
+import { countOf, formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
@@ -99,10 +99,10 @@ function countsLine({ counts, recorded, reverts }: LoggedImport): string {
     if (reverts.length === 0) return `${changed} masked, ${gone} erased`
     return `${back} restored, ${changed} updated, ${gone} removed`
   }
-  const { read, companiesCreated, ...ends } = counts
+  const { read, companiesCreated: created, ...ends } = counts
   const changes = Object.entries(ends).map(([name, count]) => `${formatCount(count)} ${name}`)
   const more = [
-    ...(companiesCreated > 0 ? [`${formatCount(companiesCreated)} companies created`] : []),
+    ...(created > 0 ? [`${countOf(created, 'company', 'companies')} created`] : []),
     ...Object.entries(recorded)
       .filter(([, count]) => count > 0)
       .map(([name, count]) => `${formatCount(count)} ${name} recorded`),

@@ -1,7 +1,7 @@
 // Prints what `dossier sources show` shows: how a source is imported.
 
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
+import { countOf, formatCount } from '../../text/format-count.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import type { SourceRecipe } from '../../store/inspecting.ts'
 import type { CommandContext, Input } from '../command.ts'
@@ -49,14 +49,13 @@ function recipeLines(source: string, one: SourceRecipe): string[] {
   const { target, imports, last, recipe } = one
   const { mapping } = recipe
   const days = imports.flatMap(({ asOf }) => (asOf === undefined ? [] : [shortMoment(asOf)]))
-  const count = imports.length === 1 ? '1 import' : `${formatCount(imports.length)} imports`
   const lines = mapping?.trimEnd().split('\n').length ?? 0
-  const length = lines === 1 ? '1 line' : `${formatCount(lines)} lines`
   const more = days.length > daysShown ? '…, ' : ''
   return [
-    `${target} from source ${source}: ${count} in force, the last is version ${last.version}`,
+    `${target} from source ${source}: ${countOf(imports.length, 'import')} in force, ` +
+      `the last is version ${last.version}`,
     `  ${commandOf(source, one)}`,
-    ...(mapping === undefined ? [] : [`  mapping: ${length}; to print it: --sql`]),
+    ...(mapping === undefined ? [] : [`  mapping: ${countOf(lines, 'line')}; to print it: --sql`]),
     ...(days.length === 0 ? [] : [`  days: ${more}${days.slice(-daysShown).join(', ')}`]),
     ...last.files.map(
       ({ name, bytes, sha256 }) => `  ${oneLine(name)}  ${formatCount(bytes)} bytes  ${sha256}`,

@@ -1,7 +1,7 @@
 // `dossier sources`: lists the sources, and removes what one of them has.
 
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
+import { countOf, formatCount } from '../../text/format-count.ts'
 import { importTargets } from '../../import/import-targets.ts'
 import { nextExtract } from '../../import/next-extract.ts'
 import { removeSource } from '../../import/remove-source.ts'
@@ -107,8 +107,7 @@ async function remove(
   const chosen = choose(list, name, input.options['resource'])
   const total = chosen.reduce((sum, { records }) => sum + records, 0)
   const counted = chosen.map(({ target, records, companies }) => {
-    const owners = companies === 1 ? '1 company' : `${formatCount(companies)} companies`
-    const of = target === 'companies' ? '' : `, of ${owners}`
+    const of = target === 'companies' ? '' : `, of ${countOf(companies, 'company', 'companies')}`
     return `${target} from source ${name}: ${formatCount(records)}${of}`
   })
   context.stdout.writeLines(...counted, ...recordedLines(list, name))
@@ -122,9 +121,12 @@ async function remove(
     const wait = lockWait(context)
     const request = { target, source: name, startedAt: context.now(), ...wait }
     const { version, removed } = await removeSource(store, request)
+    const what =
+      of === 'companies'
+        ? countOf(removed, 'company', 'companies')
+        : `${countOf(removed, 'record')} of ${of}`
     context.stdout.writeLines(
-      `Removed ${formatCount(removed)} ${of} as version ${version}; ` +
-        `to bring them back: dossier revert ${version}`,
+      `Removed ${what} as version ${version}; ` + `to bring them back: dossier revert ${version}`,
     )
   }
   return 0
@@ -136,7 +138,7 @@ function recordedLines(list: readonly SourceSummary[], name: string): string[] {
     .filter(({ source, records }) => source.startsWith(`${name}/`) && records > 0)
     .map(
       ({ source, target, records }) =>
-        `${formatCount(records)} ${target} recorded from it stay; to remove them as well: ` +
+        `${target} recorded from it stay (${formatCount(records)}); to remove them as well: ` +
         `dossier sources remove ${source}`,
     )
 }

@@ -3,7 +3,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
-import { formatCount } from '../../text/format-count.ts'
+import { countOf } from '../../text/format-count.ts'
 import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-store.ts'
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
@@ -59,7 +59,7 @@ async function agree(
   const { isForeign, lost } = relation
   const isAgreed = flags.has('replace-foreign') || (!isForeign && flags.has('yes'))
   if (lost === 0 || isAgreed) return isForeign
-  const imports = lost === 1 ? '1 version' : `${formatCount(lost)} versions`
+  const imports = countOf(lost, 'version')
   const what = isForeign
     ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
     : `${copy} lacks ${imports} of ${db}, which would be gone.`
