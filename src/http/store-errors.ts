@@ -106,7 +106,7 @@ export function unknownThen(
 /** Why there are no changes: a 410, 404 or 400 (contract 12.3). */
 export function noChanges(
   { none, version, registry }: NoChanges,
-  { since, companyId = 0 }: ChangesRequest,
+  { since, after: place, companyId = 0 }: ChangesRequest,
 ): ApiError {
   const gone = (what: string, after: string) =>
     new ApiError(410, `Version ${version}${what}; begin again with after=${after}`)
@@ -114,7 +114,14 @@ export function noChanges(
     case 'elsewhere':
       return gone(' of the cursor is of another history', '0')
     case 'pruned':
-      return gone(', to which these changes lead, was pruned', writePoint(since))
+      // The client has named the end itself, or has it from the first page.
+      return place === undefined
+        ? new ApiError(
+            410,
+            `Version ${version}, to which these changes lead, was pruned; ` +
+              `until takes one from ${registry.earliestVersion} on`,
+          )
+        : gone(', to which these changes lead, was pruned', writePoint(since))
     case 'later':
       return laterVersion(version, registry.version)
     case 'backwards':

@@ -271,6 +271,11 @@ test('pruning takes nothing from a cursor; a walk to a pruned version begins aga
     410,
     'Version 1, to which these changes lead, was pruned; begin again with after=0',
   )
+  checkFailure(
+    await follow('?after=0&until=2'),
+    410,
+    'Version 2, to which these changes lead, was pruned; until takes one from 3 on',
+  )
   // What has not changed may be told with it: the state at the cursor is not known any more.
   assert.deepEqual(
     (await page(`?after=${until}&resource=rights`)).changes.map(({ id, change }) => [id, change]),
