@@ -9,14 +9,15 @@ export interface KnownOption {
   /** Without the dashes. */
   readonly name: string
   readonly takesValue: boolean
+  readonly isRepeatable?: boolean
 }
 
 /** Parsed arguments; options and flags by their names without the dashes. */
 export interface ParsedArguments {
   readonly words: readonly string[]
-  /** The last value of each option. */
+  /** The value of each option; the last one if it is repeatable. */
   readonly options: Readonly<Record<string, string | undefined>>
-  /** All values of each option, for those that may be repeated. */
+  /** All values of each option, for those that are repeatable. */
   readonly values: Readonly<Record<string, readonly string[] | undefined>>
   readonly flags: ReadonlySet<string>
 }
@@ -49,6 +50,9 @@ export function parseArguments(
     const option = known.find(({ name }) => name === token.name)
     if (option === undefined) throw unknownOption(token.rawName, known)
     if (option.takesValue) {
+      if (option.name in options && option.isRepeatable !== true) {
+        throw new UsageError(`--${option.name} is given more than once; it takes one value`)
+      }
       options[option.name] = valueOf(token)
       ;(values[option.name] ??= []).push(valueOf(token))
     } else if (token.value === undefined) flags.add(option.name)

@@ -40,7 +40,7 @@ export interface Command {
   readonly synopsis: readonly string[]
   /** An explanation for newcomers, with examples; wrapped by hand. */
   readonly details: string
-  /** Its own options, as they are written (`--map FILE.sql`, or a flag), with their meanings. */
+  /** Its own options, as they are written (`--map FILE.sql`, `--null TEXT…`, a flag). */
   readonly options: Readonly<Record<string, string>>
   readonly settings: readonly SettingName[]
   /** Defaults that differ from those of the settings. */
@@ -85,7 +85,8 @@ export function parseInput(
 export function knownOptions({ options }: Pick<Command, 'options'>): KnownOption[] {
   return Object.keys(options).map((form) => {
     const [dashed = '', value] = form.split(' ')
-    return { name: dashed.slice(2), takesValue: value !== undefined }
+    const isRepeatable = value?.endsWith('…') === true
+    return { name: dashed.slice(2), takesValue: value !== undefined, isRepeatable }
   })
 }
 

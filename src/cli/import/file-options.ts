@@ -14,7 +14,7 @@ export const fileOptions: Command['options'] = {
     'one in the header)',
   '--skip-lines N': 'lines before the header of CSV, such as a title',
   '--records PATH': 'the array of rows in a JSON object: features, or data.items',
-  '--null TEXT': 'a text that means no value, such as NULL; repeatable',
+  '--null TEXT…': 'a text that means no value, such as NULL; repeatable',
   '--trim': 'remove the blanks around all texts',
 }
 

@@ -23,7 +23,7 @@ export function parseTarget(word: string | undefined): ImportTarget {
 }
 
 /** Returns the date of the extract, and the resource in which its changes are recorded. */
-export function parseHistory({ name, resource, history }: ImportTarget, { options, flags }: Input) {
+export function parseHistory({ name, history }: ImportTarget, { options, flags }: Input) {
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
@@ -38,8 +38,10 @@ export function parseHistory({ name, resource, history }: ImportTarget, { option
   if (isHistory && history === undefined) {
     throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
   }
-  // Rows of companies may have days of their own.
-  if (isHistory && resource !== undefined && asOf === undefined) {
+  if (isHistory && history?.isOptional === false) {
+    throw new UsageError(`--history is for ${historical.join(', ')}; of ${name}, --as-of is enough`)
+  }
+  if (isHistory && asOf === undefined) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
   const isUnrecorded = flags.has('no-history')

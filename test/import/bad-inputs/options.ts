@@ -19,6 +19,8 @@ const usage: Rows = [
   ['import companies', /^dossier: name the files to import companies from$/],
   ['import companies c.ndjson --sorce x', /--sorce is not an option.*--source/],
   ['import companies c.ndjson --snap', /did you mean --snapshot\?/],
+  ['import companies c.ndjson --history', /--history is for employees; of companies, --as-of is/],
+  ['imports --db a.db --db=b.db', /^dossier: --db is given more than once; it takes one value$/],
   ['import companies c.ndjson --wrong', /--wrong is not an option of this command$/],
   ['import companies c.ndjson --source', /--source needs a value/],
   ['import companies c.ndjson --snapshot=yes', /--snapshot takes no value/],
