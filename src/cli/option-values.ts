@@ -1,6 +1,7 @@
 // Parses values that several options and arguments take: numbers, names, end times, durations.
 
 import { UsageError } from '../config/settings.ts'
+import type { CompanyName } from '../store/inspecting.ts'
 import { formatCount } from '../text/format-count.ts'
 import { advise } from '../text/nearest.ts'
 
@@ -39,6 +40,24 @@ export function parseVersion(what: string, text: string, min = 1): number {
 export function wholeNumber(text: string): number {
   const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
   return Number.isSafeInteger(number) ? number : NaN
+}
+
+/**
+ * A company by its id, or by its name in a register: GB:09876543, or the two parts as words.
+ *
+ * @throws UsageError for anything else.
+ */
+export function parseCompany(words: readonly string[]): CompanyName {
+  const [first = '', second, ...more] = words
+  const [, jurisdiction, identifier] = /^([^:]+):([^]+)$/.exec(first) ?? []
+  if (second !== undefined && more.length === 0) return [first, second]
+  if (second === undefined && wholeNumber(first) > 0) return Number(first)
+  if (second === undefined && jurisdiction !== undefined && identifier !== undefined) {
+    return [jurisdiction, identifier]
+  }
+  throw new UsageError(
+    'name one company by its id, or by its name in a register, such as GB:09876543',
+  )
 }
 
 /** @throws UsageError if a text cannot name a key or a source. */

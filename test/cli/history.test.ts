@@ -44,6 +44,8 @@ test('imports lists the imports, newest first', async (t) => {
     list.map(({ version }) => version),
     [4, 3],
   )
+  await importRows(join(folder, 'registry.db'), 'jobs', [{ id: 77, company_id: 77 }])
+  assert.match((await mustRun(folder, ['imports', '--db', db])).out, /; 1 company created$/m)
 })
 
 test('company shows attributes, totals and the latest events', async (t) => {
@@ -114,6 +116,13 @@ test('find finds companies by words of their names, and by their number', async 
   const none = await find('nobody', '--jurisdiction', 'GB')
   const says = 'dossier: no company of GB has the name or number "nobody"; try fewer letters\n'
   assert.deepEqual([none.code, none.err], [1, says])
+  for (const [word, near] of [
+    ['9876543', 'DE:09876543, or GB:09876543'],
+    ['gb:09876543', 'DE:09876543, or GB:09876543'],
+    ['000000007', 'FR:7'],
+  ] as const) {
+    assert.ok((await find(word)).err.endsWith(`"${word}"; did you mean ${near}?\n`), word)
+  }
 })
 
 test('company says since when its attributes hold, and when it was last seen', async (t) => {
@@ -170,6 +179,17 @@ test('company suggests companies for a mistyped name', async (t) => {
     const { code, err } = await runCommand('.', ['company', jurisdiction, identifier, '--db', db])
     assert.equal(code, 1)
     assert.match(err, near)
+  }
+  const one = await runCommand('.', ['company', 'GB:09876543', '--db', db])
+  const two = await runCommand('.', ['company', 'GB', '09876543', '--db', db])
+  assert.deepEqual([one.code, one.out], [0, two.out])
+  for (const word of ['GB:', ':7', 'seven', '0']) {
+    const { code, err } = await runCommand('.', ['company', word, '--db', db])
+    assert.equal(code, 2, word)
+    assert.match(
+      err,
+      /^dossier: name one company by its id, or by its name in a register, such as /,
+    )
   }
 })
 

@@ -190,6 +190,7 @@ test('the command line says what an order lacks', async (t) => {
     [['mask', 'company', '7', ...why], /a company cannot be masked/],
     [['mask', 'employees', '7', ...why, '--text', 'x'], /--text is for a company only/],
     [['erase', 'employees', 'x', ...why], /"x" is no ID/],
+    [['erase', 'company', 'x', ...why], /name one company by its id, or by its name/],
     [
       ['erase', 'employees', 'position=x', ...why],
       /position is not a personal field of employees; choose from /,
@@ -199,7 +200,7 @@ test('the command line says what an order lacks', async (t) => {
     [['erase', 'employees', '1', '--by', 'y'], /--reason is needed/],
     [['erase', 'employees', '1', '--reason', 'y'], /--by is needed/],
     [['erase', 'employees', '1', ...why, '--day', 'today'], /--day is "today"/],
-    [['erase', 'company', ...why], /name one company by ID/],
+    [['erase', 'company', ...why], /name one company by its id/],
     [['lift', 'x', ...why], /takes one NUMBER/],
   ] as const) {
     const run = await runCommand(folder, ['withhold', ...args, '--db', 'registry.db'])

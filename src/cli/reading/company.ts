@@ -1,6 +1,5 @@
 // `dossier company`: shows operators one company as the registry has it.
 
-import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -13,7 +12,7 @@ import { textOf } from '../../store/record-texts.ts'
 import { wholeListing } from '../../store/selection.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import { type Command, print } from '../command.ts'
-import { wholeNumber } from '../option-values.ts'
+import { parseCompany } from '../option-values.ts'
 import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from '../table.ts'
 
@@ -24,19 +23,19 @@ type WireRecord = Readonly<Record<string, unknown>>
 export const company: Command = {
   name: 'company',
   summary: 'show a company as the registry has it',
-  synopsis: ['company JURISDICTION IDENTIFIER [--json]', 'company ID [--json]'],
+  synopsis: ['company COMPANY [--json]'],
   details: `
 Shows the company's id and name, its attributes from each source, the number of records in each
 listing, and its latest ${changeResource.name}. With --json also how many records have which status,
-currency and so on.
+currency and so on. COMPANY is an id, or a name in a register: GB:09876543, or GB 09876543.
 
-  dossier company US 0000320193
+  dossier company US:0000320193
   dossier company 1000000000042 --json`,
   options: { '--json': 'print the company as JSON' },
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input
-    const name = parseName(words)
+    const name = parseCompany(words)
     await using inspector = await openStoreInspector(settings, resources)
     await using reader = await openStoreForShowing(settings)
     const state = await findState(reader, name)
@@ -49,14 +48,6 @@ currency and so on.
     print(input, context, overview, lines(overview))
     return 0
   },
-}
-
-function parseName(words: readonly string[]): CompanyName {
-  const [first, second, ...more] = words
-  if (first !== undefined && second !== undefined && more.length === 0) return [first, second]
-  const id = wholeNumber(first ?? '')
-  if (second === undefined && !Number.isNaN(id)) return id
-  throw new UsageError('name one company by JURISDICTION and IDENTIFIER, or by ID')
 }
 
 async function findState(

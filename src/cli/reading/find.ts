@@ -2,6 +2,7 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
+import { nearNames } from '../../text/near-names.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { wordsOfQuery } from '../../store/name-words.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
@@ -11,6 +12,8 @@ import { oneLine, tableLines } from '../table.ts'
 
 /** How many companies are printed for people. */
 const shownMax = 50
+/** How many are suggested. */
+const nearShownMax = 3
 
 export const find: Command = {
   name: 'find',
@@ -33,7 +36,7 @@ word. A single word is also looked up as a number, in every register or in that 
     const { jurisdiction } = options
     await using reader = await openStoreForShowing(settings)
     const found = await findBoth(reader, words, jurisdiction)
-    if (found.length === 0) throw nothingFound(words, jurisdiction)
+    if (found.length === 0) throw await nothingFound(reader, words, jurisdiction)
     print(input, context, found, lines(found))
     return 0
   },
@@ -73,10 +76,30 @@ async function findNamed(
   return (await reader.findCompanies({ words })).companies
 }
 
-function nothingFound(words: readonly string[], jurisdiction: string | undefined): OperatorError {
+async function nothingFound(
+  reader: StoreReader,
+  words: readonly string[],
+  jurisdiction: string | undefined,
+): Promise<OperatorError> {
   const where = jurisdiction === undefined ? '' : ` of ${jurisdiction}`
-  const said = JSON.stringify(words.join(' '))
-  return new OperatorError(`no company${where} has the name or number ${said}; try fewer letters`)
+  const said = words.join(' ')
+  const near = await findNear(reader, said)
+  const advice = near.length > 0 ? `did you mean ${near.join(', or ')}?` : 'try fewer letters'
+  return new OperatorError(
+    `no company${where} has the name or number ${JSON.stringify(said)}; ${advice}`,
+  )
+}
+
+/** The names in registers, of a few companies at most, that someone has probably meant. */
+async function findNear(reader: StoreReader, said: string): Promise<string[]> {
+  // A name in a register, such as GB:09876543, is one word here.
+  const number = said.slice(said.indexOf(':') + 1)
+  const near = nearNames('', number).map(([, identifier]) => identifier)
+  const identifiers = [...new Set([number, ...near])].filter((one) => one !== '')
+  const { companies = [] } = await reader.findCompanies({ identifiers, jurisdiction: undefined })
+  return companies
+    .slice(0, nearShownMax)
+    .map((one) => oneLine(`${one.jurisdiction}:${one.identifier}`))
 }
 
 function lines(found: readonly FoundCompany[]): string[] {

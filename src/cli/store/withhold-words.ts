@@ -8,7 +8,7 @@ import type { OrderKind, Reason } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { AskedSubject } from '../../store/withholding/withhold.ts'
 import type { CommandContext, Input } from '../command.ts'
-import { wholeNumber } from '../option-values.ts'
+import { parseCompany, wholeNumber } from '../option-values.ts'
 import { formatDay } from '../table.ts'
 
 /**
@@ -18,7 +18,7 @@ import { formatDay } from '../table.ts'
  */
 export function parseSubject(kind: OrderKind, { words, options: { text } }: Input): AskedSubject {
   const [what, ...names] = words
-  if (what === 'company') return parseCompany(kind, names, text)
+  if (what === 'company') return parseCompanyOrder(kind, names, text)
   if (text !== undefined) throw new UsageError('--text is for a company only')
   const known = resources.map(({ name }) => name)
   const resource = resources.find(({ name }) => name === what)
@@ -49,7 +49,7 @@ export function parseSubject(kind: OrderKind, { words, options: { text } }: Inpu
   return { resource: resource.name, field, value }
 }
 
-function parseCompany(
+function parseCompanyOrder(
   kind: OrderKind,
   names: readonly string[],
   text: string | undefined,
@@ -57,11 +57,7 @@ function parseCompany(
   if (kind === 'mask' && text === undefined) {
     throw new UsageError('a company cannot be masked; erase it, or mask a --text or its records')
   }
-  const [first, second, ...more] = names
-  if (first === undefined || more.length > 0) {
-    throw new UsageError('name one company by ID, or by JURISDICTION and IDENTIFIER')
-  }
-  return { company: second === undefined ? parseId(first) : [first, second], text }
+  return { company: parseCompany(names), text }
 }
 
 function parseId(word: string): number {

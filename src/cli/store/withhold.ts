@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { UsageError } from '../../config/settings.ts'
-import { formatCount } from '../../text/format-count.ts'
+import { countOf, formatCount } from '../../text/format-count.ts'
 import { advise } from '../../text/nearest.ts'
 import { resources } from '../../resources/index.ts'
 import {
@@ -34,7 +34,7 @@ export const withhold: Command = {
   synopsis: [
     'withhold {mask|erase} RESOURCE ID --reason TEXT --by NAME [OPTIONS]',
     'withhold {mask|erase} RESOURCE FIELD=VALUE --reason TEXT --by NAME [OPTIONS]',
-    'withhold erase company {ID|JURISDICTION IDENTIFIER} --reason TEXT --by NAME [OPTIONS]',
+    'withhold erase company COMPANY --reason TEXT --by NAME [OPTIONS]',
     'withhold {mask|erase} company … --text WORDS --reason TEXT --by NAME [OPTIONS]',
     'withhold list [--json]',
     'withhold lift NUMBER --reason TEXT --by NAME',
@@ -46,7 +46,8 @@ in every past version and in whatever is imported later. \`mask\` keeps the reco
 fields read [withheld] or null. \`erase\` takes it out of its listing; an erased company is not
 known any more. The words of a person's personal fields read [withheld] in the recorded changes of
 their companies, and in what sources say about them; \`erase\` leaves no such value in a change.
-Of a company, --text takes words out of these alone.
+COMPANY is an id, or a name in a register such as GB:09876543; of a company, --text takes words out
+of these alone.
 
 Personal fields:
 ${fieldLines}
@@ -187,7 +188,7 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
       `  ${listing}`,
       `${formatCount(present)} now`,
       `${formatCount(states)} in all versions`,
-      `of ${formatCount(companies)} ${companies === 1 ? 'company' : 'companies'}`,
+      `of ${countOf(companies, 'company', 'companies')}`,
     ]
   })
   const places = touched.slice(0, shownMax).map(({ listing, companyId, id, isGone, isPresent }) => {
