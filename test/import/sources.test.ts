@@ -322,6 +322,12 @@ describe('a mapping', () => {
     )
   })
 
+  test('knows a member whose name begins with a byte order mark', async (t) => {
+    const { load } = folderWith(t, { 'x.ndjson': '{"\uFEFFid":1,"company_id":7}\n' })
+    const mapping = 'select "\uFEFFid" as id, company_id from source'
+    assert.equal((await load('rights', ['x.ndjson'], { mapping })).counts.inserted, 1)
+  })
+
   test('reads a JSON array of more than 16 MiB on one line', async (t) => {
     const rows = Array.from({ length: 18 }, (_, n) => ({ id: n + 1, x: 'x'.repeat(1 << 20) }))
     const { load } = folderWith(t, { 'x.json': JSON.stringify(rows) })

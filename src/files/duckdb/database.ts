@@ -138,9 +138,10 @@ export interface Column {
 
 /** The columns of a SELECT. */
 export async function columnsOf(database: Database, select: string): Promise<Column[]> {
-  const rows = await rowsOf(database, `describe (${select})`)
-  return rows.map(([name, type]) => ({
-    ...{ name: String(name), isText: type === 'VARCHAR', isBytes: type === 'BLOB' },
+  // The driver takes a byte order mark at the start of a text away.
+  const described = `select '.' || column_name, column_type from (describe (${select}))`
+  return (await rowsOf(database, described)).map(([name, type]) => ({
+    ...{ name: String(name).slice(1), isText: type === 'VARCHAR', isBytes: type === 'BLOB' },
   }))
 }
 
