@@ -44,8 +44,11 @@ export function parseHeader(
     )
   }
   refuseText(name, record, text.slice(0, record.end))
-  const columns = record.cells.map((cell) => cell.trim())
-  diagnoseHeader(name, text, columns.length, { candidates, skipped })
+  const cells = record.cells.map((cell) => cell.trim())
+  diagnoseHeader(name, text, cells.length, { candidates, skipped })
+  // A delimiter at the end of each line makes an empty cell too many.
+  const columns =
+    cells.length > 1 && cells.indexOf('') === cells.length - 1 ? cells.slice(0, -1) : cells
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
   return { header: { columns, delimiter }, record }

@@ -194,6 +194,9 @@ describe('CSV is read', () => {
     'with a delimiter at the end of lines': [
       'id,company_id,name\n1,7,one,\n2,7,two,\n3,7,three,\n',
     ],
+    'with a delimiter at the end of all lines': [
+      'id;company_id;name;\n1;7;one;\n2;7;"two";\n3;7;three;\n',
+    ],
     'after a title': [
       'All rights\n\nid,company_id,name\n1,7,one\n2,7,two\n3,7,three',
       { skippedLines: 2 },
