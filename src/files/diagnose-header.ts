@@ -7,7 +7,7 @@ const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
 const sampleLength = 64 << 10
 
 /**
- * Refuses a wrong delimiter, and lines before the header.
+ * Refuses Excel's `sep=;`, a wrong delimiter, and other lines before the header.
  *
  * @param text the start of the file.
  * @param header the number of columns that the first line has, with this delimiter.
@@ -23,6 +23,10 @@ export function diagnoseHeader(
   const sample = text.slice(0, sampleLength)
   const [first = ''] = text.split(/[\r\n]/, 1)
   const shown = JSON.stringify(first.slice(0, 60))
+  if (/^"?sep=.?"?$/.test(first)) {
+    const advice = `say --skip-lines ${skipped + 1}`
+    throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
+  }
   refuseDelimiter(name, sample, header, shown)
   for (const delimiter of candidates) {
     refuseTitle(name, cellsOf(sample, delimiter), { header, shown, skipped })
@@ -46,7 +50,7 @@ function escaped(control: string): string {
 
 /**
  * Refuses lines before the header: they have at most half of the cells that all lines after them
- * have, or end with a blank line, or are Excel's `sep=;`.
+ * have, or end with a blank line.
  */
 function refuseTitle(
   name: string,
@@ -56,7 +60,7 @@ function refuseTitle(
   const columns = counts.at(-1) ?? 0
   const at = counts.findLastIndex((count) => count !== columns && count !== 0) + 1
   const start = counts.findIndex((count, index) => index >= at && count !== 0)
-  const isApart = start > at || header * 2 <= columns || shown.startsWith('"sep=')
+  const isApart = start > at || header * 2 <= columns
   if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
   const cells = header === 1 ? '1 cell' : `${header} cells`
   throw new OperatorError(
