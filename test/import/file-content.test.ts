@@ -238,7 +238,12 @@ test('a mapping gets the cells that are read without one, whatever quotes and bl
   ]
   const read = ['\uFEFFone', 'two', 'th"ree', '4, four', 'five\n5', 'si"x"', '\uFEFF"seven"']
   const header = 'name,id,company_id\n'
-  const files = { 'a.csv': `${header}${rows.join('\n')}`, 'b.csv': 'a1b\none12\n"1"1"3"\n' }
+  const long = `a,b,c\n\uFEFFlong,4,${'x'.repeat(9 << 20)}\n`
+  const files = {
+    'a.csv': `${header}${rows.join('\n')}`,
+    'b.csv': 'a1b\none12\n"1"1"3"\n',
+    'c.csv': long,
+  }
   for (const mapping of [undefined, 'select name, id, company_id from source']) {
     const { load, records } = folderWith(t, files)
     assert.deepEqual((await load('rights', ['a.csv'], { mapping })).problems, [])
@@ -247,7 +252,8 @@ test('a mapping gets the cells that are read without one, whatever quotes and bl
   const { load, records } = folderWith(t, files)
   const mapping = 'select a as name, b as id, 7 as company_id from source'
   await load('rights', ['b.csv'], { mapping, file: { delimiter: '1' } })
-  assert.deepEqual(names(records('rights')), ['one', '1'])
+  await load('rights', ['c.csv'], { mapping })
+  assert.deepEqual(names(records('rights')), ['one', '1', '\uFEFFlong'])
 })
 
 const misfits = `id,company_id,name
