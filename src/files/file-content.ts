@@ -268,8 +268,16 @@ function explain(file: SourceFile, compression: Compression, error: unknown): un
       `${file.name} ends too early: the ${compression} file is truncated; download it again`,
     )
   }
+  if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
+    return new OperatorError(
+      `${file.name} takes more memory to decompress than an import has; decompress it first: ` +
+        `zstd -d --long=31 ${file.name}`,
+    )
+  }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
-    return new OperatorError(`${file.name} is not a valid ${compression} file: ${error.message}`)
+    return new OperatorError(
+      `${file.name} is not a valid ${compression} file: ${error.message}; download it again`,
+    )
   }
   return new OperatorError(`${file.name} cannot be read: ${error.message}`)
 }

@@ -52,6 +52,11 @@ const table = 'id;company_id;name\n1;7;one\n2;7;two\n'
 /** Files that are something else, and what is said of them. */
 const refused: Readonly<Record<string, RefusedFile>> = {
   'no.csv.gz': [Buffer.from([1, 2, 3]), /no\.csv\.gz.*not a valid gzip file/],
+  'far.csv.zst': [
+    // A frame with a window of 2 GiB.
+    Buffer.from('28b52ffd00a8010000', 'hex'),
+    /far\.csv\.zst takes more memory .*; decompress it first: zstd -d --long=31 .*far\.csv\.zst$/,
+  ],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /open\.csv: line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
   'unnamed.csv': [
