@@ -8,6 +8,7 @@ import type { RejectedRow } from '../../src/import/import-files.ts'
 import type { FileOptions } from '../../src/files/source-file.ts'
 import { folderWith, refuseFile, type RefusedFile } from '../support/import-folder.ts'
 import { makeZip } from '../support/make-zip.ts'
+import { readSaid } from '../support/said.ts'
 
 const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
 const names = (records: readonly unknown[]) =>
@@ -331,5 +332,16 @@ test('texts that mean null are null, and all texts are trimmed, also in a mappin
       ['four', null, []],
       [null, 'x', ['a']],
     ],
+  )
+})
+
+test('texts within the attributes of a company are trimmed or null, too', async (t) => {
+  const said = '{"city":" Bonn ","zip":"n/a","lines":[{"a":" x"},"n/a"]}'
+  const row = `{"jurisdiction":"DE","identifier":"1","address":${said}}`
+  const { db, load } = folderWith(t, { 'a.ndjson': `${row}\n` })
+  await load('companies', ['a.ndjson'], { texts: { nulls: ['n/a'], isTrimmed: true } })
+  assert.equal(
+    (await readSaid(db))[0]?.attributes,
+    '{"address":{"city":"Bonn","zip":null,"lines":[{"a":"x"},null]}}',
   )
 })

@@ -4,6 +4,7 @@ import { checkDay } from './check-company.ts'
 import type { CheckRow } from './check-record.ts'
 import { refusedDay } from '../guard-rails.ts'
 import type { ImportRequest } from '../import-files.ts'
+import { isObject } from '../../files/parse-row.ts'
 import {
   type Fault,
   type Problem,
@@ -44,14 +45,16 @@ function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => Sour
   const empty = new Set(nulls)
   function prepared(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(prepared)
+    if (isObject(value)) return preparedMembers(value)
     if (typeof value !== 'string') return value
     const text = isTrimmed ? value.trim() : value
     return empty.has(text) ? null : text
   }
-  return (row) => {
+  function preparedMembers(row: SourceRow): SourceRow {
     const entries = Object.entries(row)
     return Object.fromEntries(entries.map(([name, value]) => [name, prepared(value)]))
   }
+  return preparedMembers
 }
 
 /** A row at its place; `file` is the index of its file. */
