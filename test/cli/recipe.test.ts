@@ -77,6 +77,15 @@ describe('the recipe of a source', () => {
     assert.deepEqual([Number(row?.['is_snapshot']), row?.['as_of']], [1, '2025-11-30T00:00:00Z'])
   })
 
+  test('update opens the store with the list of what is withheld that it was given', async (t) => {
+    const { load } = begin(t)
+    const list = '--withheld own-list.ndjson'
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31 ${list}`)
+    await load(`withhold erase company 1000000000001 --reason law --by me --yes ${list}`)
+    const out = await load(`update nse nse-2025-11.csv --as-of 2025-11-30 ${list}`)
+    assert.match(out, /withheld +1\n/)
+  })
+
   test('options given override the recipe, and become it', async (t) => {
     const { load, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --null x --null y`)

@@ -137,8 +137,9 @@ async function updateBy(
     ...recipeWords(recipe, names),
     ...given.map(([, word]) => word),
   ]
-  const { db } = input.settings
-  const args = [...words.slice(1), `--db=${db}`]
+  const { db, withheld } = input.settings
+  const list = withheld === undefined ? [] : [`--withheld=${withheld}`]
+  const args = [...words.slice(1), `--db=${db}`, ...list]
   const isJson = input.flags.has('json')
   if (!isJson) context.stdout.writeLines(commandText(words))
   const parsed = parseInput(importCommand, args, context.environment)
