@@ -142,6 +142,9 @@ function reportUsageErrors(
 }
 
 function unknownCommand(name: string): string {
+  if (name.startsWith('-')) {
+    return `${withoutPasswords(name)} comes after the command: dossier COMMAND [OPTIONS]`
+  }
   const advice = advise(name, commandNames, 'see: dossier --help')
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }

@@ -81,10 +81,9 @@ applies a change within a second.
 type Change = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>
 
 const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>> = {
-  async create(store, { words, options }, context) {
-    const name = options['name'] ?? words[0]
-    if (name === undefined) throw new UsageError('name the key: --name NAME')
-    checkName('name', name)
+  async create(store, input, context) {
+    const { options } = input
+    const name = checkName('name', nameIn(input, 'create --name NAME'))
     const scopes = parseScopes(options['scopes'])
     const now = context.now()
     const expires = options['expires']
@@ -96,9 +95,9 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     return 0
   },
 
-  async rotate(store, { words, options }, context) {
-    const name = words[0] ?? options['name']
-    if (name === undefined) throw new UsageError('name the key to rotate: keys rotate NAME')
+  async rotate(store, input, context) {
+    const { options } = input
+    const name = nameIn(input, 'rotate NAME')
     for (const option of ['scopes', 'rate']) {
       if (options[option] === undefined) continue
       throw new UsageError(
@@ -121,9 +120,8 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     return 0
   },
 
-  async revoke(store, { words, options }, context) {
-    const name = words[0] ?? options['name']
-    if (name === undefined) throw new UsageError('name the key to revoke: keys revoke NAME')
+  async revoke(store, input, context) {
+    const name = nameIn(input, 'revoke NAME')
     if (!(await store.revokeKey(name, context.now(), lockWait(context)))) {
       throw await noSuchKey(store, name)
     }
@@ -132,8 +130,20 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
   },
 }
 
+/** The name of a key: the option, or the only word. @param usage of the action. */
+function nameIn({ words, options }: Input, usage: string): string {
+  const given = [...words, options['name'] ?? []].flat()
+  const [action] = usage.split(' ')
+  const [name, ...more] = given
+  if (name === undefined) throw new UsageError(`name the key to ${action}: keys ${usage}`)
+  if (more.length === 0) return name
+  throw new UsageError(`keys ${action} takes one name, but got ${given.join(' ')}`)
+}
+
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { stderr, now } = context
+  const { words } = input
+  if (words.length > 0) throw new UsageError(`keys list takes no ${words.join(' ')}`)
   await using store = await openStoreInspector(input.settings, resources)
   const records = await store.listKeys()
   const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)

@@ -56,7 +56,7 @@ export function parseCompany(words: readonly string[]): CompanyName {
     return [jurisdiction, identifier]
   }
   throw new UsageError(
-    'name one company by its id, or by its name in a register, such as GB:09876543',
+    'name one company by its id, or by its name in a register (GB:09876543); see: dossier find',
   )
 }
 

@@ -190,7 +190,8 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
     [[copies, '--version', 'x'], 2, /--version is "x"; it takes a number/],
     [[copies, '--version', '99'], 1, /version 99 cannot be exported; name one from 1 to 6/],
     [[other], 1, /other has other files \(notes.txt\); name a folder of its own/],
-    [[full], 1, /file cannot be written \(EEXIST: [^\n]*\); make room, or name another folder/],
+    [[full], 1, /file is a file; name a folder$/m],
+    [[join(full, 'in')], 1, /in cannot be written \(ENOTDIR: [^\n]*\); make room, or name another/],
   ] as const) {
     const result = await run(...args)
     assert.equal(result.code, code, result.err)

@@ -188,7 +188,7 @@ test('company suggests companies for a mistyped name', async (t) => {
     assert.equal(code, 2, word)
     assert.match(
       err,
-      /^dossier: name one company by its id, or by its name in a register, such as /,
+      /^dossier: name one company by its id, or by its name in a register \(GB:.*: dossier find$/m,
     )
   }
 })

@@ -81,6 +81,7 @@ describe('keys', { concurrency: 2 }, () => {
     ],
     [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key keeps/],
     [['revoke'], 2, /name the key to revoke/],
+    [['revoke', 'taken', 'gone'], 2, /keys revoke takes one name, but got taken gone/],
     [['revoke', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
     [['revoke', 'gone'], 1, /no valid key is named gone; see: dossier keys list/],
   ]

@@ -19,6 +19,10 @@ export function parseTarget(word: string | undefined): ImportTarget {
   if (target !== undefined) return target
   const names = targets.map(({ name }) => name)
   if (word === undefined) throw new UsageError(`name what to import: ${names.join(', ')}`)
+  if (/[./*]/.test(word)) {
+    const advice = `dossier import ${targets[0]?.name} ${word}`
+    throw new UsageError(`say what is in ${word} before its name, such as: ${advice}`)
+  }
   throw new UsageError(`${word} cannot be imported; ${advise(word, names)}`)
 }
 

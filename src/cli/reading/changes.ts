@@ -46,6 +46,7 @@ id, or a name in a register such as GB:09876543.
     '--resource NAME': 'only those of this listing, or of companies',
   },
   settings: ['db', 'withheld'],
+  takesWords: false,
   async run({ options, settings }, { stdout, stderr, signal }) {
     if (options['since'] === undefined) throw new UsageError('name a version with --since')
     await using reader = await openStoreForShowing(settings)

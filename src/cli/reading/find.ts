@@ -32,7 +32,9 @@ word. A single word is also looked up as a number, in every register or in that 
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, options, settings } = input
-    if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
+    if (words.join('').trim() === '') {
+      throw new UsageError('find takes words of a name, or a number')
+    }
     const { jurisdiction } = options
     await using reader = await openStoreForShowing(settings)
     const found = await findBoth(reader, words, jurisdiction)

@@ -73,6 +73,12 @@ function parseWords(words: readonly string[]) {
       `name one company and one listing, such as: GB:09876543 ${resources[0]?.name}`,
     )
   }
+  const isListing = (word: string) => resources.some((one) => one.name === word)
+  const [first = ''] = names
+  if (!isListing(name) && isListing(first)) {
+    const right = [...names.slice(1), first].join(' ')
+    throw new UsageError(`name the company before the listing: ${right}`)
+  }
   const resource = resources.find((one) => one.name === name)
   if (resource === undefined) {
     const known = resources.map((one) => one.name)

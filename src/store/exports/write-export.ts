@@ -96,6 +96,7 @@ function prepareFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
+    if (existsSync(folder)) throw new OperatorError(`${folder} is a file; name a folder`)
     throw explained(error, folder)
   }
   for (const name of readdirSync(folder)) {
