@@ -135,20 +135,22 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
     return
   }
   if (file.options.records === undefined && isOneObject(file, lines)) {
-    throw oneObject(file.name, arraysIn(start))
+    const isLine = isNdjson && lines.slice(1).join('').trim() === ''
+    throw oneObject(file.name, arraysIn(start), isLine)
   }
 }
 
 /** Whether a text that begins with a brace is one object on several lines, rather than NDJSON. */
 function isOneObject(
-  { name, format }: SourceFile,
+  { name, format, options }: SourceFile,
   [first = '', ...others]: readonly string[],
 ): boolean {
   if (/\.geojson\b/i.test(name) && /^\{\s*"type"\s*:\s*"FeatureCollection"/.test(first)) return true
   const next = others.find((line) => line.trim() !== '')
   // A line that is longer than what has been read is a row, where a line is one.
   if (next === undefined) {
-    return !isRow(first, format) && arraysIn(Buffer.from(first)).length > 0
+    const isKnownRow = options.format === 'ndjson' || isRow(first, format)
+    return !isKnownRow && arraysIn(Buffer.from(first)).length > 0
   }
   if (next.trimStart().startsWith('{')) return false
   try {
@@ -175,7 +177,7 @@ function isRow(line: string, format: SourceFile['format']): boolean {
 
 const rowColumns: ReadonlySet<string> = new Set([...companyColumns, 'jurisdiction', 'identifier'])
 
-function oneObject(name: string, paths: readonly string[]): OperatorError {
+function oneObject(name: string, paths: readonly string[], isLine: boolean): OperatorError {
   if (paths.length === 0) {
     return new OperatorError(
       `${name} is JSON on several lines, neither an array nor an object a line; rewrite it: ` +
@@ -183,7 +185,8 @@ function oneObject(name: string, paths: readonly string[]): OperatorError {
     )
   }
   const options = paths.map((path) => `--records ${path}`).join(' or ')
+  const other = isLine ? '; if it is a row itself: --format ndjson' : ''
   return new OperatorError(
-    `${name} is one JSON object; say which array in it has the rows: ${options}`,
+    `${name} is one JSON object; say which array in it has the rows: ${options}${other}`,
   )
 }

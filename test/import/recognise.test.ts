@@ -117,6 +117,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     /is one JSON object; say which array in it .*: --records features or --records data\.items$/,
   ],
   'pretty.ndjson': [pretty, /is one JSON object; .*--records features/],
+  'row.ndjson': [
+    '{"no":1,"names":["one"]}\n',
+    /is one JSON object; .*: --records names; if it is a row itself: --format ndjson$/,
+  ],
   'map.geojson': [JSON.stringify(object), /is one JSON object; .*--records features/],
   'long.json': [
     `{"data":{"items":[${Array(20_000).fill('{"id":1}').join()}]}}`,
@@ -157,6 +161,13 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'unmarked.csv': [csv, /has no byte order mark; say which order/, { encoding: 'utf-16' }],
 }
+
+test('a line that may be a row or an object with rows is what --format says', async (t) => {
+  const { load } = folderWith(t, { 'a.ndjson': '{"no":1,"names":["one"]}\n' })
+  const mapping = "select no as id, 7 as company_id, names->>'$[0]' as name from source"
+  const { counts } = await load('rights', ['a.ndjson'], { mapping, file: { format: 'ndjson' } })
+  assert.equal(counts.inserted, 1)
+})
 
 describe('a file that is something else is refused, with what to do (G10, G13)', () => {
   for (const [name, file] of Object.entries(refused)) {
