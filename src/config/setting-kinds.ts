@@ -1,5 +1,6 @@
 // The kinds of values that settings have: how their texts are checked and parsed.
 
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseRate, type Rate, rateForm } from './rate.ts'
 import { hasStrayPassword, withoutPasswords } from '../text/redact.ts'
@@ -114,6 +115,22 @@ export function notEmpty(value: string): Kind<string> {
     value,
     fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
     parse: String,
+  }
+}
+
+/** A folder, which need not exist yet. */
+export const folder: Kind<string> = {
+  value: 'DIR',
+  fault: (text) => (isNoFolder(text) ? 'must be a folder' : notEmpty('DIR').fault(text)),
+  parse: String,
+}
+
+function isNoFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
+  } catch {
+    // Whatever is wrong with the path is told where it is used.
+    return false
   }
 }
 

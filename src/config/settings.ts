@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os'
 import {
   file,
+  folder,
   integer,
   integerOr,
   type Kind,
@@ -129,7 +130,7 @@ export const settings = {
     meaning: 'seconds between writes of these counts; a crash may lose that much',
   },
   exports: {
-    ...option('exports', 'none', orNone(notEmpty('DIR'))),
+    ...option('exports', 'none', orNone(folder)),
     meaning: 'the folder of complete copies to offer, which dossier export writes; none for none',
   },
   explorer: {

@@ -2,7 +2,7 @@
 // what is erased (contract 12.6, 13).
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { writePoint } from '../../src/http/requests/cursors.ts'
@@ -92,20 +92,29 @@ test('a withholding after a restored backup withdraws the copies of the lost his
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
 })
 
+const maskPerson = ['withhold', 'mask', 'employees', 'identifier=770412345678'].concat(
+  '--reason=r --by=b --yes'.split(' '),
+)
+
+test('a withholding whose copies cannot be withdrawn is told all the same', async (t) => {
+  const { url, copies } = await makeCopied(t)
+  mkdirSync(join(copies, '9/manifest.json'), { recursive: true })
+  const file = join(copies, 'file')
+  writeFileSync(file, '')
+  const refused = await runCommand(copies, [...maskPerson, '--db', url, '--exports', file])
+  assert.equal(refused.code, 2)
+  assert.match(refused.err, /^dossier: --exports is ".*file"; it must be a folder$/m)
+  const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
+  assert.equal(run.code, 1)
+  assert.match(run.err, /^Masked as order 1, in version \d\. /m)
+  assert.match(run.err, /^Complete copies, if there are any, still have it: /m)
+  assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
+})
+
 test('the command withdraws copies in the folder that it is given', async (t) => {
   const { url, copies, get, copy } = await makeCopied(t)
   await copy()
-  const order = [
-    'mask',
-    'employees',
-    'identifier=770412345678',
-    '--reason',
-    'r',
-    '--by',
-    'b',
-    '--yes',
-  ]
-  const run = await mustRun(copies, ['withhold', ...order, '--db', url, '--exports', copies])
+  const run = await mustRun(copies, [...maskPerson, '--db', url, '--exports', copies])
   assert.match(run.out, /Withdrew the copies of the versions 1/)
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
   // The copy of a former version has it withheld.

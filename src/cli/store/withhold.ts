@@ -165,12 +165,28 @@ async function carryOut(
   }
   const report = await run(isDryRun)
   end()
-  const exports = isDryRun ? [] : await withdrawExports(store, settings)
-  const lines = [...reportLines(done, report), ...exportLines(exports)]
+  const reported = reportLines(done, report)
+  const exports = isDryRun ? [] : await withdrawReporting(store, settings, reported, context)
+  const lines = [...reported, ...exportLines(exports)]
   print(input, context, { ...report, exports }, lines)
   const isIn = report.version !== undefined && settings.exports === undefined
   if (isIn) context.stderr.writeLines(copiesKeepIt)
   return 0
+}
+
+/** Withdraws copies; if that fails, it is told that what came before was done. */
+async function withdrawReporting(
+  store: StoreWriter,
+  settings: Input['settings'],
+  reported: readonly string[],
+  { stderr }: CommandContext,
+): Promise<readonly number[]> {
+  try {
+    return await withdrawExports(store, settings)
+  } catch (error) {
+    stderr.writeLines(...reported, copiesKeepIt)
+    throw error
+  }
 }
 
 const doneWords = { mask: 'Masked', erase: 'Erased' } as const
