@@ -116,7 +116,9 @@ export function testFinding(): void {
   test('Back leads to what was found, and a Ctrl-click leaves it in sight', async (t) => {
     const page = await visitDemo(t, '/')
     await page.getByRole('searchbox').fill('ploverhollow')
-    const found = page.getByRole('link', { name: /Ploverhollow Software Ltd/ })
+    // Beside it, the company is among those that were opened before.
+    const results = page.locator('.results')
+    const found = results.getByRole('link', { name: /Ploverhollow Software Ltd/ })
     const opened = page.context().waitForEvent('page')
     await found.click({ modifiers: ['Control'] })
     await (await opened).close()
