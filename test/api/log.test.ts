@@ -31,11 +31,16 @@ const longPath = `/api/v1/${'x'.repeat(2_000)}`
 const dropped = /^dossier_log_lines_dropped_total/
 
 /** Starts a server with a shell redirection of its standard output. */
-async function startWith(t: TestContext, redirection: string, options: readonly string[] = []) {
+async function startWith(
+  t: TestContext,
+  redirection: string,
+  options: readonly string[] = [],
+  format = 'json',
+) {
   const port = await freePort()
   const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
   const db = ['serve', '--db', storeAt(store.db), '--port', String(port)]
-  const args = [...db, '--log-format', 'json', '--usage-db', 'none', ...options]
+  const args = [...db, '--log-format', format, '--usage-db', 'none', ...options]
   return { port, ...startDossier(t, store.folder, args, { via }) }
 }
 
@@ -149,7 +154,7 @@ for (const format of ['json', 'text']) {
   test(`a log in a file loses no line at a stop, as ${format}`, async (t) => {
     const file = join(store.folder, `log.${format}`)
     const to = `>> '${file}'`
-    const { port, child, ended } = await startWith(t, to, ['--log-format', format])
+    const { port, child, ended } = await startWith(t, to, [], format)
     await untilReady(port)
     await askMany(port, 50)
     child.kill('SIGTERM')
