@@ -221,14 +221,13 @@ async function judge(
   session: ImportSession,
   { request, columns, earlier }: Course,
   change: Change,
-  { repeated, companiesNamed }: Merged,
+  { companiesNamed }: Merged,
 ): Promise<void> {
   const { source, permissions = {} } = request
   try {
     const isAccepted = permissions.accepted === true
     if (!isAccepted && earlier !== undefined) {
-      const judged = { ...request, ...change, earlier, repeated }
-      await judgeChange(session, { ...judged, columns: columns.names() })
+      await judgeChange(session, { ...request, ...change, earlier, columns: columns.names() })
     }
     const told = warningsOf({ ...change, source }, { companiesNamed, isAccepted })
     for (const warning of told) warn(request, warning)

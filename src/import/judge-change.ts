@@ -8,8 +8,6 @@ import type { Change, ImportRequest } from './import-files.ts'
 /** What is judged. */
 interface JudgedChange extends Change, Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
   readonly earlier: Earlier
-  /** The rows that repeat others. */
-  readonly repeated: number
   /** The columns that have a value in the files. */
   readonly columns: readonly string[]
 }
@@ -29,10 +27,10 @@ export async function judgeChange(session: ImportSession, change: JudgedChange):
   const isOfCompanies = target.resource === undefined
   const isNext = isOfCompanies && !isSnapshot && earlier.imports.length > 0
   const { inserted, updated, unchanged } = counts
-  const known = updated + unchanged - change.repeated
-  const areNew = inserted > few && known < (inserted + known) * knownShareMin
-  if (isNext && difference.known > few && areNew) {
-    throw strangers(change, known, await session.findAlike())
+  if (isNext && difference.known > few && inserted > few) {
+    const known = updated + unchanged - session.countRepeated()
+    const areNew = known < (inserted + known) * knownShareMin
+    if (areNew) throw strangers(change, known, await session.findAlike())
   }
   if (!isOfCompanies) refuseOtherIdentity(change)
   refuseLargeChange(change)

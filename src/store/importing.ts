@@ -242,8 +242,6 @@ export interface MergeCounts {
 /** What a merge has changed. */
 export interface Merged {
   readonly counts: MergeCounts
-  /** The rows that repeat others, and count as unchanged. */
-  readonly repeated: number
   /** Undefined if the plan does not say how to compare. */
   readonly difference: ImportDifference | undefined
   /** Companies that records name; undefined unless the import creates many of them. */
@@ -287,6 +285,8 @@ export interface ImportSession {
   prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
   /** After `prepare`: how many records the source had before. */
   countHeld(): Promise<number>
+  /** After `prepare`: the rows that repeat others, and count as unchanged. */
+  countRepeated(): number
   /** After `prepare`: a new company that the source has under almost the same name. */
   findAlike(): Promise<AlikeNames | undefined>
   /** Commits the import as the registry's next version, and returns that. */

@@ -126,7 +126,7 @@ async function remove(
         ? countOf(removed, 'company', 'companies')
         : `${countOf(removed, 'record')} of ${of}`
     context.stdout.writeLines(
-      `Removed ${what} as version ${version}; ` + `to bring them back: dossier revert ${version}`,
+      `Removed ${what} as version ${version}; to bring them back: dossier revert ${version}`,
     )
   }
   return 0

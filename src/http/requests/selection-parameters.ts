@@ -56,8 +56,8 @@ export function parseSelection(
   known: readonly string[],
 ): SelectionParameters {
   const check = nameCheckOf(resource, known)
-  const lists = filterFields(resource)
-  return selectionOf(resource, collect(given, { check, ignored: known, lists }))
+  const takesList = (name: string) => filterFields(resource).includes(name)
+  return selectionOf(resource, collect(given, { check, ignored: known, takesList }))
 }
 
 /**
@@ -75,12 +75,12 @@ interface Collected {
   readonly check: NameCheck
   /** Parameters of others, which are ignored here. */
   readonly ignored?: readonly string[]
-  /** Parameters that take several values: a list in a body. */
-  readonly lists?: readonly string[]
+  /** Whether a parameter takes several values: a list in a body. */
+  readonly takesList?: (name: string) => boolean
 }
 
 /** What a query and a body give, by names. */
-function collect({ query, body }: Given, { check, ignored = [], lists = [] }: Collected): Words {
+function collect({ query, body }: Given, { check, ignored = [], takesList }: Collected): Words {
   const given = new Map<string, readonly string[]>()
   for (const [name, value] of Object.entries(query)) {
     if (ignored.includes(name)) continue
@@ -91,7 +91,7 @@ function collect({ query, body }: Given, { check, ignored = [], lists = [] }: Co
   for (const [name, value] of bodyValues(body ?? {})) {
     if (ignored.includes(name)) continue
     check(name, 'body member')
-    if (Array.isArray(value) && !lists.includes(name)) throw invalid(name, value, takesOne)
+    if (Array.isArray(value) && takesList?.(name) !== true) throw invalid(name, value, takesOne)
     // A bound has two forms in a body.
     if (inBody.has(name)) throw badRequest(`${name} is given more than once; ${takesOne}`)
     inBody.add(name)

@@ -4,6 +4,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
 import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
 import { type RegistryDatabase, optionalText, type Row, type Value } from '../sql/database.ts'
+import { isRemoval } from '../sql/import-log.ts'
 
 /** Every source of every target, those whose records are gone included, by name. */
 export async function listSources(
@@ -34,10 +35,9 @@ export async function listSources(
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }
 
-// The removal of a source has no files, and is no import.
 const importsInForce = `
   select resource, source_id, version, committed_at, as_of from imports
-  where reverts is null and reverted_by is null and files <> '[]' order by version`
+  where reverts is null and reverted_by is null and not ${isRemoval} order by version`
 
 function of(row: Row): SourceImport {
   const asOf = row['as_of']

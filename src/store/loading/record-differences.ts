@@ -30,18 +30,16 @@ export async function stageDifferences(
   recording: Recording,
   recordingSource: number,
 ): Promise<number> {
-  const { staging, db, tables, plan, source } = context
-  const earlier = {
-    recorded: { tables, shape: shapeOf(recording.resource), source: recordingSource },
-    inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
-    refusedIds: refusedIdsOf(context),
-  }
+  const { staging, tables, plan } = context
+  const changes = { tables, shape: shapeOf(recording.resource), source: recordingSource }
+  const isOfCompanies = plan.target.resource === undefined
+  const earlier = isOfCompanies ? undefined : await readEarlierRecords(context, changes)
   let recorded = 0
   for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {
     const ids = batch.map(([company]) => Number(company))
     const companies = await companiesOf(context, ids)
     const differences =
-      plan.target.resource === undefined
+      earlier === undefined
         ? await companyDifferences(context, companies)
         : await listingDifferences(context, companies, earlier)
     for (const difference of differences) {
@@ -157,6 +155,15 @@ interface EarlierRecords {
   readonly inForce: ReadonlyMap<number, boolean>
   /** The ids of refused rows, which a snapshot does not lack. */
   readonly refusedIds: ReadonlySet<number>
+}
+
+async function readEarlierRecords(
+  context: ImportContext,
+  recorded: SourceRecords,
+): Promise<EarlierRecords> {
+  const { db, source, plan } = context
+  const inForce = await readVersionsInForce(db, { source, target: plan.target.name })
+  return { recorded, inForce, refusedIds: refusedIdsOf(context) }
 }
 
 /** A listing's records before and after, for companies in which the source had records before. */

@@ -59,6 +59,7 @@ export async function beginImport(
       return mergeStaged(context, onProblem)
     },
     countHeld: () => countLogged(prepared()),
+    countRepeated: () => countRepeated(staging),
     findAlike: () => findAlike(prepared()),
     async commit(committed) {
       const { parts, version } = prepared()
@@ -136,7 +137,6 @@ async function mergeStaged(
       recorded: recorded?.rows ?? 0,
       ...context.held,
     },
-    repeated: countRepeated(staging),
     difference,
     companiesNamed: await countNamed(context, companiesCreated),
   }

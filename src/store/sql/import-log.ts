@@ -160,6 +160,9 @@ export async function readVersions(db: Database): Promise<LoggedVersion[]> {
   }))
 }
 
+/** Whether a version has removed all that a source had of a target: it has no files. */
+export const isRemoval = `(files = '[]' and reverts is null)`
+
 /** The imports of a target from a source that are in force, and how the last one was done. */
 export async function readEarlier(
   db: Queries,
@@ -169,16 +172,16 @@ export async function readEarlier(
     from imports where source_id = $source and resource = $target
       and reverts is null and reverted_by is null`
   const all = await db.rows(
-    `select version, as_of, is_snapshot, files, attributes ${inForce} order by version`,
+    `select version, as_of, is_snapshot, files, attributes, ${isRemoval} as is_removal
+     ${inForce} order by version`,
     of,
   )
   const [last] = await db.rows(
-    `select recipe, difference ${inForce} and files <> '[]' order by version desc limit 1`,
+    `select recipe, difference ${inForce} and not ${isRemoval} order by version desc limit 1`,
     of,
   )
-  // The removal of a source has no files.
-  const isRemoval = (row: Row) => row['files'] === '[]'
-  const imports = all.filter((row) => !isRemoval(row))
+  const hasRemoved = (row: Row) => Boolean(row['is_removal'])
+  const imports = all.filter((row) => !hasRemoved(row))
   const names = imports.flatMap((row) => JSON.parse(String(row['attributes'])) as string[])
   return {
     imports: imports.map((row) => ({
@@ -190,7 +193,7 @@ export async function readEarlier(
     recipe: parsed(last?.['recipe']) as Recipe | undefined,
     attributes: names,
     difference: parsed(last?.['difference']) as LoggedDifference | undefined,
-    removedIn: Number(all.findLast(isRemoval)?.['version'] ?? 0),
+    removedIn: Number(all.findLast(hasRemoved)?.['version'] ?? 0),
   }
 }
 
@@ -200,7 +203,7 @@ export async function readVersionsInForce(
   of: { readonly source: number; readonly target: string },
 ): Promise<ReadonlyMap<number, boolean>> {
   const rows = await db.rows(
-    `select version, files = '[]' and reverts is null as is_removal from imports
+    `select version, ${isRemoval} as is_removal from imports
      where source_id = $source and resource = $target and reverted_by is null`,
     of,
   )
