@@ -129,7 +129,7 @@ function isNoFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
   } catch {
-    // Whatever is wrong with the path is told where it is used.
+    // Whatever is wrong with the path is reported where it is used.
     return false
   }
 }

@@ -133,7 +133,7 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
   }
 }
 
-/** Throws what a request is told that was not answered, or not to its end. */
+/** Throws the failure of a request that was not answered, or not to its end. */
 function notReached(error: unknown, signal: AbortSignal | undefined): never {
   signal?.throwIfAborted()
   throw new Failure('offline', error instanceof Error ? error.message : texts.offline)

@@ -174,7 +174,7 @@ async function carryOut(
   return 0
 }
 
-/** Withdraws copies; if that fails, it is told that what came before was done. */
+/** Withdraws copies; if that fails, the report of what was done before comes all the same. */
 async function withdrawReporting(
   store: StoreWriter,
   settings: Input['settings'],
