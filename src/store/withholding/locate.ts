@@ -1,13 +1,77 @@
-// Where orders of another registry find what they withhold in this one, which has assigned other
-// ids: by hashes of natural keys and of the names of companies, as the gate of imports does.
+// What orders mean in a registry: those of an operator, by names and values; and those of another
+// registry, which has assigned other ids, by hashes of natural keys and of the names of companies,
+// as the gate of imports does.
 
-import type { RegistryDatabase } from '../sql/database.ts'
+import type { CompanyName, IdentifyingName } from '../inspecting.ts'
+import type { CompanyRow } from '../listing/tables.ts'
+import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
+import { type Located, namesOf, type Wanted } from './apply.ts'
 import { hashStoredKey } from './hide-keys.ts'
-import type { Hasher, Order } from './list.ts'
-import type { Located } from './apply.ts'
+import {
+  foundBy,
+  type Hasher,
+  type List,
+  type Order,
+  type PhraseHash,
+  type ValueSubject,
+} from './list.ts'
+import { phrasesOf } from './phrases.ts'
+import type { WithholdRequest } from './withhold.ts'
+
+/** What an operator wants withheld; a value is hashed, and names are looked up. */
+export async function wantedOf(
+  db: ImportConnection,
+  list: List,
+  { kind, subject }: WithholdRequest,
+  hasher: Hasher,
+): Promise<Wanted> {
+  if ('id' in subject) return { kind, subject }
+  if ('field' in subject) {
+    const { resource, field, value } = subject
+    const hashed = { resource, field, value: hasher('value', resource, field, value) }
+    const [phrase] = phrasesOf([value], hasher)
+    const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
+    return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }
+  }
+  const companies = new Set(await companyIdsOf(db, subject.company))
+  const [id = 0] = companies
+  const located = { ids: new Set<number>(), companies }
+  return subject.text === undefined
+    ? { kind, subject: { company: id }, located }
+    : { kind, subject: { textOf: id }, value: subject.text, located }
+}
+
+/** Whether a value was in all that an order has found. */
+function hasMasked(
+  { subject, found }: Order,
+  { resource, field, value }: ValueSubject,
+  phrase: PhraseHash | undefined,
+): boolean {
+  if (!('resource' in subject) || subject.resource !== resource) return false
+  if ('field' in subject && subject.field === field && subject.value === value) return true
+  return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
+}
+
+/** The ids that a company has or had: by its name, another one may have it since. */
+async function companyIdsOf(
+  { tables }: ImportConnection,
+  company: CompanyName,
+): Promise<readonly number[]> {
+  const [known, names] =
+    typeof company === 'number'
+      ? [[company], (await namesOf(tables, [company])).flatMap(identifyingName)]
+      : [[], [company]]
+  const now = await tables.companiesByName(names)
+  const past = await tables.forgottenByName(names)
+  return [...known, ...now.map(({ id }) => id), ...past.map(({ companyId }) => companyId)]
+}
+
+function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingName[] {
+  return jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier]]
+}
 
 /** Ids that get more, by the hash of what is looked for. */
-type Wanted = Map<string, Set<number>[]>
+type Sought = Map<string, Set<number>[]>
 
 /** Looks for what orders withhold, all of them at once; returns where it is, by their numbers. */
 export async function locate(
@@ -16,7 +80,7 @@ export async function locate(
   hasher: Hasher,
 ): Promise<ReadonlyMap<number, Located>> {
   const located = new Map<number, Located>()
-  const [byKey, byName]: [Wanted, Wanted] = [new Map(), new Map()]
+  const [byKey, byName]: [Sought, Sought] = [new Map(), new Map()]
   for (const { number, found } of orders) {
     const ids = new Set(found.ids)
     const companies = new Set(found.companies.map(({ id }) => id).filter((id) => id > 0))
@@ -29,11 +93,11 @@ export async function locate(
   return located
 }
 
-function want(wanted: Wanted, hash: string, ids: Set<number>): void {
+function want(wanted: Sought, hash: string, ids: Set<number>): void {
   wanted.set(hash, [...(wanted.get(hash) ?? []), ids])
 }
 
-async function findKeys(db: RegistryDatabase, byKey: Wanted, hasher: Hasher): Promise<void> {
+async function findKeys(db: RegistryDatabase, byKey: Sought, hasher: Hasher): Promise<void> {
   const sources = await db.tables.sources()
   for await (const rows of db.batches('select listing, source_id, key, id from record_keys')) {
     for (const { listing, source_id: source, key, id } of rows) {
@@ -44,7 +108,7 @@ async function findKeys(db: RegistryDatabase, byKey: Wanted, hasher: Hasher): Pr
   }
 }
 
-async function findCompanies(db: RegistryDatabase, byName: Wanted, hasher: Hasher): Promise<void> {
+async function findCompanies(db: RegistryDatabase, byName: Sought, hasher: Hasher): Promise<void> {
   const named = 'jurisdiction, identifier from'
   for (const sql of [
     `select id, ${named} companies where identifier is not null`,

@@ -4,40 +4,27 @@
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { CompanyName, IdentifyingName } from '../inspecting.ts'
-import type { CompanyRow } from '../listing/tables.ts'
+import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import {
-  type Applied,
-  applyOrder,
-  type Course,
-  type Located,
-  namesOf,
-  type Wanted,
-} from './apply.ts'
+import { type Applied, applyOrder, type Course, type Located } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
   createHasher,
   type Entry,
-  foundBy,
   type Hasher,
   type Lift,
   lineOf,
-  type List,
   type ListPlace,
   nextState,
   noState,
   type Order,
   type OrderKind,
   ordersOf,
-  type PhraseHash,
   type Reason,
-  type ValueSubject,
 } from './list.ts'
-import { locate } from './locate.ts'
-import { phrasesOf } from './phrases.ts'
+import { locate, wantedOf } from './locate.ts'
 import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
@@ -239,57 +226,6 @@ async function keepKeys(
 ): Promise<void> {
   if (!('resource' in subject)) return
   await hideKeys({ tables, hasher }, subject.resource, located?.ids ?? found.ids)
-}
-
-async function wantedOf(
-  db: ImportConnection,
-  list: List,
-  { kind, subject }: WithholdRequest,
-  hasher: Hasher,
-): Promise<Wanted> {
-  if ('id' in subject) return { kind, subject }
-  if ('field' in subject) {
-    const { resource, field, value } = subject
-    const hashed = { resource, field, value: hasher('value', resource, field, value) }
-    const [phrase] = phrasesOf([value], hasher)
-    const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
-    return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }
-  }
-  const companies = new Set(await companyIdsOf(db, subject.company))
-  const [id = 0] = companies
-  const located = { ids: new Set<number>(), companies }
-  return subject.text === undefined
-    ? { kind, subject: { company: id }, located }
-    : { kind, subject: { textOf: id }, value: subject.text, located }
-}
-
-/** Whether a value was in all that an order has found. */
-function hasMasked(
-  { subject, found }: Order,
-  { resource, field, value }: ValueSubject,
-  phrase: PhraseHash | undefined,
-): boolean {
-  if (!('resource' in subject) || subject.resource !== resource) return false
-  if ('field' in subject && subject.field === field && subject.value === value) return true
-  return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
-}
-
-/** The ids that a company has or had: by its name, another one may have it since. */
-async function companyIdsOf(
-  { tables }: ImportConnection,
-  company: CompanyName,
-): Promise<readonly number[]> {
-  const [known, names] =
-    typeof company === 'number'
-      ? [[company], (await namesOf(tables, [company])).flatMap(identifyingName)]
-      : [[], [company]]
-  const now = await tables.companiesByName(names)
-  const past = await tables.forgottenByName(names)
-  return [...known, ...now.map(({ id }) => id), ...past.map(({ companyId }) => companyId)]
-}
-
-function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingName[] {
-  return jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier]]
 }
 
 /** Adds an entry to the list, then commits; a failed commit takes it back. */
