@@ -9,7 +9,14 @@ import { companiesCsv } from './extracts.ts'
 import { fileStores } from './file-stores.ts'
 import { examine, faultOfVerify, judge } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
-import { describeEnd, type Ended, faultOfRefusal, runDossier, startDossier } from './processes.ts'
+import {
+  describeEnd,
+  type Ended,
+  faultOfRefusal,
+  runDossier,
+  startDossier,
+  withoutProgress,
+} from './processes.ts'
 import { removeStore } from './store-files.ts'
 
 /** Runs imports concurrently, interrupts imports, and imports truncated archives. */
@@ -96,7 +103,7 @@ export function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): st
   // Before the process handles signals, a signal simply ends it.
   if (end.signal === signal) return undefined
   const code = signal === 'SIGINT' ? 130 : 143
-  const errors = end.err.replace(/^dossier: warning: .*\n/gm, '')
+  const errors = withoutProgress(end.err).replace(/^dossier: warning: .*\n/gm, '')
   const isReported = errors === 'dossier: interrupted; nothing was changed\n'
   return end.code === code && isReported ? undefined : `not exit code ${code}: ${describeEnd(end)}`
 }
