@@ -87,8 +87,9 @@ function collect({ query, body }: Given, { check, ignored = [], takesList }: Col
     check(name, 'query parameter')
     given.set(name, wordsOf(name, value))
   }
+  if (body === undefined) return given
   const inBody = new Set<string>()
-  for (const [name, value] of bodyValues(body ?? {})) {
+  for (const [name, value] of bodyValues(body)) {
     if (ignored.includes(name)) continue
     check(name, 'body member')
     if (Array.isArray(value) && takesList?.(name) !== true) throw invalid(name, value, takesOne)
@@ -173,38 +174,42 @@ type Words = ReadonlyMap<string, readonly string[]>
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const version = versionOf(given)
   if (version !== undefined && given.size === 1) return { ...selectsNothing, version }
-  // Most requests name one field of many, and the others should cost nothing.
-  const named = new Set(Array.from(given.keys(), fieldOf))
-  const fields = filterFields(resource).filter((field) => named.has(field))
-  const filters = [
-    ...fields.flatMap((field) => [
-      ...valueFilters(resource, field, given),
-      ...rangeFilters(resource, field, given),
-    ]),
-    ...currentFilters(resource, single(given, currentOn)),
-  ]
-  const sort = sortOf(resource, single(given, sortName))
-  const names = [
-    ...fields.flatMap((field) => [field, ...bounds.map((bound) => boundName(field, bound))]),
-    currentOn,
-    ...(sort === undefined ? [] : [sortName]),
-  ]
-  return { filters, sort, version, query: canonicalQuery(given, names) }
+  const filters: Filter[] = []
+  let sort: SortOrder | undefined
+  let query = ''
+  let ranged = ''
+  // Whatever the order in a request, the same selection has one cache key and one view.
+  for (const name of [...given.keys()].sort()) {
+    if (isVersionName(name)) continue
+    const words = distinct(given.get(name) ?? [])
+    const field = fieldOf(name)
+    if (name === sortName) {
+      sort = sortOf(resource, single(given, name))
+      if (sort === undefined) continue
+    } else if (name === currentOn) {
+      filters.push(...currentFilters(resource, single(given, name)))
+    } else if (name === field) {
+      filters.push(valueFilter(resource, field, words))
+    } else if (field !== ranged) {
+      // The bounds of a field follow each other.
+      ranged = field
+      filters.push(rangeFilter(resource, field, given))
+    }
+    query += queryOf(name, words)
+  }
+  return { filters, sort, version, query }
 }
 
-/** What is given, in the order of these names, and of the values of each. */
-function canonicalQuery(given: Words, names: readonly string[]): string {
-  const parts = names.flatMap((name) => {
-    const words = given.get(name)
-    if (words === undefined) return []
-    const start = `&${encodeURIComponent(name)}=`
-    return distinct(words).map((word) => start + encodeURIComponent(word))
-  })
-  return parts.join('')
+const isVersionName = (name: string) => (versionParameters as readonly string[]).includes(name)
+
+/** Parameters in canonical form, after others. */
+function queryOf(name: string, words: readonly string[]): string {
+  const start = `&${encodeURIComponent(name)}=`
+  return words.map((word) => start + encodeURIComponent(word)).join('')
 }
 
 function distinct(words: readonly string[]): readonly string[] {
-  return [...new Set(words)].sort()
+  return words.length === 1 ? words : [...new Set(words)].sort()
 }
 
 /** The only value of a parameter that takes one. */
@@ -215,20 +220,17 @@ function single(given: Words, name: string): string | undefined {
   return words[0]
 }
 
-function valueFilters(resource: Resource, field: string, given: Words): Filter[] {
-  const words = given.get(field)
-  if (words === undefined) return []
-  const values = distinct(words)
+function valueFilter(resource: Resource, field: string, values: readonly string[]): Filter {
   if (values.length > valuesMax || values.length === 0) {
     throw badRequest(`${field} has ${values.length} values; it takes 1 to ${valuesMax}`)
   }
   const anyOf = values.map((word) =>
     word === '' ? null : intervalFor(resource, field, word, undefined),
   )
-  return [{ field, anyOf }]
+  return { field, anyOf }
 }
 
-function rangeFilters(resource: Resource, field: string, given: Words): Filter[] {
+function rangeFilter(resource: Resource, field: string, given: Words): Filter {
   const range: { from: Interval['from']; to: Interval['to'] } = { from: undefined, to: undefined }
   for (const bound of bounds) {
     const word = single(given, boundName(field, bound))
@@ -240,7 +242,7 @@ function rangeFilters(resource: Resource, field: string, given: Words): Filter[]
     }
     range[side] = intervalFor(resource, field, word, bound)[side]
   }
-  return range.from === undefined && range.to === undefined ? [] : [{ field, anyOf: [range] }]
+  return { field, anyOf: [range] }
 }
 
 /** The name of a parameter with a bound. */
