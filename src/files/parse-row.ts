@@ -4,7 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { doubledMember, mayHaveDoubledMember } from './doubled-member.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
-import { Refusal, type SourceRow } from './refusal.ts'
+import { mayBeRounded, refuseRounded } from './exact-number.ts'
+import { isObject, Refusal, type SourceRow } from './refusal.ts'
 import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../text/nested-json.ts'
 
 /** The longest accepted row, in bytes: a record with texts of full length is shorter. */
@@ -47,8 +48,10 @@ function parseText(text: string): SourceRow | Refusal {
   }
   if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
   const doubled = doubledMember(text, value)
-  if (doubled !== undefined) return new Refusal('is in the JSON object twice', doubled)
-  return value
+  if (doubled !== undefined) {
+    return new Refusal('is in the JSON object twice', doubled, undefined, { row: text })
+  }
+  return refuseRounded(text, value) ?? value
 }
 
 // What a line in the middle of a value cannot contain, as no file can know it.
@@ -64,6 +67,7 @@ const betweenRows = `,"${mark}",`
 export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
   if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
+  if (mayBeRounded(text)) return undefined
   let values: readonly unknown[]
   try {
     values = JSON.parse(`[${text.replaceAll('\n', betweenRows)}]`) as unknown[]
@@ -79,8 +83,4 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
     } else if (value !== mark) return undefined
   }
   return mayHaveDoubledMember(text, rows) ? undefined : rows
-}
-
-export function isObject(value: unknown): value is SourceRow {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

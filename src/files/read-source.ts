@@ -11,6 +11,7 @@ import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
+import { mayBeRounded, refuseRounded } from './exact-number.ts'
 import { tooDeep } from './parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
@@ -131,9 +132,12 @@ async function* readMapped(
     if (table.kind === 'csv') addHeader(found, table.columns)
     found.files.push({ name: file.name, ...digest })
   }
-  // JSON without rows has no columns, which a mapping could name.
-  const filled = prepared.filter(({ kind, rows }) => kind !== 'json' || rows !== 0)
-  if (filled.length === 0) return
+  // JSON without sound rows has no columns, which a mapping could name.
+  const filled = prepared.filter(({ kind, rows, holes }) => kind !== 'json' || rows !== holes)
+  if (filled.length === 0) {
+    yield refused
+    return
+  }
   const request = { select, texts: options.texts, showing }
   const source = await reader.mapFiles(filled, request)
   found.rows = source.fileRows
@@ -210,7 +214,8 @@ function* parseTexts(texts: readonly string[]): Generator<SourceRow | Refusal> {
     const some = texts.slice(at, at + rowsAtOnce)
     // Together takes less time than one by one.
     const isFlat = !some.some(({ length }) => mayNestTooDeep(length))
-    const rows = (isFlat && tryParse(`[${some.join()}]`)) || some.map(parseJson)
+    const joined = `[${some.join()}]`
+    const rows = (isFlat && !mayBeRounded(joined) && tryParse(joined)) || some.map(parseJson)
     for (const row of rows as readonly (SourceRow | Refusal)[]) yield row
   }
 }
@@ -232,7 +237,7 @@ function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal 
   for (const { name, isJson, cells } of columns) {
     const cell = cells[at] ?? null
     const value = isJson && cell !== null ? parseJson(cell) : cell
-    if (value instanceof Refusal) return new Refusal(value.reason, name)
+    if (value instanceof Refusal) return new Refusal(value.reason, name, value.value)
     // Plain assignment to this name would set the prototype instead of adding a column.
     if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
     else row[name] = value
@@ -246,10 +251,9 @@ const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
 function parseJson(text: string): unknown {
   if (isNestedTooDeep(text)) return tooDeep()
-  try {
-    return JSON.parse(text)
-  } catch {
-    const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
-    return JSON.parse(quoted)
-  }
+  const value = tryParse(text)
+  if (value !== undefined) return refuseRounded(text, value) ?? value
+  const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
+  const row: unknown = JSON.parse(quoted)
+  return refuseRounded(quoted, row) ?? row
 }

@@ -4,6 +4,10 @@
 /** A row as read from a source: one JSON object. */
 export type SourceRow = Readonly<Record<string, unknown>>
 
+export function isObject(value: unknown): value is SourceRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Why one value, or one record, is refused. */
 export class Refusal {
   readonly reason: string
@@ -14,6 +18,8 @@ export class Refusal {
   readonly line: number | undefined
   /** The other faults of the same record. */
   readonly also: readonly Refusal[]
+  /** The record as far as it could be read, if it is not known elsewhere. */
+  readonly row: unknown
 
   constructor(reason: string, field?: string, value?: unknown, more: MoreOfRefusal = {}) {
     this.reason = reason
@@ -21,12 +27,14 @@ export class Refusal {
     this.value = value
     this.line = more.line
     this.also = more.also ?? []
+    this.row = more.row ?? value ?? null
   }
 }
 
 interface MoreOfRefusal {
   readonly line?: number | undefined
   readonly also?: readonly Refusal[]
+  readonly row?: unknown
 }
 
 /** How many faults of a row are reported. */

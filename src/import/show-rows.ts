@@ -56,7 +56,7 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
       const place = { file: files[file]?.name ?? '', unit: source.unit, number }
       if (!(row instanceof Refusal)) read.push(row)
       const checked = row instanceof Refusal ? row : check(row)
-      const content = row instanceof Refusal ? (row.value ?? null) : row
+      const content = row instanceof Refusal ? row.row : row
       if (checked instanceof Refusal) {
         const placed = { file, unit: source.unit, number, row }
         shown.push({ ...place, row: content, refused: problemOf(request, placed, checked) })

@@ -26,7 +26,7 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
   return {
     list: () => ({ problems: shown, ...kinds.list() }),
     add: ({ file, number, row }: PlacedRow, refusal: Refusal) => {
-      return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
+      return add(file, number, refusal, row instanceof Refusal ? row.row : row)
     },
     addStaged: ({ file, number, field, value, reason, row }: StagedProblem) => {
       add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))

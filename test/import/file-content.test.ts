@@ -345,3 +345,62 @@ test('texts within the attributes of a company are trimmed or null, too', async 
     '{"address":{"city":"Bonn","zip":null,"lines":[{"a":"x"},null]}}',
   )
 })
+
+describe('mapped JSON', () => {
+  const mapping = "select n as id, 7 as company_id, concat(name, '') as name from source"
+
+  test('has its numbers with all of their digits', async (t) => {
+    const numbers = ['99999999999999.99', '12345678901234567890.123456789', '1e400', '-0.5']
+    const rows = numbers.map((number, n) => `{"n":${n + 1},"name":${number}}\n`)
+    const { load, records } = folderWith(t, { 'a.ndjson': rows.join('') })
+    await load('rights', ['a.ndjson'], { mapping })
+    const names = (records('rights') as { name: unknown }[]).map(({ name }) => name)
+    assert.deepEqual(names, numbers)
+  })
+
+  const sound = (n: number) => `{"n":${n},"name":"x"}`
+  const faulty: readonly (readonly [text: string, field: string | undefined, reason: RegExp])[] = [
+    ['{"n":2,"name":"y"', undefined, /^is not valid JSON/],
+    ['{"n":2}{"n":3}', undefined, /^is not valid JSON/],
+    ['17', undefined, /^must be a JSON object$/],
+    ['{"n":2,"n":3}', 'n', /^is in the JSON object twice$/],
+    ['{"n":2,"name":"\\ud83d"}', 'name', /^contains half of a surrogate pair$/],
+    [`{"n":2,"name":"${'x'.repeat(8 << 20)}"}`, undefined, /^is longer than 8 MiB$/],
+  ]
+  const inFiles: Readonly<Record<string, (rows: readonly string[]) => string>> = {
+    'a.ndjson': (rows) => rows.join('\n\n'),
+    'a.json': (rows) => `[${rows.join(',\n')}]`,
+  }
+  for (const [name, write] of Object.entries(inFiles)) {
+    test(`${name}: a faulty row is refused, and the others are read with their numbers`, async (t) => {
+      for (const [text, field, reason] of faulty) {
+        // An array whose element has two values, or is cut, is none.
+        if (name === 'a.json' && /not valid/.test(reason.source)) continue
+        const rows = [sound(1), text, sound(4), '{"n":"x"}', sound(5)]
+        const { load, records } = folderWith(t, { [name]: write(rows) })
+        const { problems } = await load('rights', [name], {
+          mapping: 'select n as id, 7 as company_id, name, source_row, source_file from source',
+          onRejected: () => undefined,
+        })
+        assert.deepEqual(
+          problems.map((problem) => [problem.number, problem.field]),
+          [
+            [2, field],
+            [4, 'id'],
+          ],
+        )
+        assert.match(problems[0]?.reason ?? '', reason)
+        assert.deepEqual(
+          (records('rights') as { id: unknown }[]).map(({ id }) => id),
+          [1, 4, 5],
+        )
+      }
+    })
+  }
+
+  test('may have no sound row', async (t) => {
+    const { load } = folderWith(t, { 'a.ndjson': '17\n18\n' })
+    const { counts } = await load('rights', ['a.ndjson'], { mapping, onRejected: () => undefined })
+    assert.deepEqual([counts.read, counts.refused], [2, 2])
+  })
+})

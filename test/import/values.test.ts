@@ -67,7 +67,9 @@ const values: Readonly<Record<string, readonly (readonly [json: string, becomes:
     ['9007199254740992', /beyond 2\^53-1/],
     ['"-9007199254740992"', /beyond 2\^53-1/],
     ['"99999999999999999999"', /integer/],
-    ['1e400', /integer/],
+    ['1e400', /rounded/],
+    ['32000.00000000000000001', /rounded/],
+    ['32000.00000000000000000', 32000],
     ['true', /integer/],
     ['[15]', /integer/],
     ['{}', /integer/],
@@ -210,7 +212,7 @@ const companies: readonly RefusedRow[] = [
   [{ jurisdiction: 44, identifier: '1' }, 'jurisdiction', /text/],
   [{ jurisdiction: 'GB:X', identifier: '1' }, 'jurisdiction', /has a colon/],
   ['{"jurisdiction":"GB","identifier":"1","note":12345678901234567890}', 'note', /beyond 2\^53-1/],
-  ['{"jurisdiction":"GB","identifier":"1","note":{"n":[1e400]}}', 'note', /beyond 2\^53-1/],
+  ['{"jurisdiction":"GB","identifier":"1","note":{"n":[1e400]}}', 'note', /rounded/],
   [{ jurisdiction: 'GB', identifier: 1 }, 'identifier', /text/],
   [{ jurisdiction: 'GB', identifier: '1', note: nested(33) }, 'note', /deeper than 32 levels/],
   [{ id: 0, jurisdiction: 'GB', identifier: '1' }, 'id', /1 or greater/],
@@ -245,6 +247,30 @@ test('a company with an invalid identifier or attribute is refused', (t) =>
 test('an attribute may be nested as deep as documented', async (t) => {
   const row = { jurisdiction: 'GB', identifier: '1', note: nested(32) }
   assert.deepEqual((await importRows(emptyDb(t), 'companies', [row])).problems, [])
+})
+
+test('a number that would be rounded is refused', (t) =>
+  checkRefused(emptyDb(t), 'companies', [
+    ['{"jurisdiction":"GB","identifier":"1","note":99999999999999.99}', 'note', /would be rounded/],
+    ['{"jurisdiction":"GB","identifier":"1","note":[{"n":1e-400}]}', 'note', /would be rounded/],
+    [
+      '{"jurisdiction":"GB","identifier":"1","to":"1.5","no": 0.12345678901234567891}',
+      'no',
+      /quote/,
+    ],
+  ]))
+
+test('a number that a double has, however many of its digits are written, is kept', async (t) => {
+  const db = emptyDb(t)
+  const path = `${db}.numbers.ndjson`
+  const numbers =
+    '[0.1,0.10000000000000001,48.137154299999999,1e5,1.5E-7,-0.00,12.500000000000000000]'
+  writeFileSync(path, `{"jurisdiction":"GB","identifier":"1","at":${numbers}}\n`)
+  assert.deepEqual((await importInto(db, 'companies', [path])).problems, [])
+  assert.equal(
+    (await readSaid(db))[0]?.attributes,
+    '{"at":[0.1,0.1,48.1371543,100000,1.5e-7,0,12.5]}',
+  )
 })
 
 test('what would be another record or company than the file says is refused', (t) =>

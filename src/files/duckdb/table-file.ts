@@ -6,10 +6,10 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { OperatorError } from '../../config/operator-error.ts'
 import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
-import { parseRow, rowBytesMax } from '../parse-row.ts'
+import { mayBeRounded, quoteRounded } from '../exact-number.ts'
+import { parseRow, tooLong } from '../parse-row.ts'
 import { type CsvRow, openCsv } from '../read-csv.ts'
 import { isArray, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
@@ -29,7 +29,13 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly delimiter: string
   /** All of them, also those that are refused; of Parquet known later. */
   readonly rows: number | undefined
+  /** How many of its rows are refused, and stand in the files of JSON as a `hole`. */
+  readonly holes: number
 }
+
+/** The column that only refused rows have; no file can know its name. */
+export const holeColumn = `hole ${crypto.randomUUID()}`
+const hole = Buffer.from(`{"${holeColumn}":""}`)
 
 /** What a file is prepared with. */
 interface Preparing {
@@ -45,8 +51,8 @@ interface Preparing {
  * Reads a file through.
  *
  * @returns the file, after the rows that are refused.
- * @throws OperatorError for a truncated file, invalid UTF-8, a row that is too long, a row of JSON
- *   that is no sound object, or an invalid header.
+ * @throws OperatorError for a truncated file, invalid UTF-8, a row of CSV that is too long, or an
+ *   invalid header.
  */
 export async function* prepareTable(
   file: SourceFile,
@@ -54,7 +60,7 @@ export async function* prepareTable(
 ): AsyncGenerator<PlacedRow[], TableFile> {
   if (file.format === 'parquet') return await prepareParquet(file, preparing)
   const isCsv = file.format === 'csv' || file.format === 'tsv'
-  return isCsv ? yield* copyCsv(file, preparing) : await copyJson(file, preparing)
+  return isCsv ? yield* copyCsv(file, preparing) : yield* copyJson(file, preparing)
 }
 
 /** Links a Parquet file, or decompresses it. */
@@ -78,7 +84,7 @@ export async function prepareParquet(
   }
   return {
     ...{ name: file.name, kind: 'parquet', columns: [], delimiter: '', paths: [path], bytes },
-    ...{ rows: undefined, isWide: false, longestRow: 0 },
+    ...{ rows: undefined, holes: 0, isWide: false, longestRow: 0 },
   }
 }
 
@@ -111,7 +117,8 @@ async function* copyCsv(
     if (lines.length > 0) pieces.add({ bytes, rows: lines.length, longestRow })
     if (refused.length > 0) yield refused
   }
-  return { name: file.name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count }
+  const { name } = file
+  return { name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count, holes: 0 }
 }
 
 /** A row in which DuckDB finds the same cells: it reads quotes between blanks in another way. */
@@ -123,14 +130,14 @@ function plainText({ text, cells }: CsvRow, delimiter: string): string {
 const newline = 0x0a
 const comma = Buffer.from(',')
 
-async function copyJson(
+/** The sound rows; the others are empty ones with the member `hole`, so that rows are counted. */
+async function* copyJson(
   file: SourceFile,
-  { folder, digest, reading }: Preparing,
-): Promise<TableFile> {
-  const { name } = file
+  { at, folder, digest, reading }: Preparing,
+): AsyncGenerator<PlacedRow[], TableFile> {
   const { start, chunks } = await openContent(file, digest, reading)
   const isOfElements = isArray(file, start)
-  const check = createRowCheck(name)
+  const check = createRowCheck(file.name, at)
   const marks = isOfElements
     ? { open: '[', between: ',', close: ']' }
     : { open: '', between: '\n', close: '' }
@@ -138,9 +145,15 @@ async function copyJson(
   const parts = isOfElements
     ? checkedElements(splitElements(file, chunks), check)
     : checkedLines(splitLines(chunks), check)
-  for await (const part of parts) pieces.add(part)
+  let holes = 0
+  for await (const part of parts) {
+    pieces.add(part)
+    const refused = check.takeRefused()
+    holes += refused.length
+    if (refused.length > 0) yield refused
+  }
   const columns = [...check.names].sort()
-  return { name, kind: 'json', columns, delimiter: '', ...pieces.end() }
+  return { name: file.name, kind: 'json', columns, delimiter: '', ...pieces.end(), holes }
 }
 
 async function* checkedElements(
@@ -182,48 +195,71 @@ type RowCheck = ReturnType<typeof createRowCheck>
  * Refuses faulty rows, and collects the names of members. DuckDB would take some of them: objects
  * that end with a comma, two objects on a line, and a value that is no object as that of a column.
  */
-function createRowCheck(file: string) {
+function createRowCheck(name: string, file: number) {
   const names = new Set<string>()
-  let count = 0
+  let refused: PlacedRow[] = []
+  let number = 0
   let line = 1
   return {
     names,
-    /** @param bytes undefined for a row that is too long. */
+    /** The rows that were refused since the last call. */
+    takeRefused(): PlacedRow[] {
+      const taken = refused
+      refused = []
+      return taken
+    },
+    /** @param given undefined for a row that is too long. */
     add(
-      bytes: Buffer | undefined,
+      given: Buffer | undefined,
       parse: (bytes: Buffer) => Iterable<SourceRow | Refusal | undefined>,
     ): { readonly bytes: Buffer; readonly rows: number } {
-      if (bytes === undefined) {
-        throw new OperatorError(`${file}: row ${count + 1} is longer than ${rowBytesMax >> 20} MiB`)
-      }
-      if (!isUtf8(bytes)) refuseBytes(file, line, bytes)
-      const before = count
-      // DuckDB refuses halves of surrogate pairs, which only escapes can make.
-      const mayHaveHalves = bytes.includes('\\u')
-      for (const row of parse(bytes)) {
+      if (given !== undefined && !isUtf8(given)) refuseBytes(name, line, given)
+      const bytes = given === undefined ? hole : withTexts(given)
+      const before = number
+      const holes = new Set<number>()
+      let at = 0
+      for (const row of given === undefined ? [tooLong()] : parse(bytes)) {
         line += 1
+        at += 1
         if (row === undefined) continue
-        count += 1
-        if (row instanceof Refusal) throw refused(row.field, row.reason)
-        if (mayHaveHalves) refuseHalves(row)
-        addNames(row)
+        number += 1
+        const refusal = row instanceof Refusal ? row : refuseHalves(row, given)
+        if (refusal === undefined) addNames(row as SourceRow)
+        else {
+          holes.add(at)
+          refused.push({ file, number, row: refusal })
+        }
       }
-      return { bytes, rows: count - before }
+      return { bytes: withHoles(bytes, holes, at), rows: number - before }
     },
-  }
-  function refused(field: string | undefined, reason: string): OperatorError {
-    const fault = field === undefined ? reason : `${field} ${reason}`
-    return new OperatorError(`${file}: row ${count}: ${fault}; correct the file`)
-  }
-  function refuseHalves(row: SourceRow): void {
-    const [name] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
-    if (name !== undefined) throw refused(name.toWellFormed(), 'contains half of a surrogate pair')
   }
   function addNames(row: SourceRow): void {
     for (const name in row) {
       // An empty one cannot be the name of a column.
       if (name !== '') names.add(name)
     }
-    refuseColumns(file, names.size)
+    refuseColumns(name, names.size)
   }
+}
+
+/** DuckDB rounds numbers; as texts, it takes them as they are. */
+function withTexts(rows: Buffer): Buffer {
+  const text = rows.toString()
+  return mayBeRounded(text) ? Buffer.from(quoteRounded(text)) : rows
+}
+
+/** Rows, of which some are replaced; where there are several, each is a line. */
+function withHoles(rows: Buffer, holes: ReadonlySet<number>, count: number): Buffer {
+  if (holes.size === 0) return rows
+  if (count === 1) return hole
+  const lines = rows.toString().split('\n')
+  return Buffer.from(lines.map((line, n) => (holes.has(n + 1) ? hole : line)).join('\n'))
+}
+
+/** DuckDB refuses halves of surrogate pairs, which only escapes can make. */
+function refuseHalves(row: SourceRow, text: Buffer | undefined): Refusal | undefined {
+  if (text?.includes('\\u') !== true) return undefined
+  const [name, value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
+  if (name === undefined) return undefined
+  return new Refusal('contains half of a surrogate pair', name.toWellFormed(), value, { row })
 }

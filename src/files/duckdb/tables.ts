@@ -7,7 +7,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { vectorRows } from './pieces.ts'
-import type { TableFile } from './table-file.ts'
+import { holeColumn, type TableFile } from './table-file.ts'
 
 /** The columns of a CSV file before its own: the number of a row, and the line where it begins. */
 export function rowPlaces({ columns }: TableFile): readonly [number: string, line: string] {
@@ -30,11 +30,12 @@ export function tableOf(file: TableFile): string {
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
   const objects = `read_json_objects(${paths}, ${options})`
   refuseNames(file)
-  const names = new Set(file.columns.map((name) => name.toLowerCase()))
-  if (names.size === file.columns.length) {
-    return `read_json(${paths}, ${options}, columns=${textColumns(file.columns)})`
+  const columns = file.holes > 0 ? [...file.columns, holeColumn] : file.columns
+  const names = new Set(columns.map((name) => name.toLowerCase()))
+  if (names.size === columns.length) {
+    return `read_json(${paths}, ${options}, columns=${textColumns(columns)})`
   }
-  return `(${distinctColumns(file.columns, objects)})`
+  return `(${distinctColumns(columns, objects)})`
 }
 
 /** Refuses a file of JSON without a member that can be a column. */

@@ -3,7 +3,7 @@
 import { placeColumns } from '../../resources/resource.ts'
 import type { TextRules } from '../source-file.ts'
 import { type Column, literal, quoted } from './database.ts'
-import type { TableFile } from './table-file.ts'
+import { holeColumn, type TableFile } from './table-file.ts'
 import { freeNames, rowPlaces } from './tables.ts'
 
 /** A file as a table in DuckDB's SQL. */
@@ -28,7 +28,9 @@ export function viewSelect(
   texts: TextRules,
   lineColumn: string,
 ): string {
-  const own = columns.slice(file.kind === 'csv' ? rowPlaces(file).length : 0)
+  const own = columns
+    .slice(file.kind === 'csv' ? rowPlaces(file).length : 0)
+    .filter(({ name }) => name !== holeColumn)
   // Columns like the place columns are renamed.
   const names = freeNames(
     own.map(({ name }) => name),
@@ -38,8 +40,9 @@ export function viewSelect(
   const [number, line] =
     file.kind === 'csv' ? rowPlaces(file).map(quoted) : ['row_number() over ()', 'null::bigint']
   const [fileColumn, rowColumn] = placeColumns
+  const sound = file.holes > 0 ? `qualify ${quoted(holeColumn)} is null` : ''
   return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
-    ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table}`
+    ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table} ${sound}`
 }
 
 function cell({ name, isText }: Column, { isTrimmed, nulls }: TextRules): string {

@@ -4,9 +4,9 @@ import { checkDay } from './check-company.ts'
 import type { CheckRow } from './check-record.ts'
 import { refusedDay } from '../guard-rails.ts'
 import type { ImportRequest } from '../import-files.ts'
-import { isObject } from '../../files/parse-row.ts'
 import {
   type Fault,
+  isObject,
   type Problem,
   Refusal,
   refuseForAll,

@@ -7,8 +7,7 @@ import type { StoredChecks } from '../../store/inspecting.ts'
 import { shapeOf, sortOf } from '../../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
-import { isObject } from '../../files/parse-row.ts'
-import { Refusal, type SourceRow } from '../../files/refusal.ts'
+import { isObject, Refusal, type SourceRow } from '../../files/refusal.ts'
 
 /** Makes the checks: each imports the stored text again and expects the same result. */
 export function storedChecks(resources: readonly Resource[]): StoredChecks {
