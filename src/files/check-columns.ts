@@ -27,7 +27,7 @@ export function checkColumns(
   const places: readonly string[] = isMapped ? placeColumns : []
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
   const headless = columns.some((column) => looksLikeData(column))
-    ? '. The first line looks like data, not like names of columns; it needs a header'
+    ? '. The first line looks like data, not like names of columns; name them with --columns'
     : ''
   if (known && unknown.length > 0) {
     const described = unknown.slice(0, 5).map((column) => {

@@ -30,10 +30,7 @@ export function parseHeader(
   text: string,
   skipped: number,
 ): { readonly header: CsvHeader; readonly record: CsvRecord } {
-  // The delimiter is the candidate that occurs most often outside quotes.
-  const { record, delimiter } = candidates
-    .map((delimiter) => ({ delimiter, record: splitRecord(text, 0, delimiter) }))
-    .reduce((a, b) => (soundCells(b.record) > soundCells(a.record) ? b : a))
+  const { record, delimiter } = splitFirst(candidates, text)
   if (text.trim() !== '' && text.slice(0, record.end).trim() === '') {
     const advice = `say --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
@@ -52,6 +49,39 @@ export function parseHeader(
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
   return { header: { columns, delimiter }, record }
+}
+
+/**
+ * The header of a file without one, whose columns the operator has named.
+ *
+ * @param text the start of the file.
+ * @throws OperatorError if its first record has more cells or fewer.
+ */
+export function nameColumns(
+  name: string,
+  candidates: readonly string[],
+  text: string,
+  columns: readonly string[],
+): CsvHeader {
+  const first = text.replace(/^[\r\n]+/, '')
+  const { record, delimiter } = splitFirst(candidates, first)
+  const { length } = record.cells
+  // A delimiter at the end of each line makes an empty cell too many.
+  const isEnded = length === columns.length + 1 && record.cells.at(-1) === ''
+  if (length === columns.length || isEnded || first === '') return { columns, delimiter }
+  const shown = JSON.stringify(first.slice(0, Math.min(record.end, 60)))
+  const cells = length === 1 ? '1 cell' : `${length} cells`
+  throw new OperatorError(
+    `${name} begins with ${shown}, which has ${cells}, but --columns names ${columns.length}; ` +
+      'name each column once',
+  )
+}
+
+/** The first record of a text; the delimiter is the candidate that is outside quotes most often. */
+function splitFirst(candidates: readonly string[], text: string) {
+  return candidates
+    .map((delimiter) => ({ delimiter, record: splitRecord(text, 0, delimiter) }))
+    .reduce((a, b) => (soundCells(b.record) > soundCells(a.record) ? b : a))
 }
 
 /** How many cells there are, up to one with a fault. */
@@ -108,7 +138,7 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
           ? `has the column ${column} twice`
           : `has ${other} and ${column}, which are one name whatever their case`
       const advice = /^[\d.,-]+$/.test(column)
-        ? 'it looks like data: the file needs a line with the names of the columns'
+        ? 'it looks like data: name the columns with --columns'
         : 'rename one of the two in the file'
       throw new OperatorError(`${name}: the header ${fault}; ${advice}`)
     }

@@ -3,7 +3,7 @@
 // Memory is bounded by the longest record that is accepted.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { type CsvHeader, headerLengthMax, parseHeader } from './csv-header.ts'
+import { type CsvHeader, headerLengthMax, nameColumns, parseHeader } from './csv-header.ts'
 import { type CsvRecord, recordsOf } from './csv-record.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
@@ -33,10 +33,14 @@ export interface CsvRow {
  */
 export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>) {
   const { name, options } = file
-  const { skippedLines = 0 } = options
+  const { skippedLines = 0, columns } = options
   const texts = decodeUtf8(name, skippedLines + 1, chunks)
   try {
     const start = await startOf(texts)
+    if (columns !== undefined) {
+      const header = nameColumns(name, delimitersOf(file), start, columns)
+      return { header, rows: readRows(name, header, skippedLines + 1, startingWith(start, texts)) }
+    }
     const { header, record } = parseHeader(name, delimitersOf(file), start, skippedLines)
     const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
     const rest = startingWith(start.slice(record.next), texts)
@@ -160,7 +164,7 @@ function fit(
     return { cells: cells.slice(0, -1), text: text.slice(0, -1), refusal: undefined }
   }
   const found = `${length} ${length === 1 ? 'cell' : 'cells'}`
-  return { cells, text, refusal: refuse(`has ${found}, but the header has ${columns.length}`) }
+  return { cells, text, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }
 }
 
 /** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */

@@ -17,10 +17,12 @@ export interface FileOptions {
   readonly format?: Format | undefined
   /** Undefined for UTF-8, or what a byte order mark says. */
   readonly encoding?: Encoding | undefined
-  /** The character between the cells of CSV; undefined to tell it from the header. */
+  /** The character between the cells of CSV; undefined to tell it from the first line. */
   readonly delimiter?: string | undefined
   /** Lines before the header of CSV; 0 by default. */
   readonly skippedLines?: number | undefined
+  /** The names of the columns of CSV without a header; undefined if its first line has them. */
+  readonly columns?: readonly string[] | undefined
   /** The path of the array of rows in a JSON object, such as `data.items`. */
   readonly records?: string | undefined
 }

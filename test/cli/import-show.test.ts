@@ -28,7 +28,7 @@ test('it shows the view, then rows that would be imported or refused, and does n
   assert.match(out, /^v\.csv: row 1\n {2}key +"V-1"\n/m)
   assert.match(out, /^ {2}salary_from +32000$/m)
   assert.match(out, /^v\.csv: row 2: salary_from: "24\.500": must be an integer.* \(refused\)$/m)
-  assert.match(out, /row 3 \(line 4\): "V-3;1": has 2 cells, but the header has 4 \(refused\)$/m)
+  assert.match(out, /row 3 \(line 4\): "V-3;1": has 2 cells, but there are 4 columns \(refused\)$/m)
   assert.match(out, /\nNothing was imported\.\n$/)
   assert.deepEqual(readdirSync(folder).sort(), ['my.sql', 'v.csv'], 'not even a store')
 })

@@ -279,8 +279,8 @@ for (const mapping of [undefined, 'select * from source where name is not null']
     assert.deepEqual(
       refused.map(({ number, line, reason, row }) => [number, line, reason, row]),
       [
-        [2, 3, 'has 4 cells, but the header has 3', '2,7,two,2'],
-        [3, 5, 'has 2 cells, but the header has 3', '3,7'],
+        [2, 3, 'has 4 cells, but there are 3 columns', '2,7,two,2'],
+        [3, 5, 'has 2 cells, but there are 3 columns', '3,7'],
         [5, 8, 'has text after a closing quote', '5,7,"five"x'],
       ],
     )
@@ -295,6 +295,29 @@ for (const mapping of [undefined, 'select * from source where name is not null']
     )
   })
 }
+
+test('the columns of CSV without a header are those that --columns names', async (t) => {
+  const { load, records } = folderWith(t, {
+    'a.csv': '\n1;7;"one; 1"\n2;7;two\n',
+    'ended.csv': '3,7,three,\n',
+    'b.tsv': '\t7\tfour\n',
+    'empty.csv': '',
+    'c.csv': 'Rights\n5|7|five\n',
+    'long.csv': '6,7,six,6\n',
+  })
+  const file = { columns: ['no', 'company_id', 'text'] }
+  const mapping = "select coalesce(no, '4') as id, company_id, text as name from source"
+  await load('rights', ['a.csv', 'ended.csv', 'b.tsv', 'empty.csv'], { file, mapping })
+  await load('rights', ['c.csv'], {
+    ...{ source: 'plain' },
+    file: { columns: ['id', 'company_id', 'name'], skippedLines: 1 },
+  })
+  assert.deepEqual(names(records('rights')), ['one; 1', 'two', 'three', 'four', 'five'])
+  await assert.rejects(
+    load('rights', ['long.csv'], { file, mapping }),
+    /begins with "6,7,six,6", which has 4 cells, but --columns names 3; name each column once$/,
+  )
+})
 
 test('a refused row of megabytes is reported whole, and the others are read', async (t) => {
   const long = 'x'.repeat(3 << 20)

@@ -150,7 +150,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     `sep=\t\n${csv.replaceAll(',', '\t')}`,
     /begins with "sep=\\t", a line for Excel; say --skip-lines 1$/,
   ],
-  'names.csv': ['1,7,one\n2,7,two\n', /first line looks like data, .* it needs a header/],
+  'names.csv': ['1,7,one\n2,7,two\n', /first line looks like data, .*; name them with --columns$/],
   'wide.csv': [Buffer.from(csv, 'utf16le'), /looks like UTF-16; say --encoding utf-16le$/],
   'wide.ndjson': [Buffer.from(ndjson, 'utf16le').swap16(), /say --encoding utf-16be$/],
   'utf32.csv': [Buffer.from('fffe0000690000006400', 'hex'), /is UTF-32, which is not supported/],

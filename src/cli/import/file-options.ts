@@ -11,8 +11,9 @@ export const fileOptions: Command['options'] = {
   '--encoding NAME': `the encoding of the text (default: utf-8): ${encodings.join(', ')}`,
   '--delimiter CHARACTER':
     'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
-    'one in the header)',
+    'one in the first line)',
   '--skip-lines N': 'lines before the header of CSV, such as a title',
+  '--columns NAMES': 'the columns of CSV without a header, in their order: id,status,name',
   '--records PATH': 'the array of rows in a JSON object: features, or data.items',
   '--null TEXT…': 'a text that means no value, such as NULL; repeatable',
   '--trim': 'remove the blanks around all texts',
@@ -29,6 +30,7 @@ export function parseFileOptions({ options }: Input): FileOptions {
     encoding: parseEncoding(options['encoding']),
     delimiter: parseDelimiter(options['delimiter']),
     skippedLines: lines === undefined ? undefined : parseNumber('skip-lines', lines, 0, linesMax),
+    columns: parseColumns(options['columns']),
     records,
   }
 }
@@ -39,6 +41,7 @@ export function refuseUnusedOptions(files: readonly SourceFile[], { options }: I
   const uses: readonly (readonly [option: string, formats: readonly Format[]])[] = [
     ['delimiter', ['csv', 'tsv']],
     ['skip-lines', ['csv', 'tsv']],
+    ['columns', ['csv', 'tsv']],
     ['records', ['json']],
     ['encoding', ['ndjson', 'json', 'csv', 'tsv']],
   ]
@@ -53,6 +56,15 @@ export function refuseUnusedOptions(files: readonly SourceFile[], { options }: I
 function parseEncoding(word: string | undefined): Encoding | undefined {
   if (word === undefined) return undefined
   return encodingNamed(word) ?? parseChoice('encoding', word, encodings)
+}
+
+function parseColumns(text: string | undefined): readonly string[] | undefined {
+  const columns = text?.split(',').map((column) => column.trim())
+  const words = columns?.map((column) => column.toLowerCase())
+  const fault = words?.find((word, at) => word === '' || words.indexOf(word) < at)
+  if (fault === undefined) return columns
+  const what = fault === '' ? 'has a column without a name' : `names ${fault} twice`
+  throw new UsageError(`--columns ${what}; it takes names such as id,status,name`)
 }
 
 function parseDelimiter(word: string | undefined): string | undefined {

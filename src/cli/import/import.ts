@@ -33,8 +33,8 @@ export const importCommand: Command = {
     `import {${resources.map(({ name }) => name).join('|')}} FILE… [OPTIONS]`,
   ],
   details: `
-FILE is NDJSON, JSON, CSV, TSV or Parquet, optionally compressed (.gz, .zst). A quoted glob
-('*.csv') names several files; - reads NDJSON from standard input. All files are loaded in one
+FILE is NDJSON, JSON, CSV, TSV or Parquet, optionally compressed (.gz, .zst, .zip). A quoted
+glob ('*.csv') names several files; - reads NDJSON from standard input. All files are loaded in one
 transaction: all or nothing.
 
 Columns are named like the fields of the resource. In addition:

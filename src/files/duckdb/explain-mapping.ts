@@ -123,7 +123,10 @@ function adviseColumn(name: string, columns: readonly string[], more: string): s
   const shown = columns.slice(0, columnsShown).map((column) => column.slice(0, 40))
   const there = `; it has ${shown.join(', ')}${columns.length > columnsShown ? ', …' : ''}`
   if (columns.some(looksLikeData)) {
-    return `${there}, which looks like a row: the header is missing, or --skip-lines skips it`
+    return (
+      `${there}, which looks like a row: the header is missing (name its columns with ` +
+      '--columns), or --skip-lines skips it'
+    )
   }
   const near = columns.find((column) => isMisspelling(name, column))
   if (near !== undefined) return `; did you mean ${near}?`

@@ -185,7 +185,7 @@ export const badExtracts: BadInputs = {
   ),
   'unclear: a file without a header that has a value twice': next(
     all.replace(header, '5,5,Bank,Town\n'),
-    /the header has the column 5 twice; it looks like data: the file needs a line with/,
+    /the header has the column 5 twice; it looks like data: name the columns with --columns$/,
   ),
   'unclear: a text in double quotes': mapped(
     'select "IN" as jurisdiction from source',

@@ -55,6 +55,8 @@ const usage: Rows = [
   ['import companies c.csv --encoding ebcdic', /--encoding is ebcdic; choose from utf-8, utf-16/],
   ['import companies c.csv --delimiter ;;', /is ";;"; it must be tab or one ASCII character/],
   ['import companies c.csv --delimiter §', /one ASCII character/],
+  ['import companies c.csv --columns a,', /--columns has a column without a name; it takes names/],
+  ['import companies c.csv --columns a,b,A', /--columns names a twice/],
   ['import companies c.csv --skip-lines -1', /--skip-lines/],
   [
     'import companies c.csv --skip-lines x',
