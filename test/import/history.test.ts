@@ -373,3 +373,18 @@ test('officers of another source in the same company are ignored', async (t) => 
   await importRows(db, 'employees', [officer('1', 'John Roe', 'Director')], options)
   assert.deepEqual(told(db), [])
 })
+
+test('a source that renumbers its events loses none, though it has recorded changes', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  for (const day of ['2025-01-01', '2025-02-01'])
+    await importExtract(db, day, [{ identifier: '1', town: day }])
+  const event = (id: number, after: string) => {
+    const of = { company_jurisdiction: 'XX', company_identifier: '1' }
+    return { id, ...of, date: '2024-05-01', attr: 'town', after }
+  }
+  await importRows(db, 'events', [event(1, 'Leeds')], { isSnapshot: true })
+  await importRows(db, 'events', [event(2, 'Leeds')], { isSnapshot: true })
+  assert.deepEqual(told(db, 'id < 9'), [' town: (none) → Leeds'])
+  await importRows(db, 'events', [event(2, 'Hull'), event(3, 'Leeds')])
+  assert.deepEqual(told(db, 'id < 9'), [' town: (none) → Hull', ' town: (none) → Leeds'])
+})

@@ -176,19 +176,18 @@ async function compareCompany(
 }
 
 /**
- * A change that the source has told already, be it recorded by an import of its companies or given
- * as a record, is not another one: the digests of those that a listing has; undefined if the
- * records are no changes.
+ * A change that an import of the source has recorded is not another one where a record tells it
+ * again: the digests of the recorded ones in a listing; undefined if there are none.
  */
-function recordedBefore({ plan, source, sources }: ImportContext) {
+function recordedBefore({ plan, sources }: ImportContext) {
   if (plan.target.resource?.changeFields === undefined) return undefined
   const known = new Set<string>()
-  const own = new Set([source])
-  for (const [id, { name }] of sources) if (name.startsWith(`${plan.source}/`)) own.add(id)
-  if (own.size === 1) return undefined
+  const recording = new Set<number>()
+  for (const [id, { name }] of sources) if (name.startsWith(`${plan.source}/`)) recording.add(id)
+  if (recording.size === 0) return undefined
   return {
     note({ digests, sources: having }: SegmentIndex, n: number): void {
-      if (own.has(having[n] ?? 0)) known.add(digestAt(digests, n))
+      if (recording.has(having[n] ?? 0)) known.add(digestAt(digests, n))
     },
     has: (digests: Uint8Array, at: number) => known.has(digestAt(digests, at)),
   }
