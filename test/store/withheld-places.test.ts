@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
@@ -35,6 +36,64 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   await withhold(path, 'mask', { company: ['GB', '2'], text: jane })
   assert.equal((await storeBytes(path)).includes(jane), false)
   await mustRun(folder, ['imports', '--json', '--db', db])
+})
+
+const recording = resources.find(({ changeFields }) => changeFields !== undefined)
+const extract = (month: number) => {
+  return { asOf: `2026-0${month}-01T00:00:00Z`, recordIn: recording, isSnapshot: true }
+}
+const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
+
+for (const kind of ['mask', 'erase'] as const) {
+  test(`attributes that are called after a person are called otherwise by ${kind}`, async (t) => {
+    const { ask, store } = await makeApp(t)
+    const db = join(store.folder, 'registry.db')
+    const say = (post: string, month: number) =>
+      importRows(db, 'companies', [{ ...named, [jane]: post, seat: post }], extract(month))
+    await say('Director', 1)
+    await say('CEO', 2)
+    await withhold(db, kind, { company: ['GB', '1'], text: jane })
+    await say('Chair', 3)
+    const company = memberOf(await ask('/api/v1/companies/GB:1'), 'company') as {
+      sources: { attributes: unknown }[]
+    }
+    assert.deepEqual(company.sources[0]?.attributes, {
+      ...{ '[withheld]': 'Chair', name: 'X Ltd', seat: 'Chair' },
+    })
+    const events = await ask('/api/v1/companies/GB:1/events')
+    const changes = (memberOf(events, 'events') as Record<string, unknown>[])
+      .map(({ attr, before, after }) => [attr, before, after].join(' '))
+      .sort()
+    assert.deepEqual(changes, [
+      '[withheld] CEO Chair',
+      ...(kind === 'mask' ? ['[withheld] Director CEO'] : []),
+      'seat CEO Chair',
+      'seat Director CEO',
+    ])
+    assert.deepEqual(memberOf(events, 'meta'), [
+      ...(kind === 'mask' ? [{ type: '[withheld]', count: 2 }] : []),
+      { type: 'seat', count: 2 },
+      ...(kind === 'mask' ? [] : [{ type: '[withheld]', count: 1 }]),
+    ])
+    assert.equal((await storeBytes(db)).includes(jane), false)
+    await checkSound(db)
+  })
+}
+
+test('the log keeps no cut text that may name a person, nor what a later import repeats', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  const say = (owner: string, month: number) => {
+    const rows = Array.from({ length: 6 }, (_, n) => ({ ...named, identifier: `${n}`, owner }))
+    return importRows(db, 'companies', rows, extract(month))
+  }
+  await say(`${'x '.repeat(94)}${jane}`, 1)
+  await say(jane, 2)
+  for (const identifier of ['0', '1', '2', '3', '4', '5']) {
+    await withhold(db, 'mask', { company: ['GB', identifier], text: jane })
+  }
+  assert.equal((await storeBytes(db)).includes('Jáne'), false)
+  await say(jane, 3)
+  assert.equal((await storeBytes(db)).includes('Jáne'), false)
 })
 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {

@@ -64,7 +64,7 @@ export async function beginImport(
     async commit(committed) {
       const { parts, version } = prepared()
       parts('committing')(0)
-      await logImport(prepared(), committed)
+      await logImport(prepared(), gate.passLogged(committed))
       await db.commit()
       staging.close()
       return version

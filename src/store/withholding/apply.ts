@@ -10,7 +10,7 @@ import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { drawLineage } from '../sql/import-log.ts'
 import type { WorkWatch } from '../work-watch.ts'
-import { forgetExamples } from './forget-examples.ts'
+import { forgetInLog } from './forget-in-log.ts'
 import { hideKeys } from './hide-keys.ts'
 import { type Found, hashCompany, type Hasher, type OrderKind, type Subject } from './list.ts'
 import { logWithholding } from './log-withholding.ts'
@@ -83,7 +83,8 @@ export async function applyOrder(
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
   await dropIds(work)
-  await forgetExamples(work, former, found.phrases)
+  const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
+  await forgetInLog(work, [...former, ...rewritten], found.phrases)
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))

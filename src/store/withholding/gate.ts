@@ -4,7 +4,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
-import type { ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
+import type { Committed, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
 import { digestOf } from '../record-texts.ts'
 import type { Queries } from '../sql/database.ts'
 import { readState } from './agreement.ts'
@@ -40,6 +40,16 @@ export function createGate(list: List, plan: ImportPlan) {
     passRefused: (row: RefusedRow) => (passes === undefined ? row : passes.key(row)),
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
+    /** What the log may keep of an import; a part of it was found in rows as they came. */
+    passLogged(committed: Committed): Committed {
+      if (passes === undefined || counts.withheld === 0) return committed
+      const { attributes = [], difference } = committed
+      return {
+        ...committed,
+        attributes: attributes.map(passes.name),
+        difference: difference && { ...difference, same: [] },
+      }
+    },
     /**
      * @throws OperatorError if something was withheld since the list was read; asked under the
      *   write lock.
@@ -73,6 +83,7 @@ function createPasses(list: List, { target, source }: ImportPlan) {
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   return {
     key: withKey,
+    name: companies.hideInName,
     row(row: StagedRow): StagedRow | undefined {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
@@ -97,12 +108,15 @@ function createCompanies(orders: readonly Order[], hasher: Hasher) {
     }
   }
   const isEmpty = erased.size === 0 && phrases.size === 0
+  const all = orders.flatMap(({ found }) => found.phrases)
   /** The names of a row's company: its id, and the hash of its name in its register. */
   const namesOf = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => {
     const named = { jurisdiction: companyJurisdiction, identifier: companyIdentifier }
     return [companyId, hashCompany(hasher, named)].filter((name) => name !== null)
   }
   return {
+    /** Hides in the name of an attribute what is withheld in any company. */
+    hideInName: createHidePhrases(all, hasher),
     isErased: (row: StagedRow) =>
       erased.size > 0 && namesOf(row).some((company) => erased.has(company)),
     phrasesOf: (row: StagedRow): readonly Phrases[] =>

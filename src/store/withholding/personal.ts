@@ -126,29 +126,29 @@ export function hideInTexts(
     : hideInChange(resource, record, phrases)
 }
 
-/** `erase` leaves no value in which people were, and no record without values. */
+/** `erase` leaves no value in which people were, and no record without values or of their own. */
 function hideInChange(
   { changeFields }: Resource,
   record: Fields,
   { kind, hidePhrases }: Phrases,
 ): Fields | undefined {
   if (changeFields === undefined) return record
+  const { attr, before, after } = changeFields
   let changed: Record<string, unknown> | undefined
-  for (const part of [changeFields.before, changeFields.after]) {
+  for (const part of [attr, before, after]) {
     const value = record[part]
     if (typeof value !== 'string') continue
     const hidden = hidePhrases(value)
     if (hidden === value) continue
+    // A change always has an attribute.
+    if (kind === 'erase' && part === attr) return undefined
     changed = { ...(changed ?? record), [part]: kind === 'erase' ? null : hidden }
   }
-  const isEmpty = changed?.[changeFields.before] === null && changed[changeFields.after] === null
+  const isEmpty = changed?.[before] === null && changed[after] === null
   return isEmpty ? undefined : (changed ?? record)
 }
 
-/**
- * In texts and numbers, however deep, and in the names of inner members. Those of attributes are
- * the source's own words.
- */
+/** In names, texts and numbers, however deep. */
 function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields {
   const hideIn = (value: unknown): unknown => {
     if (typeof value === 'string' || typeof value === 'number') {
@@ -156,13 +156,12 @@ function hideInAttributes(attributes: Fields, { hidePhrases }: Phrases): Fields 
       return hidden === String(value) ? value : hidden
     }
     if (Array.isArray(value)) return value.map(hideIn)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [hidePhrases(name), hideIn(one)]),
-    )
+    return typeof value === 'object' && value !== null ? hideInMembers(value) : value
   }
-  const hidden = Object.fromEntries(
-    Object.entries(attributes).map(([name, one]) => [name, hideIn(one)]),
-  )
+  const hideInMembers = (members: object): Fields =>
+    Object.fromEntries(
+      Object.entries(members).map(([name, one]) => [hidePhrases(name), hideIn(one)]),
+    )
+  const hidden = hideInMembers(attributes)
   return JSON.stringify(hidden) === JSON.stringify(attributes) ? attributes : hidden
 }

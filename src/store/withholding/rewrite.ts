@@ -104,8 +104,9 @@ function stateOf(
 /** What takes the place of a segment. */
 interface Replaced {
   readonly entries: readonly DirectoryEntry[]
-  /** How many records of each type are gone. */
-  readonly types: ReadonlyMap<string, number>
+  /** How many records of each type were changed, and how many there are of these now. */
+  readonly former: ReadonlyMap<string, number>
+  readonly now: ReadonlyMap<string, number>
 }
 
 /** Writes a segment anew; undefined if all of its records stay as they are. */
@@ -119,24 +120,27 @@ async function replaceSegment(
   const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
   if (mayHold?.(bytes) === false) return undefined
   const records: ListedRecord[] = []
-  const gone: ListedRecord[] = []
-  let isChanged = false
+  const [former, changed]: [ListedRecord[], ListedRecord[]] = [[], []]
   for (const record of recordsOf(decodeEntries(shape, entries), bytes)) {
     const now = change(record)
-    if (now === undefined) gone.push(record)
-    else records.push(now)
+    if (now !== undefined) records.push(now)
     if (now === record) continue
-    isChanged = true
+    former.push(record)
+    if (now !== undefined) changed.push(now)
     onChanged(record, now === undefined)
   }
-  if (!isChanged) return undefined
+  if (former.length === 0) return undefined
   const made = cutSegments(shape, records, 'within').map(({ entries, texts, count, largest }) => {
     const segment = numbers.next()
     const entry = { segment, records: count, bytes: texts.length, largest }
     return { entry, row: { companyId, segment, entries, texts } }
   })
   await tables.putSegments(made.map(({ row }) => row))
-  return { entries: made.map(({ entry }) => entry), types: typesOf(shape, gone) }
+  return {
+    entries: made.map(({ entry }) => entry),
+    former: typesOf(shape, former),
+    now: typesOf(shape, changed),
+  }
 }
 
 /** Writes a head anew if it names segments that were replaced. */
@@ -153,7 +157,7 @@ async function rewriteHead(
   const entries = leaves.flatMap((one) => replaced.get(one.segment)?.entries ?? [one])
   const { directory, nodes } = buildDirectory(entries, known, numbers.next)
   await tables.putSegments(nodes.map((node) => ({ companyId, ...node, texts: null })))
-  const meta = head.meta === null ? null : metaWithout(head.meta, leaves, replaced)
+  const meta = head.meta === null ? null : metaAfter(head.meta, leaves, replaced)
   const now = {
     ...{ companyId, version: head.version, ...totalsOf(entries), meta },
     directory: markDirectory(directory, lineage),
@@ -162,16 +166,16 @@ async function rewriteHead(
   return now
 }
 
-function metaWithout(
+function metaAfter(
   meta: string,
   leaves: readonly DirectoryEntry[],
   replaced: ReadonlyMap<number, Replaced>,
 ): string {
   const counts = parseMeta(meta)
   for (const { segment } of leaves) {
-    for (const [type, count] of replaced.get(segment)?.types ?? []) {
-      addToCount(counts, type, -count)
-    }
+    const made = replaced.get(segment)
+    for (const [type, count] of made?.former ?? []) addToCount(counts, type, -count)
+    for (const [type, count] of made?.now ?? []) addToCount(counts, type, count)
   }
   return metaText(counts)
 }
