@@ -66,7 +66,8 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
       ? await change(async (db) => (await withholding()).bringUp(db, place))
       : 0,
     async beginImport(plan: ImportPlan) {
-      const gate = createGate((await compare()).list, plan)
+      const { list } = await compare()
+      const gate = await use((db) => createGate(db, list, plan))
       return change((db) => beginImport(db, plan, gate))
     },
     withhold: (request: WithholdRequest) =>

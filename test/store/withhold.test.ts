@@ -392,7 +392,7 @@ test('an import that has read its files before a withholding changes nothing', a
   await withhold(db, 'erase', person)
   const before = await storeBytes(db)
   const late = session.prepare(() => undefined)
-  await assert.rejects(late, /something was withheld while this import read its files/)
+  await assert.rejects(late, /what is withheld has changed while this import read its files/)
   await session.discard()
   assert.deepEqual(await storeBytes(db), before)
 })

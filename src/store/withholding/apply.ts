@@ -3,6 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { readAttributes } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
+import { namesOf } from '../companies/register-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow, ListingTables } from '../listing/tables.ts'
@@ -12,7 +13,7 @@ import { drawLineage } from '../sql/import-log.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import { forgetInLog } from './forget-in-log.ts'
 import { hideKeys } from './hide-keys.ts'
-import { type Found, hashCompany, type Hasher, type OrderKind, type Subject } from './list.ts'
+import { type Found, hashNames, type Hasher, type OrderKind, type Subject } from './list.ts'
 import { logWithholding } from './log-withholding.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
 import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
@@ -116,18 +117,6 @@ function companiesOf({ located, found }: Wanted, one: number): readonly number[]
   return [...(located?.companies ?? new Set([one, ...others]))]
 }
 
-/** What companies are and were called. */
-export async function namesOf(
-  tables: ListingTables,
-  ids: readonly number[],
-): Promise<readonly CompanyRow[]> {
-  const past = await tables.pastCompanies(ids)
-  return [
-    ...(await tables.companiesById(ids)),
-    ...past.map(({ companyId: id, ...named }) => ({ id, ...named })),
-  ]
-}
-
 const idsAtOnce = 1_000
 
 /** Erased records are in no present listing any more. */
@@ -157,10 +146,10 @@ async function eraseCompanies(
   work: Work,
   names: readonly CompanyRow[],
 ): Promise<Found['companies']> {
-  const { tables, resources, hasher, onStep } = work
+  const { tables, resources, onStep } = work
   const shapes = [...resources.map(shapeOf), attributesShape]
-  const found: Found['companies'][number][] = []
-  for (const [id, own] of Map.groupBy(names, (one) => one.id)) {
+  const ids = [...new Set(names.map(({ id }) => id))]
+  for (const id of ids) {
     for (const [n, shape] of shapes.entries()) {
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
@@ -173,10 +162,8 @@ async function eraseCompanies(
     // Its id stays its own: it was known before all versions, which no reader can ask for.
     const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
     await tables.putPastCompanies([{ companyId: id, ...reserved }])
-    const hashes = new Set(own.flatMap((one) => hashCompany(hasher, one) ?? []))
-    for (const name of hashes.size === 0 ? [null] : hashes) found.push({ id, name })
   }
-  return found
+  return listed(work, ids, names)
 }
 
 /** The ids of records that no other company has: those of the others keep their natural keys. */
@@ -208,14 +195,17 @@ async function hideText(
 }
 
 /** Companies as the list names them. */
-async function nameCompanies(
-  { tables, hasher }: Work,
-  companies: Iterable<number>,
-): Promise<Found['companies']> {
+async function nameCompanies(work: Work, companies: Iterable<number>): Promise<Found['companies']> {
   const ids = [...new Set(companies)]
-  const known = new Map((await tables.companiesById(ids)).map((one) => [one.id, one]))
-  return ids.map((id) => {
-    const named = known.get(id)
-    return { id, name: named === undefined ? null : hashCompany(hasher, named) }
-  })
+  return listed(work, ids, await namesOf(work.tables, ids))
+}
+
+/** @param names what the companies are and were called. */
+function listed(
+  { hasher }: Work,
+  ids: readonly number[],
+  names: readonly CompanyRow[],
+): Found['companies'] {
+  const hashes = hashNames(hasher, names)
+  return ids.flatMap((id) => (hashes.get(id) ?? [null]).map((name) => ({ id, name })))
 }

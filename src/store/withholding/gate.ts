@@ -1,17 +1,20 @@
 // What an import brings again of what is withheld: held back before it is staged, so that it is
 // compared with nothing and makes no change.
 
+import { isDeepStrictEqual } from 'node:util'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
+import { namesOf } from '../companies/register-names.ts'
 import type { Committed, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
 import { digestOf } from '../record-texts.ts'
-import type { Queries } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './agreement.ts'
 import { hashKey, keyOfHash } from './hide-keys.ts'
 import {
   createHasher,
   hashCompany,
+  hashNames,
   type Hasher,
   type List,
   noState,
@@ -21,12 +24,13 @@ import {
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'
 
-export type Gate = ReturnType<typeof createGate>
+export type Gate = Awaited<ReturnType<typeof createGate>>
 
 /** Makes the gate of an import. */
-export function createGate(list: List, plan: ImportPlan) {
+export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
-  const passes = list.entries.length === 0 ? undefined : createPasses(list, plan)
+  const names = await namesNow(db, list)
+  const passes = list.entries.length === 0 ? undefined : createPasses(list, plan, names)
   const counts = { withheld: 0, erased: 0 }
   return {
     /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
@@ -51,23 +55,38 @@ export function createGate(list: List, plan: ImportPlan) {
       }
     },
     /**
-     * @throws OperatorError if something was withheld since the list was read; asked under the
-     *   write lock.
+     * @throws OperatorError if something was withheld since the list was read, or a company of
+     *   which it hides texts has got a name; asked under the write lock.
      */
-    async checkState(db: Queries): Promise<void> {
-      if ((await readState(db)) === state) return
+    async checkState(db: RegistryDatabase): Promise<void> {
+      const isSame = isDeepStrictEqual(await namesNow(db, list), names)
+      if (isSame && (await readState(db)) === state) return
       throw new OperatorError(
-        'something was withheld while this import read its files; nothing was changed, ' +
+        'what is withheld has changed while this import read its files; nothing was changed, ' +
           'run it again',
       )
     },
   }
 }
 
-function createPasses(list: List, { target, source }: ImportPlan) {
+type Names = ReadonlyMap<number, readonly string[]>
+
+/**
+ * What the companies of which the list hides texts are and were called, as hashes by their ids: one
+ * may have got its name since.
+ */
+async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names> {
+  const { inForce } = ordersOf(list)
+  const hiding = inForce.filter(({ found }) => found.phrases.length > 0)
+  const ids = new Set(hiding.flatMap(({ found }) => found.companies.map(({ id }) => id)))
+  if (ids.size === 0) return new Map()
+  return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
+}
+
+function createPasses(list: List, { target, source }: ImportPlan, names: Names) {
   const { inForce, lifted } = ordersOf(list)
   const hasher = createHasher(list.salt)
-  const companies = createCompanies(inForce, hasher)
+  const companies = createCompanies(inForce, hasher, names)
   const { resource, name } = target
   const isOfTarget = ({ subject }: Order) => 'resource' in subject && subject.resource === name
   const orders = inForce.filter(isOfTarget)
@@ -96,11 +115,13 @@ function createPasses(list: List, { target, source }: ImportPlan) {
 }
 
 /** Which companies are erased, and which phrases are withheld in others. */
-function createCompanies(orders: readonly Order[], hasher: Hasher) {
+function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names) {
   const erased = new Set<number | string>()
   const phrases = new Map<number | string, Phrases[]>()
   for (const { kind, subject, found } of orders) {
-    const names = found.companies.flatMap(({ id, name }) => (name === null ? [id] : [id, name]))
+    const names = found.companies.flatMap(({ id, name }) => {
+      return [id, ...(name === null ? [] : [name]), ...(known.get(id) ?? [])]
+    })
     if ('company' in subject) for (const name of names) erased.add(name)
     else if (found.phrases.length > 0) {
       const hiding = { kind, hidePhrases: createHidePhrases(found.phrases, hasher) }
@@ -110,7 +131,7 @@ function createCompanies(orders: readonly Order[], hasher: Hasher) {
   const isEmpty = erased.size === 0 && phrases.size === 0
   const all = orders.flatMap(({ found }) => found.phrases)
   /** The names of a row's company: its id, and the hash of its name in its register. */
-  const namesOf = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => {
+  const calledIn = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => {
     const named = { jurisdiction: companyJurisdiction, identifier: companyIdentifier }
     return [companyId, hashCompany(hasher, named)].filter((name) => name !== null)
   }
@@ -118,9 +139,9 @@ function createCompanies(orders: readonly Order[], hasher: Hasher) {
     /** Hides in the name of an attribute what is withheld in any company. */
     hideInName: createHidePhrases(all, hasher),
     isErased: (row: StagedRow) =>
-      erased.size > 0 && namesOf(row).some((company) => erased.has(company)),
+      erased.size > 0 && calledIn(row).some((company) => erased.has(company)),
     phrasesOf: (row: StagedRow): readonly Phrases[] =>
-      isEmpty ? [] : [...new Set(namesOf(row).flatMap((company) => phrases.get(company) ?? []))],
+      isEmpty ? [] : [...new Set(calledIn(row).flatMap((company) => phrases.get(company) ?? []))],
   }
 }
 

@@ -257,3 +257,17 @@ export function hashCompany(
   const isNamed = jurisdiction !== null && identifier !== null
   return isNamed ? hasher('company', jurisdiction, identifier) : null
 }
+
+/** The hashes of what companies are and were called, by ids; of those with such names. */
+export function hashNames(
+  hasher: Hasher,
+  names: readonly CompanyRow[],
+): ReadonlyMap<number, readonly string[]> {
+  const hashes = new Map<number, Set<string>>()
+  for (const named of names) {
+    const hash = hashCompany(hasher, named)
+    if (hash === null) continue
+    hashes.set(named.id, (hashes.get(named.id) ?? new Set()).add(hash))
+  }
+  return new Map([...hashes].map(([id, some]) => [id, [...some]]))
+}

@@ -2,10 +2,11 @@
 // registry, which has assigned other ids, by hashes of natural keys and of the names of companies,
 // as the gate of imports does.
 
+import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
-import { type Located, namesOf, type Wanted } from './apply.ts'
+import type { Located, Wanted } from './apply.ts'
 import { hashStoredKey } from './hide-keys.ts'
 import {
   foundBy,
