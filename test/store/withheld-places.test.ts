@@ -80,6 +80,22 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
+test('a person at the beginning of a line is found in what is told as JSON', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const db = join(store.folder, 'registry.db')
+  for (const [n, post] of ['Director', 'CEO'].entries()) {
+    const seat = { text: `${post}:\n${jane}\u000b${jane.replace(' ', '\n')}` }
+    await importRows(db, 'companies', [{ ...named, seat }], extract(n + 1))
+  }
+  await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
+  const events = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events')
+  const [{ before, after } = {}] = events as Record<string, unknown>[]
+  const hidden = '\\n[withheld]\\u000b[withheld]"}'
+  assert.deepEqual([before, after], [`{"text":"Director:${hidden}`, `{"text":"CEO:${hidden}`])
+  assert.equal((await storeBytes(db)).includes('Smith'), false)
+  await checkSound(db)
+})
+
 test('the log keeps no cut text that may name a person, nor what a later import repeats', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   const say = (owner: string, month: number) => {

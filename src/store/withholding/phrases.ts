@@ -6,7 +6,9 @@ import type { Hasher, PhraseHash } from './list.ts'
 /** What a text reads where something is withheld (contract 13). */
 export const withheldText = '[withheld]'
 
-const runs = /[\p{L}\p{N}\p{M}]+/gu
+// Changes of attributes that are objects are told as JSON: the letter of an escape is no part of
+// the word that follows it.
+const runs = /\\(?:[bfnrt]|u[\da-f]{4})|[\p{L}\p{N}\p{M}]+/gu
 const marks = /\p{M}+/gu
 
 /** Shorter phrases occur in too many texts that are about something else. */
@@ -22,11 +24,13 @@ interface Word {
 }
 
 function wordsIn(text: string): Word[] {
-  return [...text.matchAll(runs)].map(({ 0: run, index }) => ({
-    plain: run.normalize('NFKD').replaceAll(marks, '').toLowerCase(),
-    start: index,
-    end: index + run.length,
-  }))
+  return [...text.matchAll(runs)]
+    .filter(({ 0: run }) => !run.startsWith('\\'))
+    .map(({ 0: run, index }) => ({
+      plain: run.normalize('NFKD').replaceAll(marks, '').toLowerCase(),
+      start: index,
+      end: index + run.length,
+    }))
 }
 
 const hashOf = (hasher: Hasher, words: readonly Word[]) =>
