@@ -12,6 +12,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -243,6 +244,54 @@ test('what another command commits just before the store is overwritten is kept'
   assert.equal(queryValue(db, 'select count(*) from sources where id = 99'), 0)
   assert.equal(queryValue(restored.kept ?? '', 'select count(*) from sources where id = 99'), 1)
   assert.equal(kept(folder).length, 1)
+})
+
+for (const state of ['missing', 'damaged']) {
+  test(`a store that was put in the place of a ${state} one meanwhile is not replaced`, async (t) => {
+    const { folder, db, copy } = await makeStores(t)
+    const good = join(folder, 'good.db')
+    renameSync(db, good)
+    if (state === 'damaged') {
+      cpSync(good, db)
+      truncateSync(db, 100_000)
+    }
+    const before = records(good)
+    const copying = () => {
+      const onProgress = (bytes: number) => bytes > 0 && existsSync(good) && renameSync(good, db)
+      return { onProgress, signal: new AbortController().signal }
+    }
+    const late = restoreStore(db, copy, resources, watchOf({ copying }))
+    await assert.rejects(late, /another command has made .*registry\.db meanwhile; run the command/)
+    assert.deepEqual(records(db), before)
+    assert.deepEqual(kept(folder), [])
+  })
+}
+
+test('what killed commands have left beside a store goes with the next copy or compaction', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const { pid: killed } = spawnSync(process.execPath, ['--version'])
+  const of = (pid: number) =>
+    ['registry.db', 'registry-2026-11-30.db'].flatMap((name) => [
+      `${name}.${pid}.0123abcd.withholding`,
+      `${name}.${pid}.0123abcd.withholding-wal`,
+      `${name}.${pid}.0123abcd.withholding.${pid}.4567abcd.part-journal`,
+    ])
+  const others = [...of(process.ppid), 'registry.db.part', `notes.${killed}.part`]
+  for (const command of [['backup', 'another.db'], ['restore', copy, '--yes'], ['compact']]) {
+    for (const name of [...of(killed), ...others]) writeFileSync(join(folder, name), '770412345678')
+    await mustRun(folder, [...command, '--db', db])
+    const left = readdirSync(folder)
+    assert.deepEqual(
+      left.filter((name) => of(killed).includes(name)),
+      [],
+      command.join(' '),
+    )
+    assert.deepEqual(
+      left.filter((name) => others.includes(name)),
+      others.toSorted(),
+      command.join(' '),
+    )
+  }
 })
 
 test('an interrupted restore leaves the store, and nothing beside it', async (t) => {

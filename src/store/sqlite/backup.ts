@@ -1,10 +1,10 @@
 // Copies a store while others read and write it.
 
-import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { flush, makeFile, rightsOf } from '../../files/new-file.ts'
+import { nameUnfinished } from '../../files/unfinished.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
@@ -26,20 +26,18 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
   // Another backup may be writing under the same name.
-  const part = `${path}.${randomBytes(4).toString('hex')}.part`
+  using part = nameUnfinished(path, 'part')
   try {
-    makeFile(part, rightsOf(db.location() ?? ''))
-    await copyPages(db, part, watch)
-    flush(part)
+    makeFile(part.path, rightsOf(db.location() ?? ''))
+    await copyPages(db, part.path, watch)
+    flush(part.path)
     refuseExisting(path)
-    renameSync(part, path)
+    renameSync(part.path, path)
     flush(folder)
     return statSync(path).size
   } catch (error) {
     watch.signal.throwIfAborted()
     throw explain(path, error)
-  } finally {
-    for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(part + ending, { force: true })
   }
 }
 

@@ -1,6 +1,8 @@
 // Writes a store anew without its free room, while others read it.
 
+import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { removeAbandoned } from '../../files/unfinished.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { Compacted } from '../writing.ts'
 import { isBusy } from './errors.ts'
@@ -10,10 +12,12 @@ import { emptyWal, sizeWithLog } from './wal.ts'
 /**
  * Rewrites the whole file, in place: `vacuum` is one transaction of the log, so a kill leaves the
  * file as it was, and servers go on. What was deleted before files were overwritten
- * (`secure_delete`) is gone afterwards, too. On a full disk, what it wrote is removed.
+ * (`secure_delete`) is gone afterwards, too, and so is what killed commands have left beside it. On
+ * a full disk, what it wrote is removed.
  */
 export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compacted> {
   const path = db.location() ?? ''
+  removeAbandoned(dirname(resolve(path)))
   const bytesBefore = sizeWithLog(path)
   try {
     await vacuum(db, wait)

@@ -5,12 +5,12 @@
 // read with the log and the locks of the replaced one by processes that still have that open. Only
 // a store that is too damaged to be opened is replaced by a file.
 
-import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readStart } from '../../files/file-start.ts'
 import { flush } from '../../files/new-file.ts'
+import { nameUnfinished } from '../../files/unfinished.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
@@ -26,7 +26,8 @@ import { emptyWal, sizeWithLog } from './wal.ts'
  *
  * @param copy an open and verified store.
  * @param path the store to replace; it may be missing, or damaged.
- * @param check throws if the copy must not be restored; the lock of an open store is held.
+ * @param check throws if the copy must not be restored; the lock of a store that can be opened is
+ *   held.
  * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restore(
@@ -35,7 +36,10 @@ export async function restore(
   watch: RestoreWatch,
   check: () => Promise<void>,
 ): Promise<Restored> {
-  if (!existsSync(path)) return restoreMissing(copy, path, watch)
+  if (!existsSync(path)) {
+    await restoreMissing(copy, path, watch, check)
+    return { kept: undefined, isFileReplaced: false }
+  }
   refuseItself(copy, path)
   refuseFullDisk(copy, path)
   try {
@@ -43,14 +47,15 @@ export async function restore(
   } catch (error) {
     if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
-  return { kept: await replaceFile(copy, path, watch), isFileReplaced: true }
+  return { kept: await replaceFile(copy, path, watch, check), isFileReplaced: true }
 }
 
 async function restoreMissing(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
-): Promise<Restored> {
+  check: () => Promise<void>,
+): Promise<void> {
   const log = `${path}-wal`
   if (existsSync(log)) {
     throw new OperatorError(
@@ -58,9 +63,17 @@ async function restoreMissing(
         'move it to where that store is now, or delete it',
     )
   }
+  using next = nameUnfinished(path, 'restoring')
+  await backUp(copy, next.path, watch.copying(restoring))
+  await check()
+  if (existsSync(path)) throw takenMeanwhile(path)
   rmSync(`${path}-shm`, { force: true })
-  await backUp(copy, path, watch.copying(restoring))
-  return { kept: undefined, isFileReplaced: false }
+  renameSync(next.path, path)
+  flush(dirname(resolve(path)))
+}
+
+function takenMeanwhile(path: string): OperatorError {
+  return new OperatorError(`another command has made ${path} meanwhile; run the command again`)
 }
 
 const restoring = 'restoring'
@@ -154,16 +167,25 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 const overtaken = new Error('another command has written to the store')
 
 /** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
-async function replaceFile(copy: DatabaseSync, path: string, watch: RestoreWatch): Promise<string> {
+async function replaceFile(
+  copy: DatabaseSync,
+  path: string,
+  watch: RestoreWatch,
+  check: () => Promise<void>,
+): Promise<string> {
+  const { dev, ino } = statSync(path)
   // Another restore may be doing the same.
-  const next = `${path}.${randomBytes(4).toString('hex')}.restoring`
-  await backUp(copy, next, watch.copying(restoring))
+  using next = nameUnfinished(path, 'restoring')
+  await backUp(copy, next.path, watch.copying(restoring))
+  await check()
+  const now = statSync(path, { throwIfNoEntry: false })
+  if (now?.dev !== dev || now.ino !== ino) throw takenMeanwhile(path)
   const kept = keptPath(path, watch.startedAt)
   // The damaged file keeps its name until the new one takes that.
   linkSync(path, kept)
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
   rmSync(`${path}-shm`, { force: true })
-  renameSync(next, path)
+  renameSync(next.path, path)
   flush(dirname(resolve(path)))
   return kept
 }

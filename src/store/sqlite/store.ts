@@ -1,11 +1,11 @@
 // The work of commands on a file: inspecting, changing and restoring it. A server loads none of it.
 
-import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import { makeTemporaryFolder } from '../../files/temporary-folder.ts'
+import { nameUnfinished } from '../../files/unfinished.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { closing } from '../closing.ts'
 import {
@@ -176,17 +176,14 @@ async function restoreCaughtUp(
   watch: RestoreWatch,
 ): Promise<Restored> {
   // Another restore may be doing the same.
-  const path = `${db}.${randomBytes(4).toString('hex')}.withholding`
-  try {
-    await backUp(source, path, watch.copying('copying'))
-    const store = await writerOf(openForWriting(path, place.resources), path, place)
-    await store.compact(watch)
-    await store.close()
-    using ready = openForInspecting(path)
-    return await restore(ready, db, watch, () => refuseStale(ready, place.list))
-  } finally {
-    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
-  }
+  using copy = nameUnfinished(db, 'withholding')
+  const { path } = copy
+  await backUp(source, path, watch.copying('copying'))
+  const store = await writerOf(openForWriting(path, place.resources), path, place)
+  await store.compact(watch)
+  await store.close()
+  using ready = openForInspecting(path)
+  return await restore(ready, db, watch, () => refuseStale(ready, place.list))
 }
 
 /** @throws OperatorError if something was withheld since a copy was brought up to the list. */
