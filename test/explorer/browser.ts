@@ -157,6 +157,17 @@ export async function untilLoaded(page: Page): Promise<void> {
   }
 }
 
+/** How much of the page has moved by itself, as browsers measure it: 0.1 is what they call good. */
+export async function shiftOf(page: Page): Promise<number> {
+  const sum = `new Promise((done) => {
+    let sum = 0
+    const add = (list) => list.getEntries().forEach(({ value }) => (sum += value))
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true })
+    setTimeout(() => done(sum), 100)
+  })`
+  return Number(await page.evaluate(sum))
+}
+
 /** How much wider the page is than the window, in pixels. */
 export async function overflowOf(page: Page): Promise<number> {
   return Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { untilLoaded, visitDemo } from './browser.ts'
+import { shiftOf, untilLoaded, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const figure = (page: Page, name: string | RegExp) => page.getByRole('figure', { name })
@@ -41,6 +41,13 @@ function countRequests(page: Page) {
   return { page, checkFew }
 }
 
+/** Checks that the page has kept the place of its picture. */
+async function checkStill(page: Page): Promise<void> {
+  await untilLoaded(page)
+  const shift = await shiftOf(page)
+  assert.ok(shift < 0.1, `the page has shifted by ${shift}`)
+}
+
 /** Filters by days through the address, as a drag over a period does. */
 async function zoomTo(page: Page, from: string, to: string): Promise<void> {
   const view = `#/companies/2/events?date[gte]=${from}&date[lte]=${to}`
@@ -58,6 +65,7 @@ export function testPictures(): void {
     const page = await visitDemo(t, '/companies/1/events')
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^120 changes of 5 kinds, from .+ Most are of address \(47\)/).waitFor()
+    await checkStill(page)
     assert.equal(await picture.locator('circle').count(), 120)
     await picture.getByRole('group', { name: /Arrow keys/ }).focus()
     await page.keyboard.press('ArrowRight')
@@ -153,6 +161,7 @@ export function testPictures(): void {
     const page = await visitDemo(t, '/companies/1/employees')
     const picture = figure(page, 'Who was there when')
     await picture.getByText('140 employees; most at a time: 96, on 6 Aug 2023.').waitFor()
+    await checkStill(page)
     assert.equal(await picture.locator('rect.bar').count(), 140)
     // Who has not left is there today.
     await picture.getByRole('group', { name: /Arrow keys/ }).focus()
@@ -174,6 +183,7 @@ export function testPictures(): void {
   test('rights by year and status, and no picture where a table says as much', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')
     await page.getByText('230 dated from 2005 to 2024; most in 2009 (17).').waitFor()
+    await checkStill(page)
     const [head = [], ...years] = await figuresOf(page, /^By year/)
     assert.deepEqual(head, ['Year', 'registered', 'pending', 'expired', 'opposed', 'Total'])
     assert.equal(

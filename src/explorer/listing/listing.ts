@@ -64,9 +64,9 @@ export function ListingView(props: ListingProps) {
   const filter = (changes: Changes) => goTo({ ...place, query: withFilters(query, changes) })
   const clear = () => goTo({ ...place, query: withoutFilters(query) })
   const what = texts.plural(resource.title)
+  const counts = listing?.counts ?? countsOfMeta(resource, meta)
   const toolbar = html`<div class="toolbar">
-    <${Filters} resource=${resource} query=${query}
-      counts=${listing?.counts ?? countsOfMeta(resource, meta)}
+    <${Filters} resource=${resource} query=${query} counts=${counts}
       onChange=${filter} onClear=${clear} />
     <${Take} path=${path} version=${loaded.value?.version}
       listing=${answer && { query, id, resource, answer }} />
@@ -81,7 +81,7 @@ export function ListingView(props: ListingProps) {
       !isEmpty &&
       answer.pagination_total > 0 &&
       html`<${Picture} id=${id} resource=${resource} query=${shownQuery} answer=${answer}
-        version=${loaded.value?.version} until=${until} onFilter=${filter} />`
+        counts=${counts} version=${loaded.value?.version} until=${until} onFilter=${filter} />`
     }
     <${MarksNote} marks=${marks} />
     ${

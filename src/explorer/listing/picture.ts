@@ -1,17 +1,19 @@
 // The picture of a listing: which one it is, and its data.
 
 import { useState } from 'preact/hooks'
-import type { ListingAnswer } from '../answers.ts'
+import type { ListingAnswer, ListingSummary } from '../answers.ts'
 import type { Changes } from './filters.ts'
 import { formatCount } from '../format.ts'
 import { html } from '../html.ts'
 import { selectionQuery } from './listing-query.ts'
 import { drawnMax, loadAll, type Selection } from './load-all.ts'
 import { Notice } from '../notice.ts'
-import { PeriodsPicture } from '../pictures/periods.ts'
+import { periodsHeight } from '../pictures/period-bars.ts'
+import { barsMax, PeriodsPicture } from '../pictures/periods.ts'
 import { TimelinePicture } from '../pictures/timeline.ts'
-import { loadTimeline, type Timeline } from '../pictures/timeline-data.ts'
-import { YearsPicture } from '../pictures/years.ts'
+import { lanesMax, loadTimeline, type Timeline } from '../pictures/timeline-data.ts'
+import { lanesHeight } from '../pictures/timeline-lanes.ts'
+import { YearsPicture, yearsHeight } from '../pictures/years.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { useWork, type Work } from '../use-answer.ts'
@@ -21,6 +23,8 @@ interface PictureProps {
   readonly resource: ResourceDescription
   readonly query: URLSearchParams
   readonly answer: ListingAnswer
+  /** Counts of values, by field. */
+  readonly counts: ListingSummary['counts']
   readonly version: number | undefined
   /** Until when the records are known, in milliseconds since 1970. */
   readonly until: number | undefined
@@ -67,7 +71,7 @@ function ChangesOverTime(props: PictureProps) {
     loadTimeline({ id, resource, query, answer, version }, { signal, onWait })
   const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
   const { value } = loaded
-  if (value === undefined) return html`<${Notice} loaded=${loaded} /><${Waiting} />`
+  if (value === undefined) return html`<${Notice} loaded=${loaded} /><${Waiting} ...${props} />`
   return html`<div class=${loaded.isLoading ? 'stale' : ''}><${TimelinePicture} timeline=${value}
     resource=${resource} query=${query} onFilter=${onFilter} /></div>`
 }
@@ -80,7 +84,7 @@ function Whole(props: PictureProps) {
   const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
   const { value } = loaded
   if (value === undefined || picture === undefined || picture.kind === 'timeline') {
-    return html`<${Notice} loaded=${loaded} /><${Waiting} />`
+    return html`<${Notice} loaded=${loaded} /><${Waiting} ...${props} />`
   }
   const isPart = value.selected > value.rows.length
   const note = isPart ? texts.firstOnly(formatCount(drawnMax), formatCount(value.selected)) : ''
@@ -90,6 +94,18 @@ function Whole(props: PictureProps) {
 }
 
 /** Holds the place of a picture, so that nothing below it jumps. */
-function Waiting() {
-  return html`<div class="picture waiting-picture" aria-hidden="true"></div>`
+function Waiting(props: PictureProps) {
+  const style = { '--plot-height': `${plotHeight(props)}px` }
+  return html`<div class="picture waiting-picture" style=${style} aria-hidden="true"></div>`
+}
+
+/** How high a picture will be, as far as the counts of the listing tell, in pixels. */
+function plotHeight({ resource, query, answer, counts }: PictureProps): number {
+  const { picture, metaOf } = resource
+  const { pagination_total: selected } = answer
+  if (picture?.kind === 'periods') return periodsHeight(Math.min(selected, barsMax))
+  const field = (picture?.kind === 'years' ? picture.by : metaOf) ?? ''
+  const kinds = query.getAll(field).length || (counts[field]?.length ?? Infinity)
+  if (picture?.kind === 'years') return yearsHeight(kinds)
+  return lanesHeight(selected > drawnMax ? 1 : Math.min(kinds, lanesMax))
 }

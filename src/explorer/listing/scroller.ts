@@ -1,7 +1,7 @@
 // A table that may be wider than its room: it scrolls, and says so while more is to the right.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../html.ts'
 import { texts } from '../texts.ts'
 
@@ -43,7 +43,8 @@ function useTop(element: { readonly current: HTMLElement | null }, content: unkn
 function useSides() {
   const element = useRef<HTMLDivElement>(null)
   const [sides, setSides] = useState({ isWide: false, hasMore: false })
-  useEffect(() => {
+  // Before the table is first painted, so that the words above it do not push it down.
+  useLayoutEffect(() => {
     const { current } = element
     if (current === null) return undefined
     const update = () => {
@@ -54,6 +55,7 @@ function useSides() {
         last.isWide === next.isWide && last.hasMore === next.hasMore ? last : next,
       )
     }
+    update()
     const observer = new ResizeObserver(update)
     observer.observe(current)
     if (current.firstElementChild !== null) observer.observe(current.firstElementChild)

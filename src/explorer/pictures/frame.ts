@@ -1,7 +1,7 @@
 // The frame of every picture: a sentence that says what it shows, the picture, a line that reads
 // out the place that one points at, and the figures as a table.
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
 import { Scroller } from '../listing/scroller.ts'
 import { texts } from '../texts.ts'
@@ -65,11 +65,11 @@ function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
       )}</tbody></table><//>`
 }
 
-/** The width of an element in CSS pixels, 0 until it is known. */
+/** The width of an element in CSS pixels, known before it is first painted. */
 function useWidth() {
   const [width, setWidth] = useState(0)
   const element = useRef<HTMLDivElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = element
     if (current === null) return undefined
     const observer = new ResizeObserver(() => setWidth(current.clientWidth))

@@ -8,6 +8,10 @@ import { dayMs, type Scale, scaleOf } from './scale.ts'
 
 const rowHeight = 18
 const areaHeight = 64
+const firstRow = areaHeight + axisHeight + 6
+
+/** How high so many bars are, in pixels, with the steps above them. */
+export const periodsHeight = (count: number): number => firstRow + count * rowHeight + 4
 
 export interface Span {
   readonly id: unknown
@@ -46,16 +50,17 @@ export function PeriodBars(props: BarsProps) {
   const { spans, steps, width, from, to, day, onDay, onChoose } = props
   const left = within(width * 0.22, 96, 220)
   const scale = scaleOf(from, to, left, width - 8)
-  const first = areaHeight + axisHeight + 6
-  const bottom = first + spans.length * rowHeight
+  const height = periodsHeight(spans.length)
+  const bottom = height - 4
   const at = (event: MouseEvent) => within(scale.valueAt(pointIn(event).x), from, to)
-  return html`<svg class="brushable" width=${width} height=${bottom + 4}
+  return html`<svg class="brushable" width=${width} height=${height}
     onPointerMove=${(event: PointerEvent) => onDay(at(event))}
     onPointerLeave=${() => onDay(undefined)} onClick=${(event: MouseEvent) => onChoose(at(event))}>
     <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${areaHeight} />
     <path class="area" d=${areaPath(steps, scale)} />
     ${spans.map(
-      (span, n) => html`<${Bar} key=${span.id} span=${span} y=${first + n * rowHeight} left=${left}
+      (span, n) => html`<${Bar} key=${span.id} span=${span} left=${left}
+        y=${firstRow + n * rowHeight}
         scale=${scale} isOn=${day !== undefined && isThere(span, day)} />`,
     )}
     ${

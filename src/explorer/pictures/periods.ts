@@ -23,7 +23,8 @@ export interface SelectionProps {
   readonly note: string
 }
 
-const drawnMax = 300
+/** How many have a bar at most. */
+export const barsMax = 300
 const namedMax = 6
 const moves: Readonly<Record<string, number>> = {
   ArrowLeft: -30,
@@ -54,11 +55,9 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
   }
   const says = [
     ...[saysOf(spans, steps, resource), undatedOf(rows.length - spans.length), note],
-    spans.length > drawnMax
-      ? texts.drawnOnly(formatCount(drawnMax), formatCount(spans.length))
-      : '',
+    spans.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(spans.length)) : '',
   ]
-  const drawn = spans.slice(0, drawnMax)
+  const drawn = spans.slice(0, barsMax)
   return html`<${Frame} title=${texts.picturePeriods} says=${says.join(' ')} isLong
     readout=${readoutOf(spans, day, resource)} figures=${figuresOf(spans, resource)}
     onKeyDown=${onKeyDown}>${(width: number) => html`<${PeriodBars} spans=${drawn} steps=${steps}

@@ -20,7 +20,8 @@ import { dayMs } from './scale.ts'
 
 /** Up to this many changes are drawn one by one. */
 const singleMax = 1_000
-const lanesMax = 8
+/** How many kinds have a lane at most. */
+export const lanesMax = 8
 /** How many bars count changes by days, at most. */
 const dayBinsMax = 60
 /** How many bars stand for all changes, of whatever kind. */

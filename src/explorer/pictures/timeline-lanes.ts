@@ -10,9 +10,12 @@ import { fitText } from './labels.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
 
-const laneHeight = 34
 /** A lane on its own has room for taller bars. */
-const onlyLaneHeight = 96
+const laneHeightOf = (count: number) => (count === 1 ? 72 : 34)
+
+/** How high so many lanes are, in pixels, with their axis. */
+export const lanesHeight = (count: number): number => count * laneHeightOf(count) + 4 + axisHeight
+
 /** A shorter drag is a click. */
 const dragMin = 5
 
@@ -45,7 +48,7 @@ export function Lanes(props: LanesProps) {
   const left = within(width * 0.18, 84, 150)
   const right = width - 8
   const scale = scaleOf(from, to, left, right)
-  const height = heightOf(lanes)
+  const height = laneHeightOf(lanes.length)
   const bottom = lanes.length * height + 4
   const tallest = Math.max(...lanes.flatMap(({ bins }) => bins.map(densityOf)), 0)
   const onPointerDown = (event: PointerEvent) => {
@@ -68,7 +71,7 @@ export function Lanes(props: LanesProps) {
     if (most - least > dragMin) zoomTo(scale.valueAt(least), scale.valueAt(most))
     else if (brush !== undefined && bin !== undefined) onChoose(bin)
   }
-  return html`<svg class="brushable" width=${width} height=${bottom + axisHeight}
+  return html`<svg class="brushable" width=${width} height=${lanesHeight(lanes.length)}
     onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${onPointerUp}
     onPointerCancel=${() => setBrush(undefined)} onPointerLeave=${() => onPoint(undefined)}>
     <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${bottom} />
@@ -84,10 +87,6 @@ export function Lanes(props: LanesProps) {
         width=${Math.abs(brush[1] - brush[0])} />`
     }
   </svg>`
-}
-
-function heightOf(lanes: readonly Lane[]): number {
-  return lanes.length === 1 && lanes[0]?.bins.length !== 0 ? onlyLaneHeight : laneHeight
 }
 
 /** Changes for each millisecond. */

@@ -14,6 +14,10 @@ const valuesMax = 12
 const rowHeight = 46
 const labelHeight = 20
 
+/** How high the bars of so many values are, in pixels, with the years below them. */
+export const yearsHeight = (count: number): number =>
+  Math.min(count, valuesMax + 1) * rowHeight + labelHeight
+
 interface Years {
   readonly first: number
   readonly last: number
@@ -128,7 +132,7 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
     const column = Math.floor((x - left) / step)
     onPoint({ row: Math.floor(y / rowHeight), column: column < span ? column : -1 })
   }
-  return html`<svg width=${width} height=${bottom + labelHeight} onPointerMove=${onPointerMove}
+  return html`<svg width=${width} height=${yearsHeight(rows.length)} onPointerMove=${onPointerMove}
     onPointerLeave=${() => onPoint({ row: -1, column: -1 })}>
     ${rows.map(({ value, counts }, row) => {
       const foot = (row + 1) * rowHeight - 4
