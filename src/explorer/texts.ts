@@ -91,6 +91,8 @@ export const texts = {
   filterClear: 'Clear',
   filterFrom: 'From',
   filterTo: 'To',
+  filterAfter: 'After',
+  filterBefore: 'Before',
   filterValue: 'Exactly this value',
   filterOthers: 'Another value',
   remove: (what: string) => `Remove the filter ${what}`,

@@ -11,6 +11,8 @@ export interface FieldDescription {
   readonly label: string
   readonly kind: FieldKind
   readonly description: string
+  /** Whether it may be null on the wire (contract 3.2). */
+  readonly isNullable: boolean
   /** Whether listings are filtered by its values, or by ranges of them (contract 10.1). */
   readonly filter: 'value' | 'range' | undefined
   /** Whether listings can be ordered by it (contract 10.4). */

@@ -8,6 +8,8 @@ import { texts } from '../texts.ts'
 
 /** The type of a field of days. */
 const dayInput = `date`
+/** What a range may be bounded by, at its beginning or its end (contract 10.1). */
+export const bounds = ['gte', 'gt', 'lt', 'lte'] as const
 
 interface RangeFilterProps {
   readonly field: FieldDescription
@@ -16,37 +18,40 @@ interface RangeFilterProps {
 }
 
 export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
-  const { name, description } = field
-  const valueOf = (key: string) => query.get(`${name}[${key}]`) ?? ''
-  // A day stands for its first moment with gte and for its last with lte (contract 10.2).
-  const [from, setFrom] = useState(valueOf('gte') || valueOf('gt'))
-  const [to, setTo] = useState(valueOf('lte') || valueOf('lt'))
-  const [isUnknown, setUnknown] = useState(query.get(name) === '')
-  const none = { [`${name}[gt]`]: undefined, [`${name}[lt]`]: undefined, [name]: undefined }
-  const range = (least: string, most: string) => ({
-    ...none,
-    [`${name}[gte]`]: least === '' ? undefined : least,
-    [`${name}[lte]`]: most === '' ? undefined : most,
-  })
+  const { name, description, isNullable } = field
+  const keyOf = (bound: string) => `${name}[${bound}]`
+  // A day stands for its first moment with gte and for its last with lte (contract 10.2). Where an
+  // address has gt or lt, they stay.
+  const isAfter = query.has(keyOf('gt')) && !query.has(keyOf('gte'))
+  const isBefore = query.has(keyOf('lt')) && !query.has(keyOf('lte'))
+  const [least, most] = [keyOf(isAfter ? 'gt' : 'gte'), keyOf(isBefore ? 'lt' : 'lte')]
+  const [from, setFrom] = useState(query.get(least) ?? '')
+  const [to, setTo] = useState(query.get(most) ?? '')
+  const [isUnknown, setUnknown] = useState(isNullable && query.get(name) === '')
+  const none = Object.fromEntries([name, ...bounds.map(keyOf)].map((key) => [key, undefined]))
   const submit = (event: Event) => {
     event.preventDefault()
-    onApply(isUnknown ? { ...range('', ''), [name]: '' } : range(from, to))
+    const range = { [name]: undefined, [least]: from || undefined, [most]: to || undefined }
+    onApply(isUnknown ? { ...none, [name]: '' } : range)
   }
   const isOfDays = isMoment(field)
   const input = (label: string, value: string, set: (text: string) => void) =>
     html`<label class="stacked">${label}<input type=${isOfDays ? dayInput : 'number'}
-      step=${isOfDays ? undefined : 'any'}
       value=${isOfDays ? value.slice(0, 10) : value} disabled=${isUnknown}
       onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} /></label>`
   return html`<form onSubmit=${submit}>
     <p class="hint">${description}</p>
-    <div class="pair">${input(texts.filterFrom, from, setFrom)}${input(texts.filterTo, to, setTo)}
-      </div>
-    <label class="option"><input type="checkbox" checked=${isUnknown}
-      onChange=${() => setUnknown(!isUnknown)} />
-      <span><em>${texts.notKnown}</em></span></label>
+    <div class="pair">
+      ${input(isAfter ? texts.filterAfter : texts.filterFrom, from, setFrom)}
+      ${input(isBefore ? texts.filterBefore : texts.filterTo, to, setTo)}</div>
+    ${
+      isNullable &&
+      html`<label class="option"><input type="checkbox" checked=${isUnknown}
+        onChange=${() => setUnknown(!isUnknown)} />
+        <span><em>${texts.notKnown}</em></span></label>`
+    }
     <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
-      <button type="button" onClick=${() => onApply(range('', ''))}>${texts.filterClear}</button>
+      <button type="button" onClick=${() => onApply(none)}>${texts.filterClear}</button>
         </div>
   </form>`
 }

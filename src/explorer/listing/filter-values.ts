@@ -18,22 +18,23 @@ interface ValueFilterProps {
 }
 
 export function ValueFilter({
-  field: { name, label, description },
+  field: { name, label, description, isNullable },
   query,
   counts,
   onApply,
 }: ValueFilterProps) {
   const given = query.getAll(name)
   const known = counts.map(({ value }) => (value === null ? '' : String(value)))
-  const [chosen, setChosen] = useState<readonly string[]>(given)
-  const [other, setOther] = useState(given.find((value) => !known.includes(value)) ?? '')
+  // An address may have several values that are not listed; the last of them can be changed.
+  const last = given.findLast((value) => value !== '' && !known.includes(value))
+  const [chosen, setChosen] = useState(given.filter((value) => value !== last))
+  const [other, setOther] = useState(last ?? '')
   const toggle = (value: string) =>
     setChosen(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])
   const submit = (event: Event) => {
     event.preventDefault()
-    const listed = chosen.filter((value) => known.includes(value) || value === '')
-    const values = [...listed, ...(other.trim() === '' ? [] : [other])].slice(0, valuesMax)
-    onApply({ [name]: values.length === 0 ? undefined : values })
+    const values = new Set([...chosen, ...(other.trim() === '' ? [] : [other])])
+    onApply({ [name]: [...values].slice(0, valuesMax) })
   }
   return html`<form onSubmit=${submit}>
     <p class="hint">${description}</p>
@@ -57,6 +58,7 @@ export function ValueFilter({
         </label>
     ${
       counts.length === 0 &&
+      isNullable &&
       html`<label class="option"><input type="checkbox" checked=${chosen.includes('')}
         onChange=${() => toggle('')} />
         <span><em>${texts.notKnown}</em></span></label>`

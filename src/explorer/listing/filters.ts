@@ -3,7 +3,7 @@
 
 import { useRef } from 'preact/hooks'
 import type { ListingSummary, ValueCount } from '../answers.ts'
-import { RangeFilter } from './filter-range.ts'
+import { bounds, RangeFilter } from './filter-range.ts'
 import { ValueFilter } from './filter-values.ts'
 import { formatTimestamp, isMoment, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
@@ -25,7 +25,6 @@ interface FiltersProps {
 }
 
 export const currentOn = 'current_on'
-const bounds = ['gte', 'gt', 'lt', 'lte'] as const
 
 export function Filters({ resource, query, counts, onChange, onClear }: FiltersProps) {
   const fields = resource.fields.filter(({ filter }) => filter !== undefined)

@@ -1,5 +1,6 @@
 // The explorer's page. What it shows, it gets from the endpoints that every client has.
 
+import { isNullable } from '../../resources/field.ts'
 import type { ResourceDescription } from '../../resources/description.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ExplorerFile } from './files.ts'
@@ -51,14 +52,15 @@ function describe(resource: Resource): ResourceDescription {
   const [titleField] = fields.find(([, { sortable }]) => sortable) ?? fields[0] ?? []
   return {
     ...{ name, title, description, order, metaOf, changeFields, period, picture },
-    fields: fields.map(([field, { kind, description: meaning, filter, sortable }]) => ({
-      name: field,
-      label: labelOf(field),
-      kind,
-      description: meaning,
-      filter,
-      isSortable: sortable || filter === 'range',
-      isTitle: field === titleField,
+    fields: fields.map(([fieldName, field]) => ({
+      name: fieldName,
+      label: labelOf(fieldName),
+      kind: field.kind,
+      description: field.description,
+      isNullable: isNullable(field),
+      filter: field.filter,
+      isSortable: field.sortable || field.filter === 'range',
+      isTitle: fieldName === titleField,
     })),
   }
 }
