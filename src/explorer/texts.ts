@@ -45,6 +45,7 @@ export const texts = {
     'register such as GB:09876543, it opens what it may read of it.',
   foundNone: 'No company has this name or number. Try fewer or other words.',
   recent: 'Recently opened in this tab',
+  nameAwaited: '…',
   nameless: (id: number | string) => `Company ${id}`,
 
   // A company.

@@ -89,6 +89,8 @@ export function testErrors(): void {
     await page.route('**/api/v1/**', (route) => void held.push(() => route.continue()))
     await page.evaluate('location.hash = "#/companies/1"')
     await page.getByText('Loading …').waitFor()
+    // Its name is not known yet, which is not to say that it has none.
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '…')
     for (const release of held) await release()
     await page.unroute('**/api/v1/**')
     await page.getByRole('heading', { name: 'On record' }).waitFor()

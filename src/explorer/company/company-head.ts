@@ -14,7 +14,8 @@ const statusName = 'status'
 interface HeadProps {
   readonly id: string
   readonly company: Company | undefined
-  readonly name: string
+  /** Undefined until it is known. */
+  readonly name: string | undefined
   readonly changes: readonly LatestChange[] | undefined
   readonly versions: readonly Version[] | undefined
   readonly isPast: boolean
@@ -23,7 +24,7 @@ interface HeadProps {
 export function CompanyHead({ id, company, name, changes, versions, isPast }: HeadProps) {
   const facts = company === undefined ? [] : factsOf(company, changes ?? [])
   return html`<header class="company-head">
-    <h1 dir="auto">${name}</h1>
+    <h1 dir="auto">${name ?? texts.nameAwaited}</h1>
     <dl class="facts">
       ${facts.map(
         ([term, value, day]) =>

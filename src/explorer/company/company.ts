@@ -40,14 +40,15 @@ export function CompanyPage({
   const shownVersion = shown.value?.version
   const isPast = version !== ''
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
-  const name = company?.name ?? now?.name ?? texts.nameless(id)
+  const isKnown = company !== undefined || shown.failure !== undefined
+  const name = company?.name ?? now?.name ?? (isKnown ? texts.nameless(id) : undefined)
   useEffect(() => {
     if (company !== undefined && version === '') noteRecent(company)
   }, [company, version])
   useEffect(() => {
     const view = resourceNamed(place.view)
-    const part = view === undefined ? '' : `${texts.plural(view.title)} · `
-    document.title = `${part}${name} · ${texts.product}`
+    const parts = [view && texts.plural(view.title), name, texts.product]
+    document.title = parts.filter((part) => part !== undefined).join(' · ')
   }, [name, place.view])
 
   usePrintKeys(place)
