@@ -2,6 +2,7 @@
 // what is erased (contract 12.6, 13).
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -109,6 +110,32 @@ test('a withholding whose copies cannot be withdrawn is told all the same', asyn
   assert.match(run.err, /^Masked as order 1, in version \d\. /m)
   assert.match(run.err, /^Complete copies, if there are any, still have it: /m)
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
+})
+
+test('a copy whose manifest cannot be read is told of, and all others are withdrawn', async (t) => {
+  const { url, copies, get, copy } = await makeCopied(t)
+  await copy()
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  mkdirSync(join(copies, `.3.${pid}.some-id.partial`))
+  for (const [text, version] of [
+    ['{"registry":', 9],
+    ['null', 8],
+    ['{"name":"another program"}', 7],
+  ] as const) {
+    mkdirSync(join(copies, String(version)))
+    writeFileSync(join(copies, String(version), 'manifest.json'), text)
+    assert.equal((await get(`${path}/${version}/manifest.json`)).status, 404, text)
+  }
+  assert.equal((memberOf(await get(path), 'exports') as object[]).length, 1)
+  const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
+  assert.equal(run.code, 1)
+  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged, or that of another program: /m)
+  assert.deepEqual(readdirSync(copies).sort(), ['1', '7', '8', '9'])
+  assert.deepEqual(readdirSync(join(copies, '1')).sort(), [
+    'manifest.json',
+    'withdrawn',
+    'withheld',
+  ])
 })
 
 test('the command withdraws copies in the folder that it is given', async (t) => {

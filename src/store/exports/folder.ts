@@ -2,7 +2,15 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Manifest, manifestName, withdrawnName, withheldName } from './manifest.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { isRunning } from '../../files/unfinished.ts'
+import {
+  type Manifest,
+  manifestName,
+  parseManifest,
+  withdrawnName,
+  withheldName,
+} from './manifest.ts'
 
 /** A copy in a folder. */
 export interface StoredExport {
@@ -12,7 +20,8 @@ export interface StoredExport {
   readonly isWithdrawn: boolean
 }
 
-const versionPattern = /^[1-9]\d{0,9}$/
+/** The name of a copy's folder. */
+export const versionPattern = /^[1-9]\d{0,9}$/
 
 /** The versions of which there are copies, the last one first. */
 export function exportedVersions(folder: string): readonly number[] {
@@ -20,6 +29,18 @@ export function exportedVersions(folder: string): readonly number[] {
     .filter((name) => versionPattern.test(name))
     .map(Number)
     .sort((a, b) => b - a)
+}
+
+/** What a killed export has left, with the number of its process. */
+export const partialPattern = /^\.\d+\.(\d+)\.[\w-]+\.partial$/
+
+/** Removes what killed exports have left in a folder of copies. */
+export function removeKilled(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = partialPattern.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
+    rmSync(join(folder, name), { recursive: true, force: true })
+  }
 }
 
 /**
@@ -36,7 +57,8 @@ export function readExport(
   const own = join(folder, String(version))
   const path = join(own, manifestName)
   if (!existsSync(path)) return undefined
-  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+  const manifest = parseManifest(readFileSync(path, 'utf8'))
+  if (manifest === undefined) return undefined
   const isOther = withheldIn(own) !== lastWithheld
   return { folder: own, manifest, isWithdrawn: isOther || existsSync(join(own, withdrawnName)) }
 }
@@ -47,9 +69,12 @@ function withheldIn(folder: string): string {
 }
 
 /**
- * Deletes the files of those copies of a registry that have what was withheld since.
+ * Deletes the files of those copies of a registry that have what was withheld since, and what
+ * killed exports have left.
  *
  * @returns their versions.
+ * @throws what is wrong with a copy, once all others are withdrawn; an OperatorError if nobody can
+ *   tell what is in it.
  */
 export function withdrawOutdated(
   folder: string,
@@ -57,15 +82,41 @@ export function withdrawOutdated(
   lastWithheld: string,
 ): readonly number[] {
   if (!existsSync(folder)) return []
-  return exportedVersions(folder).filter((version) => {
-    const found = readExport(folder, version, lastWithheld)
-    if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
-    const { resources } = found.manifest
-    const names = resources.flatMap(({ files }) => files.map(({ name }) => name))
-    const hasFiles = names.some((name) => existsSync(join(found.folder, name)))
-    withdrawExport(found)
-    return hasFiles
+  removeKilled(folder)
+  const faults: unknown[] = []
+  const withdrawn = exportedVersions(folder).filter((version) => {
+    try {
+      return withdrawIfOutdated(folder, version, storeId, lastWithheld)
+    } catch (error) {
+      faults.push(error)
+      return false
+    }
   })
+  if (faults.length > 0) throw faults[0]
+  return withdrawn
+}
+
+/** @returns whether the copy of a version had files, which are deleted. */
+function withdrawIfOutdated(
+  folder: string,
+  version: number,
+  storeId: string,
+  lastWithheld: string,
+): boolean {
+  const found = readExport(folder, version, lastWithheld)
+  const path = join(folder, String(version), manifestName)
+  if (found === undefined && existsSync(path)) {
+    throw new OperatorError(
+      `${path} is damaged, or that of another program: whether a copy beside it has what is ` +
+        'withheld is not known; remove its folder, or name another one with --exports',
+    )
+  }
+  if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
+  const { resources } = found.manifest
+  const names = resources.flatMap(({ files }) => files.map(({ name }) => name))
+  const hasFiles = names.some((name) => existsSync(join(found.folder, name)))
+  withdrawExport(found)
+  return hasFiles
 }
 
 /** Withdraws a copy: its files are deleted, and requests for them say so. */

@@ -40,6 +40,23 @@ export interface Manifest {
   readonly resources: readonly ExportedResource[]
 }
 
+/** A manifest of its text; undefined if that is none. */
+export function parseManifest(text: string): Manifest | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const { registry, cursor, resources } = (parsed ?? {}) as Partial<Manifest>
+  const isWhole =
+    typeof registry === 'string' &&
+    typeof cursor === 'string' &&
+    Array.isArray(resources) &&
+    resources.every(({ files }: Partial<ExportedResource>) => Array.isArray(files))
+  return isWhole ? (parsed as Manifest) : undefined
+}
+
 export const manifestName = 'manifest.json'
 /** A file that says that a copy is not given out any more. */
 export const withdrawnName = 'withdrawn'

@@ -18,7 +18,7 @@ import type {
 } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
-import { readExport } from './folder.ts'
+import { partialPattern, readExport, removeKilled, versionPattern } from './folder.ts'
 import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
 import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
 import { createOutput, type OutputOptions } from './resource-output.ts'
@@ -89,8 +89,6 @@ function hasCopy(folder: string, version: number): OperatorError {
   return new OperatorError(`${folder} has the copy of version ${version} already; ${advice}`)
 }
 
-const ours = /^(?:[1-9]\d{0,9}|\.\d+\.(\d+)\.[\w-]+\.partial)$/
-
 /** Makes the folder, and removes what killed exports have left in it. */
 function prepareFolder(folder: string): void {
   try {
@@ -100,25 +98,10 @@ function prepareFolder(folder: string): void {
     throw explained(error, folder)
   }
   for (const name of readdirSync(folder)) {
-    const match = ours.exec(name)
-    if (match === null) {
-      throw new OperatorError(`${folder} has other files (${name}); name a folder of its own`)
-    }
-    if (match[1] !== undefined && !isOther(Number(match[1]))) {
-      rmSync(join(folder, name), { recursive: true, force: true })
-    }
+    if (versionPattern.test(name) || partialPattern.test(name)) continue
+    throw new OperatorError(`${folder} has other files (${name}); name a folder of its own`)
   }
-}
-
-/** Whether another process has this number: in a container, each command may have the same one. */
-function isOther(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
+  removeKilled(folder)
 }
 
 /** A failure of the file system, as the system or DuckDB tells it. */
