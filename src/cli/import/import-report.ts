@@ -68,7 +68,7 @@ function reportLines(
     `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
-    outcome(counts.refused, version, options.isDryRun, took),
+    outcome(counts, version, options.isDryRun, took),
     ...(options.isNew && version !== undefined ? [newStore(options)] : []),
   ]
 }
@@ -78,7 +78,7 @@ function newStore({ input }: ReportOptions): string {
 }
 
 function outcome(
-  refused: number,
+  { read, refused }: ImportReport['counts'],
   version: number | undefined,
   isDryRun: boolean,
   took: string,
@@ -87,7 +87,9 @@ function outcome(
   if (isDryRun) return `Dry run: nothing was changed. Checked ${took}.`
   const [rows, them] =
     refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
-  return (
-    `Nothing was loaded: ${rows} refused. ` + `Fix ${them}, or load the others with --rejects FILE.`
-  )
+  const advice =
+    refused < read
+      ? 'load the others with --rejects FILE'
+      : 'give its columns the names that they need with a mapping (--map)'
+  return `Nothing was loaded: ${rows} refused. Fix ${them}, or ${advice}.`
 }

@@ -52,6 +52,10 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
     'it names the column $2, which $1 does not have',
   ],
   [/Function with name (\S{1,100}) does not exist/, 'it calls $1(), which does not exist'],
+  [
+    /UNNEST\(\) can only be applied to lists/,
+    `it calls unnest() for a text; a list in JSON is one: unnest(from_json("names", '["json"]'))`,
+  ],
   ...conversions,
   [
     /No function matches the given name and argument types '([^']{1,200})'/,

@@ -192,6 +192,12 @@ export const badMappings: BadInputs = {
     'select * from source',
     /^dossier: x\.ndjson has a member whose name contains a NUL character: "a\\u0000b"/,
   ),
+  'a list in JSON that is unnested as it is': mappingOf(
+    'x.ndjson',
+    '{"a":["1"]}\n{"a":["2"]}\n',
+    "select 'EE' as jurisdiction, unnest(a) as identifier from source",
+    /fails .* unnest\(\) for a text; .*: unnest\(from_json\("names", '\["json"\]'\)\)$/,
+  ),
   'a mapped file that is not JSON': mappingOf(
     'x.ndjson',
     '{"a":1\n',
