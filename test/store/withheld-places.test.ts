@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
@@ -148,6 +149,30 @@ test('a record of two companies keeps its id when one of them is erased', async 
   const again = await importRows(db, 'rights', rows)
   assert.deepEqual([again.counts.unchanged, again.counts.erased], [1, 1])
   assert.equal((await app.ask('/api/v1/companies/GB:2/rights')).text, before.text)
+  await checkSound(db)
+})
+
+test('sources do not count an erased company, nor do changes know of it at any version', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const db = join(store.folder, 'registry.db')
+  const both = [named, { ...named, identifier: '2' }]
+  await importRows(db, 'companies', both, extract(1))
+  await importRows(db, 'companies', both.slice(0, 1), { source: 'other' })
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  const inspector = await openStoreInspector(storeAt(db), resources)
+  const sources = await inspector.listSources()
+  await inspector.close()
+  const counts = sources.map(({ source, companies }) => [source, companies])
+  assert.deepEqual(counts, [
+    ['default', 1],
+    ['other', 0],
+  ])
+  const key = await store.issueKey({ name: 'all', scopes: ['changes', 'companies'] })
+  const authorization = `Bearer ${key}`
+  const at0 = '/api/v1/changes?after=0&until=0'
+  assert.deepEqual(memberOf(await ask(at0, { authorization }), 'changes'), [])
+  const one = await ask(`${at0}&company_id=1000000000001`, { authorization })
+  assert.equal(one.status, 404, one.text)
   await checkSound(db)
 })
 

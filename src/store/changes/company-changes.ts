@@ -11,8 +11,10 @@ import type { Reading } from './read-changes.ts'
 
 const { listing } = attributesShape
 
-export function addCompanies(reading: Reading): Promise<void> {
-  return reading.span.since === 0 ? addKnown(reading) : addChanged(reading)
+export async function addCompanies(reading: Reading): Promise<void> {
+  // Nothing was known then: a state of that version only keeps the id of an erased company.
+  if (reading.span.until === 0) return
+  await (reading.span.since === 0 ? addKnown(reading) : addChanged(reading))
 }
 
 /** What changes of companies have instead of a place in a company's listing. */

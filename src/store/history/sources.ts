@@ -1,9 +1,11 @@
 // What each source has in the registry, and when it was imported or last known to have something.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
 import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
 import { type RegistryDatabase, optionalText, type Row, type Value } from '../sql/database.ts'
+import { attributesShape } from '../listing/shape.ts'
 import { isRemoval } from '../sql/import-log.ts'
 
 /** Every source of every target, those whose records are gone included, by name. */
@@ -24,7 +26,9 @@ export async function listSources(
   for (const row of imports)
     summary(String(row['resource']), row['source_id']).imports.push(of(row))
   const targets = new Set(resources.map(({ name }) => name))
-  for (const row of [...(await db.rows(countCompanies)), ...(await db.rows(countRecords))]) {
+  const isErased = (await db.rows(someErased)).length > 0
+  const companies = isErased ? await countPresent(db) : await db.rows(countCompanies)
+  for (const row of [...companies, ...(await db.rows(countRecords))]) {
     const target = String(row['target'])
     if (target !== 'companies' && !targets.has(target)) continue
     Object.assign(summary(target, row['source_id']), {
@@ -54,6 +58,31 @@ const countCompanies = `
     sum(inserted - removed) as companies
   from imports where resource = 'companies'
   group by source_id having sum(inserted - removed) > 0`
+
+// Erased companies, which the log counts on: nothing tells of which sources they were.
+const someErased = 'select 1 from companies_past where version = 0 limit 1'
+
+const companiesAtOnce = 1_000
+
+/** The companies that each source has, counted one by one. */
+async function countPresent({ tables }: RegistryDatabase): Promise<Row[]> {
+  const counts = new Map<number, number>()
+  const { listing } = attributesShape
+  for (let after = -1; ;) {
+    const ids = await tables.companiesWith(listing, { after, limit: companiesAtOnce })
+    for (const said of (await readAttributes(tables, ids)).values()) {
+      for (const { source, values } of said) {
+        if (statementOf({ values }).isPresent) counts.set(source, (counts.get(source) ?? 0) + 1)
+      }
+    }
+    if (ids.length < companiesAtOnce) break
+    after = ids.at(-1) ?? Infinity
+    await nextTurn()
+  }
+  return [...counts].map(([source, count]) => {
+    return { target: listing, source_id: source, records: count, companies: count }
+  })
+}
 
 const countRecords = `
   select listing as target, source_id, count(*) as records, count(distinct company_id) as companies
