@@ -145,6 +145,8 @@ test('words are taken out of what is said about one company', async (t) => {
   assert.match(await texts('GB:1'), /Jáne/)
   const again = await importRows(app.db, 'companies', companies)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [2, 1])
+  const masked = withhold(app.db, 'erase', { company: ['GB', '2'], text: 'Janet Doe' })
+  await assert.rejects(masked, /has no such text .* \(words that were masked before stay so\); /)
   const refused = withhold(app.db, 'erase', { company: ['GB', '2'], text: 'Jo' })
   await assert.rejects(refused, /company GB 2 has no such text of three letters or more/)
   await checkSound(app.db)

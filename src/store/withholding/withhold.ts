@@ -261,6 +261,10 @@ function nothingThere({ kind, subject }: WithholdRequest): OperatorError {
       : 'field' in subject
         ? `no record of ${subject.resource} has this ${subject.field}`
         : `company ${[subject.company].flat().join(' ')} ${lacks(subject.text)}`
-  const advice = kind === 'erase' && 'field' in subject ? ' (name a masked one by its id)' : ''
+  const isText = 'company' in subject && subject.text !== undefined
+  const ofMasked = 'field' in subject ? ' (name a masked one by its id)' : isText ? maskedStays : ''
+  const advice = kind === 'erase' ? ofMasked : ''
   return new OperatorError(`${what}, now or in a past version${advice}; nothing was withheld`)
 }
+
+const maskedStays = ' (words that were masked before stay so)'
