@@ -176,6 +176,33 @@ export async function openStoreWriter(
 }
 
 /**
+ * Opens the store at `db` for an import. A file that it creates stays only if something is
+ * committed to it, or if another process has it open.
+ *
+ * @throws OperatorError as `openStoreWriter`.
+ */
+export async function openStoreForImport(
+  at: StoreAt,
+  resources: readonly Resource[],
+  options?: WriterOptions,
+): Promise<StoreWriter> {
+  const { db } = placeOf(at)
+  if (isServerStore(db) || existsSync(db)) return openStoreWriter(at, resources, options)
+  const { removeUnused } = await files()
+  try {
+    const store = await openStoreWriter(at, resources, options)
+    const close = async () => {
+      await store.close()
+      removeUnused(db)
+    }
+    return { ...store, ...closing(close) }
+  } catch (error) {
+    removeUnused(db)
+    throw error
+  }
+}
+
+/**
  * Opens the store at `db` for a command that changes it and must not create a file.
  *
  * @throws OperatorError as `openStoreWriter`, and if the file does not exist.

@@ -1,7 +1,7 @@
 // The first import of a file writes it once, without a log; nobody else can open it meanwhile.
 
 import assert from 'node:assert/strict'
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -82,6 +82,52 @@ test('a killed first import leaves a file that any import repairs', async (t) =>
   assert.equal((await runDossier(folder, ['verify', '--db', db])).code, 0)
   assert.equal(queryValue(db, countJobs), rows)
   assert.equal(modeOf(db), 'wal')
+})
+
+const filesOf = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith('registry'))
+
+test('a first import that fails or is interrupted leaves no file', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  writeFileSync(join(folder, 'bad.ndjson'), '{"company_id":7,"salary_from":"x"}\n')
+  writeFileSync(join(folder, 'cut.json'), '[{"company_id":7}')
+  for (const name of ['bad.ndjson', 'cut.json']) {
+    const { code } = await runDossier(folder, ['import', 'jobs', name, '--db', db])
+    assert.deepEqual([code, filesOf(folder)], [1, []], name)
+  }
+  const { child, ended } = startDossier(t, folder, ['import', 'jobs', '-', '--db', db])
+  await until(() => isStore(db), 'it has made the store')
+  child.kill('SIGINT')
+  const { code } = await ended
+  assert.deepEqual([code, filesOf(folder)], [130, []])
+})
+
+function isStore(db: string): boolean {
+  try {
+    using connection = new DatabaseSync(db, { readOnly: true })
+    return connection.prepare('select count(*) from imports').get() !== undefined
+  } catch {
+    return false
+  }
+}
+
+test('a first import that fails leaves the file to others who use it', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const key = ['keys', 'create', '--name', 'a', '--db', db]
+  for (const use of ['open', 'keys'] as const) {
+    const { child, ended } = startDossier(t, folder, ['import', 'jobs', '-', '--db', db])
+    await until(() => isStore(db), 'it has made the store')
+    const other = use === 'open' ? new DatabaseSync(db, { readOnly: true }) : undefined
+    other?.prepare('select 1 from imports').get()
+    if (use === 'keys') assert.equal((await runDossier(folder, key)).code, 0)
+    child.stdin.end('{"company_id":7,"salary_from":"x"}\n')
+    assert.equal((await ended).code, 1)
+    assert.ok(existsSync(db), use)
+    other?.close()
+    rmSync(db)
+  }
 })
 
 test('commands wait for a first import, or say that one is under way', async (t) => {

@@ -7,8 +7,8 @@ import { changeResource, resources } from '../../resources/index.ts'
 import {
   hasStore,
   openExistingStore,
+  openStoreForImport,
   openStoreForTrial,
-  openStoreWriter,
   storeFiles,
 } from '../../store/open-store.ts'
 import type { Command, CommandContext, Input } from '../command.ts'
@@ -138,7 +138,7 @@ export async function runImport(
 }
 
 function openFor({ flags, settings }: Input, context: CommandContext, by?: UpdateBy) {
-  const existing = by === undefined ? openStoreWriter : openExistingStore
+  const existing = by === undefined ? openStoreForImport : openExistingStore
   const open = flags.has('dry-run') ? openStoreForTrial : existing
   return open(settings, resources, { wait: lockWait(context) })
 }

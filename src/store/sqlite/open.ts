@@ -1,7 +1,7 @@
 // Opens a store file; each possible fault of it gets an error of one line.
 
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
@@ -20,7 +20,7 @@ import {
 } from './schema.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchFile } from './transaction.ts'
-import { enterWal } from './wal.ts'
+import { enterWal, leaveWal, returnToWal } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */
 const memory = ':memory:'
@@ -114,6 +114,34 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     db.close()
     throw storeError(path, error)
   }
+}
+
+/** Removes a file to which nothing was committed, unless another process has it open. */
+export function removeUnused(path: string): void {
+  if (!existsSync(path)) return
+  try {
+    using db = new DatabaseSync(pathToFileURL(path), { timeout: 0 })
+    if (isUsed(db)) return
+    leaveWal(db)
+    // With a log, the lock would not keep others out.
+    if (pragma(db, 'journal_mode') === 'wal') return
+    db.exec('begin exclusive')
+    if (isUsed(db)) {
+      db.exec('rollback')
+      returnToWal(db)
+      return
+    }
+    const file = realpathSync(path)
+    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
+  } catch {
+    // It stays, as a store without records.
+  }
+}
+
+/** Whether a file has what a command has committed, rather than empty tables. */
+function isUsed(db: DatabaseSync): boolean {
+  if (isBlank(db)) return false
+  return db.prepare('select 1 from imports union all select 1 from keys').get() !== undefined
 }
 
 // Durable commits, whatever the default; deleted content overwritten, in the file and in its free

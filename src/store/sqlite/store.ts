@@ -27,6 +27,8 @@ import { compact } from './compact.ts'
 import { databaseOf, registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
+
+export { removeUnused } from './open.ts'
 import { restore } from './restore.ts'
 import { beginWriting, commit, untilFree } from './transaction.ts'
 import { leaveWal, returnToWal, watchLog } from './wal.ts'
