@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { makeChangedRegistry, typeRegistry } from '../support/changed-registry.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, query, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import type { FoundCompany } from '../../src/store/reading.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
@@ -46,6 +46,11 @@ test('imports lists the imports, newest first', async (t) => {
   )
   await importRows(join(folder, 'registry.db'), 'jobs', [{ id: 77, company_id: 77 }])
   assert.match((await mustRun(folder, ['imports', '--db', db])).out, /; 1 company created$/m)
+  const one = { jurisdiction: 'GB', identifier: '1', name: 'Acme Ltd', town: 'York' }
+  writeRows(join(folder, 'one.ndjson'), [one])
+  const later = ['--source', 'register', '--as-of', '2025-03-01', '--accept', '--db', db]
+  await mustRun(folder, ['import', 'companies', 'one.ndjson', ...later])
+  assert.match((await mustRun(folder, ['imports', '--db', db])).out, /; 1 event recorded$/m)
 })
 
 test('company shows attributes, totals and the latest events', async (t) => {

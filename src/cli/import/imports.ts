@@ -92,6 +92,10 @@ function describeReverts(reverts: readonly number[]): string {
   return reverts.length === 0 ? 'withheld' : `revert of ${reverts.join(', ')}`
 }
 
+/** What one record of a resource is called in a sentence. */
+const oneOf = (target: string) =>
+  resources.find(({ name }) => name === target)?.title.toLowerCase() ?? target
+
 function countsLine({ counts, recorded, reverts }: LoggedImport): string {
   if (reverts !== undefined) {
     const { inserted, updated, removed } = counts
@@ -105,7 +109,7 @@ function countsLine({ counts, recorded, reverts }: LoggedImport): string {
     ...(created > 0 ? [`${countOf(created, 'company', 'companies')} created`] : []),
     ...Object.entries(recorded)
       .filter(([, count]) => count > 0)
-      .map(([name, count]) => `${formatCount(count)} ${name} recorded`),
+      .map(([name, count]) => `${countOf(count, oneOf(name), name)} recorded`),
   ]
   return [`${formatCount(read)} read: ${changes.join(', ')}`, ...more].join('; ')
 }
