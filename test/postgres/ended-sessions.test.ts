@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openPool, openSession } from '../../src/store/postgres/connect.ts'
 import { rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
+import { storeError } from '../../src/store/postgres/url.ts'
 import { patientBounds, testServerUrl } from '../support/store-at.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
@@ -16,19 +18,55 @@ function message(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, content])
 }
 
-/** A server that ends each session in the packet that begins it. */
-async function startEndingServer(scope: TestContext): Promise<string> {
-  const begins = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]
-  const ends = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'))
+/** A server that answers as told. */
+async function startServer(scope: TestContext, serve: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
-    socket.once('data', () => socket.end(Buffer.concat([...begins, ends])))
+    serve(socket)
   })
   scope.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   return `postgres://nobody@127.0.0.1:${port}/none?sslmode=disable`
 }
+
+/** A server that ends each session in the packet that begins it. */
+function startEndingServer(scope: TestContext): Promise<string> {
+  const begins = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]
+  const ends = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'))
+  return startServer(scope, (socket) => {
+    socket.once('data', () => socket.end(Buffer.concat([...begins, ends])))
+  })
+}
+
+test('a session that lacks a password is closed, not left to the server', async (t) => {
+  // SASL, and the server's first message of it.
+  const asks = ['\0\0\0\x0aSCRAM-SHA-256\0\0', '\0\0\0\x0br=x,s=x,i=1']
+  const closed = Promise.withResolvers<unknown>()
+  const url = await startServer(t, (socket) => {
+    socket.on('data', () => socket.write(message('R', Buffer.from(asks.shift() ?? ''))))
+    socket.on('close', closed.resolve)
+    t.after(() => socket.destroy())
+  })
+  await assert.rejects(openSession(url), (error) => {
+    assert.match(String(storeError(url, error)), /asks for a password; give it in --db, PGPASSWORD/)
+    return true
+  })
+  await Promise.race([closed.promise, sleep(20_000).then(() => assert.fail('it is left open'))])
+})
+
+test('a limit for idle sessions, meant for others, ends none of ours', async (t) => {
+  const db = `${testServerUrl()}?options=${encodeURIComponent('-c idle_session_timeout=50ms')}`
+  const session = await openSession(db)
+  t.after(() => session.end())
+  const pool = openPool(db, { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  const rows = rowsIn(pool)
+  await rows('select 1')
+  await sleep(500)
+  assert.equal((await session.query('select 1')).rowCount, 1)
+  assert.deepEqual(await rows<[number]>('select 7'), [[7]])
+})
 
 test('a session that is ended in the packet that begins it fails its next statement', async (t) => {
   const url = await startEndingServer(t)

@@ -40,7 +40,14 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
   // A session that ends while idle emits an error, perhaps as soon as it is connected; the next
   // statement fails anyway.
   client.on('error', () => undefined)
-  await client.connect()
+  try {
+    await client.connect()
+  } catch (error) {
+    // What the driver itself cannot begin, as without a password, it leaves open; the server would
+    // end it after a minute.
+    socketOf(client).destroy()
+    throw error
+  }
   return client
 }
 
@@ -64,6 +71,7 @@ const commandSettings: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
   idle_in_transaction_session_timeout: 0,
+  idle_session_timeout: 0,
   client_connection_check_interval: 1_000,
 }
 
@@ -81,6 +89,8 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
       statement_timeout: statementMs,
       // Short enough that requests waiting for its connection still get it in time.
       lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
+      // The pool itself ends what is idle; a session that the server ends may just get a request.
+      idle_session_timeout: 0,
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek, so there is no need to plan it again.
       // Citus can have one plan for statements of one table; it says which.

@@ -54,12 +54,22 @@ export function storeError(db: string, error: unknown): unknown {
       ? error
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
-  const advice = unreachable.has(code)
-    ? `it cannot be reached (${code}); start PostgreSQL, or correct --db`
-    : isLost.test(error.message) &&
-      `no connection (${error.message}); nothing was changed, try again`
-  return advice === false ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
+  const advice = adviceOfDriver(code, error.message)
+  return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
 }
+
+function adviceOfDriver(code: string, message: string): string | undefined {
+  if (unreachable.has(code)) {
+    return `it cannot be reached (${code}); start PostgreSQL, or correct --db`
+  }
+  if (lacksPassword.test(message)) {
+    return 'it asks for a password; give it in --db, PGPASSWORD or ~/.pgpass'
+  }
+  if (!isLost.test(message)) return undefined
+  return `no connection (${message}); nothing was changed, try again`
+}
+
+const lacksPassword = /^SASL: .* client password must be /
 
 /** What the system and the driver say of a session that has ended, or could not begin. */
 const isLost =
@@ -76,6 +86,7 @@ const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 const adviceOfState: Readonly<Record<string, string>> = {
   '3D000': 'create it with: createdb',
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
+  '25P04': 'commands take longer; set transaction_timeout to 0 for this user',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '53300': 'raise max_connections, or lower --pool of the servers',
 }
