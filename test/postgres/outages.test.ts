@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
 import { issueKey } from '../../src/auth/issue.ts'
 import { resources } from '../../src/resources/index.ts'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
@@ -10,6 +11,7 @@ import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { runCommand } from '../support/run-command.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 
 const pool = 3
@@ -166,17 +168,45 @@ test('it hangs silently: 503 within 2 s, recovery when it continues', async (t) 
   assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
 })
 
+/** The URL of a role that has the rights in the operator’s guide. */
+async function makeReader(owner: Client): Promise<URL> {
+  await owner.query(`create role reader login password 'reader'`)
+  await owner.query('grant usage on schema dossier to reader')
+  await owner.query('grant select on all tables in schema dossier to reader')
+  const url = new URL(db)
+  url.username = url.password = 'reader'
+  return url
+}
+
+test('a user who lacks a right is told which, and neither serves nor compacts in vain', async (t) => {
+  const client = await openSession(postgres.url)
+  const { href } = await makeReader(client)
+  t.after(async () => {
+    await client.query('drop owned by reader; drop role reader')
+    await client.end()
+  })
+  const folder = makeFolder(t)
+  const told = async (command: string, says: RegExp) => {
+    const { code, err } = await runCommand(folder, [command, '--db', href])
+    assert.equal(code, 1)
+    assert.match(err, /^dossier: [^\n]*\n$/)
+    assert.match(err, says)
+  }
+  await told('compact', /permission denied to vacuum .*; run it as the owner of the tables\n$/)
+  await client.query('revoke select on dossier.heads, dossier.segments from reader')
+  await told('serve', /this user may not read heads, segments; grant it the rights/)
+  await client.query('revoke usage on schema dossier from reader')
+  await told('serve', /this user may not use the schema dossier; grant it the rights/)
+  await told('compact', /this user may not use the schema dossier; grant it the rights/)
+})
+
 test('the server refuses all connections: 503, then recovery', async (t) => {
   const server = await serve(t)
   const client = await openSession(postgres.url)
   t.after(() => client.end())
   const setLimit = (limit: number) =>
     client.query(`alter database postgres connection limit ${limit}`)
-  await client.query(`create role reader login password 'reader'`)
-  await client.query('grant usage on schema dossier to reader')
-  await client.query('grant select on all tables in schema dossier to reader')
-  const url = new URL(db)
-  url.username = url.password = 'reader'
+  const url = await makeReader(client)
   const refused = await runServer(t, url.href, ['--pool', '2', '--cache-mib', '0'])
   assert.equal((await ask(refused)).status, 200, 'a role that has SELECT alone')
   const inspector = await openStoreInspector(url.href, resources)

@@ -19,7 +19,7 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
-import { onCitus, schemaUrl } from '../support/store-at.ts'
+import { onCitus, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 const db = schemaUrl('schema')
 let client: Client
@@ -217,6 +217,11 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
   ],
   ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
   ['an invalid schema name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
+  [
+    'a schema name that PostgreSQL keeps for itself',
+    (url) => url.href.replace(/schema=.*/, 'schema=pg_registry'),
+    /does not begin with pg_/,
+  ],
 ]
 
 for (const [what, urlOf, says] of strangers) {
@@ -233,6 +238,15 @@ for (const [what, urlOf, says] of strangers) {
     }
   })
 }
+
+test('an import without a schema is told to name one', async (t) => {
+  const options = encodeURIComponent('-c search_path=nowhere')
+  const input = '{"id":1,"company_id":7}\n'
+  const args = ['import', 'rights', '-', '--db', `${testServerUrl()}?options=${options}`]
+  const { code, err } = await runDossier(makeFolder(t), args, { input })
+  assert.equal(code, 1)
+  assert.match(err, /^dossier: [^\n]*name one in --db with \?schema=[^\n]*\n$/)
+})
 
 test('a hot standby serves the data of its primary, later imports included', async (t) => {
   const primary = await startPostgres()

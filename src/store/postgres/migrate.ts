@@ -79,6 +79,20 @@ export async function checkSchema(client: Client, db: string): Promise<void> {
     const advice = 'holds no registry; create it with: dossier import'
     throw new OperatorError(`${describeUrl(db)} ${advice}`)
   }
+  const tables = distributedTables.map(({ table }) => table)
+  const { rows } = await client.query<{ name: string }>(unreadableSql, [tables])
+  if (rows.length > 0) throw noRights(db, `read ${rows.map(({ name }) => name).join(', ')}`)
+}
+
+const unreadableSql = `
+  select relname as name from pg_class
+  where relnamespace = current_schema()::regnamespace and relname = any($1)
+    and not has_table_privilege(oid, 'select')
+  order by relname`
+
+function noRights(db: string, what: string): OperatorError {
+  const advice = 'grant it the rights in the operator’s guide, or use another one in --db'
+  return new OperatorError(`${describeUrl(db)}: this user may not ${what}; ${advice}`)
 }
 
 const columnsOfStore = `
@@ -86,14 +100,23 @@ const columnsOfStore = `
   where c.relnamespace = current_schema()::regnamespace and c.relname = 'store'
     and attnum > 0 and not attisdropped`
 
+// Without this right, a schema seems not to be there.
+const unusableSql = `
+  select from pg_namespace where nspname = $1 and not has_schema_privilege(oid, 'usage')`
+
 /**
  * Returns the format of the tables; undefined if there are none.
  *
- * @throws OperatorError if it is another one than this version's.
+ * @throws OperatorError if it is another one than this version's, or if the user may not see it.
  */
 async function checkFormat(client: Client, db: string): Promise<number | undefined> {
   const { rows: columns } = await client.query<{ name: string }>(columnsOfStore)
-  if (columns.length === 0) return undefined
+  if (columns.length === 0) {
+    const schema = schemaIn(db)
+    const { rowCount } = await client.query(unusableSql, [schema])
+    if (rowCount !== 0) throw noRights(db, `use the schema ${schema}`)
+    return undefined
+  }
   const hasFormat = columns.some(({ name }) => name === 'format')
   const { rows } = hasFormat
     ? await client.query<{ format: number }>('select format from store')

@@ -108,7 +108,7 @@ export async function openForWriting(
         use: (work) =>
           withSession(db, (client) => work(registryOf(client, db, isDistributed)), settings),
         openImport: () => openImport(db, isDistributed),
-        compact: (wait) => withSession(db, (client) => compact(client, wait)),
+        compact: (wait) => withSession(db, (client) => compact(client, db, wait)),
         close: () => undefined,
       },
       resources,
@@ -170,9 +170,16 @@ const sizeSql = `
 /**
  * Runs `vacuum` on the schema's tables, as autovacuum would: their room is used again by the next
  * imports, and readers notice nothing. `vacuum full`, which locks them out, is left to operators.
+ *
+ * @throws OperatorError if the user may not do that to every table.
  */
-export async function compact(client: Client, wait: LockWait): Promise<Compacted> {
+export async function compact(client: Client, db: string, wait: LockWait): Promise<Compacted> {
   const bytesBefore = await sizeOf(client)
+  // A table of another owner is left out with a warning.
+  let warning: string | undefined
+  client.on('notice', ({ code, message }) => {
+    if (code?.startsWith('01') === true) warning ??= message
+  })
   // After the import that runs, if one does; later ones may run beside it.
   await beginWriting(client, wait)
   await client.query('commit')
@@ -180,6 +187,9 @@ export async function compact(client: Client, wait: LockWait): Promise<Compacted
   for (const { name } of rows) {
     wait.signal?.throwIfAborted()
     await client.query(`vacuum (analyze) ${name}`)
+  }
+  if (warning !== undefined) {
+    throw new OperatorError(`${describeUrl(db)}: ${warning}; run it as the owner of the tables`)
   }
   return { bytesBefore, bytesAfter: await sizeOf(client), notes: [note] }
 }

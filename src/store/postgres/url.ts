@@ -3,7 +3,8 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 
-const schemaName = /^[a-z_][a-z0-9_]{0,62}$/
+// PostgreSQL keeps names that begin with pg_ for itself.
+const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 /** The schema that a URL names; if undefined, the server's `search_path` applies. */
 export function schemaIn(db: string): string | undefined {
@@ -11,7 +12,8 @@ export function schemaIn(db: string): string | undefined {
   if (schema === null) return undefined
   if (schemaName.test(schema)) return schema
   throw new OperatorError(
-    `${describeUrl(db)}: ?schema= takes up to 63 lowercase letters, digits and underscores`,
+    `${describeUrl(db)}: ?schema= takes up to 63 lowercase letters, digits and underscores, ` +
+      'and does not begin with pg_',
   )
 }
 
@@ -85,6 +87,7 @@ const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNR
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
   '3D000': 'create it with: createdb',
+  '3F000': 'name one in --db with ?schema=, or create one of the user’s search_path',
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
   '25P04': 'commands take longer; set transaction_timeout to 0 for this user',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
