@@ -187,6 +187,24 @@ describe('Parquet', () => {
     )
   })
 
+  test('two columns whose names differ only in case are refused', async (t) => {
+    const { folder, load } = folderWith(t, {})
+    const path = join(folder, 'x.parquet')
+    const select = `select 1 as id, 7 as company_id, {'name': 'a'} as holders, 'x' as name, 'y' as nama`
+    await writeParquet(path, select)
+    await assert.doesNotReject(
+      load('rights', ['x.parquet'], { mapping: 'select id, company_id from source' }),
+    )
+    const bytes = readFileSync(path, 'latin1').replaceAll('nama', 'NAME')
+    writeFileSync(path, bytes, 'latin1')
+    for (const mapping of [undefined, 'select id, company_id, name from source']) {
+      await assert.rejects(
+        load('rights', ['x.parquet'], { mapping }),
+        toldAs(/x\.parquet: the columns name and NAME are one name whatever their case; rename/),
+      )
+    }
+  })
+
   test('a decimal of more than 38 digits is refused', async (t) => {
     const { folder, load } = folderWith(t, {})
     const path = join(folder, 'x.parquet')

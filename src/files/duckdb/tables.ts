@@ -96,6 +96,7 @@ const vectorBytesMax = 16 << 20
  */
 export async function parquetExtent(database: Database, file: TableFile) {
   await refuseLongDecimals(database, file)
+  await refuseLikeColumns(database, file)
   const [rows = 0, storedBytes = 0] = await numbersOf(
     database,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
@@ -118,6 +119,32 @@ async function refuseLongDecimals(database: Database, { name, paths }: TableFile
     `${name}: the column ${String(column[0])} has decimals of more than ${digitsMax} digits, ` +
       'which cannot be read; write them as texts',
   )
+}
+
+/** DuckDB would rename the second of two columns whose names differ only in case. */
+async function refuseLikeColumns(database: Database, { name, paths }: TableFile): Promise<void> {
+  const nodes = await rowsOf(
+    database,
+    `select name, coalesce(num_children, 0)::double
+     from parquet_schema(${literal(paths[0] ?? '')})`,
+  )
+  const seen = new Map<string, string>()
+  // Those within a column come after it.
+  let within = 0
+  for (const [node, children] of nodes.slice(1)) {
+    const isColumn = within === 0
+    within += Number(children) - (isColumn ? 0 : 1)
+    if (!isColumn) continue
+    const column = String(node)
+    const other = seen.get(column.toLowerCase())
+    if (other !== undefined) {
+      throw new OperatorError(
+        `${name}: the columns ${other} and ${column} are one name whatever their case; ` +
+          'rename one of the two in the file',
+      )
+    }
+    seen.set(column.toLowerCase(), column)
+  }
 }
 
 /** The length of the texts in a row, in bytes, averaged over the first rows. */
