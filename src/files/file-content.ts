@@ -167,8 +167,12 @@ async function* unpack(
   yield* through(chunks, unpacker, streams)
   // The zstd decompressor stops silently at bytes that do not begin a frame.
   if (unpacker.bytesWritten >= digest.bytes) return
+  const advice =
+    compression === 'gzip'
+      ? `; if that is only padding, decompress it first: gunzip -c ${file.name}`
+      : '; download it again'
   throw new OperatorError(
-    `${file.name} is not a valid ${compression} file: it has content after its last frame`,
+    `${file.name} is not a valid ${compression} file: it has content after its last frame${advice}`,
   )
 }
 

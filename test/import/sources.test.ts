@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { OperatorError } from '../../src/config/operator-error.ts'
-import { folderWith, toldAs, writeParquet } from '../support/import-folder.ts'
+import { folderWith, refuseFile, toldAs, writeParquet } from '../support/import-folder.ts'
 import { runDossier } from '../support/run-dossier.ts'
 
 const line = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
@@ -72,6 +72,11 @@ describe('a file compressed in several parts is read to the end', () => {
 })
 
 describe('compressed files for DuckDB', () => {
+  test('gzip with padding is refused with the command that decompresses it', (t) => {
+    const bytes = Buffer.concat([gzipSync('{"id":1,"company_id":7}\n'), Buffer.alloc(512)])
+    return refuseFile(t, 'x.ndjson.gz', [bytes, /padding, decompress it first: gunzip -c .*\.gz$/])
+  })
+
   for (const [name, pack] of Object.entries({ gz: gzipSync, zst: zstdCompressSync })) {
     test(`.json.${name}, .tsv.${name} and .parquet.${name} are decompressed first`, async (t) => {
       const { folder, load } = folderWith(t, {
