@@ -6,6 +6,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { makeRights } from '../support/rights-store.ts'
+import { withhold } from '../support/write-store.ts'
 import { untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
@@ -125,7 +126,7 @@ export function testErrors(): void {
     await page.getByText('26–40 of 40').waitFor()
   })
 
-  test('a version that was pruned leads back to now', async (t) => {
+  test('a version that was pruned leads back to now, and what is withheld nowhere', async (t) => {
     const registry = await serveRegistry(t)
     for (const name of ['One', 'Two']) {
       await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
@@ -137,6 +138,10 @@ export function testErrors(): void {
     await page.getByText('This version is no longer kept.').waitFor()
     await page.getByRole('link', { name: 'Back to now' }).first().click()
     await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor()
+    // A company that is withheld meanwhile is gone, with its name.
+    await withhold(registry.store.db, 'erase', { company: ['GB', '1'] })
+    await page.getByRole('link', { name: 'Rights' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Company 1' }).waitFor()
   })
 
   test('offline, what was loaded stays, and it tries again by itself', async (t) => {

@@ -1,5 +1,6 @@
 // A listing: its picture, its filters, a page of its records, and the ways to the other pages.
 
+import { useEffect } from 'preact/hooks'
 import {
   type ListingAnswer,
   type ListingSummary,
@@ -7,6 +8,7 @@ import {
   rowsOf,
   type Version,
 } from '../answers.ts'
+import { movedOn } from '../api.ts'
 import type { Differences } from '../versions/differences.ts'
 import { type Changes, Filters, withFilters } from './filters.ts'
 import { Freshness } from '../versions/freshness.ts'
@@ -54,6 +56,11 @@ export function ListingView(props: ListingProps) {
   const path = listingPath(id, resource, pageQuery(query))
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
   const summaries = areOfVersion ? { listing, now } : {}
+  const isMissing = loaded.failure?.kind === 'missing'
+  useEffect(() => {
+    // A company that is withheld is gone with all that was shown of it.
+    if (isMissing) dispatchEvent(new Event(movedOn))
+  }, [isMissing])
   const marks = useMarks(id, resource, query, summaries)
   const answer = loaded.value?.body
   // A picture is of the records that are shown, not of those that are still on their way.
