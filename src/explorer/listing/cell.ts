@@ -10,6 +10,8 @@ import { texts } from '../texts.ts'
 /** Longer texts are cut. */
 const textLengthMax = 160
 const listLengthMax = 4
+/** Longer texts have room for some words in each line. */
+const wordLengthMax = 40
 
 /** Whether everything is shown whole, since paper has no buttons. */
 export const IsWhole = createContext(false)
@@ -37,8 +39,10 @@ export function Cell({
 /** Text from the register: isolated, so that marks of direction change nothing around it. */
 export function LongText({ text }: { readonly text: string }) {
   const [isOpen, setOpen] = useState(useContext(IsWhole))
-  if (text.length <= textLengthMax) return html`<bdi class="text">${text}</bdi>`
-  return html`<bdi class="text">${isOpen ? text : cutText(text, textLengthMax - 20)}</bdi> <button
+  const className = text.length > wordLengthMax ? 'text sentence' : 'text'
+  if (text.length <= textLengthMax) return html`<bdi class=${className}>${text}</bdi>`
+  const shown = isOpen ? text : cutText(text, textLengthMax - 20)
+  return html`<bdi class=${className}>${shown}</bdi> <button
     type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
       isOpen ? texts.less : texts.more
     }</button>`
