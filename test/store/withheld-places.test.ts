@@ -81,6 +81,30 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
+for (const kind of ['mask', 'erase'] as const) {
+  test(`a change of somebody else that names a person is recorded without them by ${kind}`, async (t) => {
+    const { ask, store } = await makeApp(t)
+    const db = join(store.folder, 'registry.db')
+    const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
+    const say = (position: string, month: number) => {
+      const people = [
+        { ...gb, id: 1, identifier, name: jane },
+        { ...gb, id: 2, identifier: '2', name: 'John Roe', position },
+      ]
+      return importRows(db, 'employees', people, extract(month))
+    }
+    await say('Clerk', 1)
+    await withhold(db, kind, person)
+    const { counts } = await say(`PA of ${jane}`, 2)
+    assert.equal(counts.recorded, 1)
+    const [event] = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events') as object[]
+    const { before, after } = event as Record<string, unknown>
+    const hidden = kind === 'mask' ? 'John Roe, PA of [withheld]' : null
+    assert.deepEqual([before, after], ['John Roe, Clerk', hidden])
+    await checkSound(db)
+  })
+}
+
 test('a person at the beginning of a line is found in what is told as JSON', async (t) => {
   const { ask, store } = await makeApp(t)
   const db = join(store.folder, 'registry.db')

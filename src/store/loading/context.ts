@@ -22,8 +22,8 @@ export interface ImportContext extends MergeContext {
   readonly sources: ReadonlyMap<number, NamingSource>
   /** Whether nothing of its target has ever been loaded. */
   readonly isFirst: boolean
-  /** What the gate has held back. */
-  readonly held: ReturnType<Gate['counts']>
+  /** Holds back what is withheld. */
+  readonly gate: Gate
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
   /** Returns the listener of the progress of a part. */
@@ -37,7 +37,7 @@ export async function createContext(
   db: ImportConnection,
   plan: ImportPlan,
   staging: Staging,
-  held: ImportContext['held'],
+  gate: Gate,
 ): Promise<ImportContext> {
   const { tables } = db
   const { target } = plan
@@ -50,7 +50,7 @@ export async function createContext(
     plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
   }
   return {
-    ...{ plan, staging, db, tables, source, version, held, asOf },
+    ...{ plan, staging, db, tables, source, version, gate, asOf },
     numbers: await numberSegments(tables),
     sources: await tables.sources(),
     isFirst: !(await tables.hasHeads(target.name)),

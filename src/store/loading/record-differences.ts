@@ -30,7 +30,7 @@ export async function stageDifferences(
   recording: Recording,
   recordingSource: number,
 ): Promise<number> {
-  const { staging, tables, plan } = context
+  const { staging, tables, plan, gate } = context
   const changes = { tables, shape: shapeOf(recording.resource), source: recordingSource }
   const isOfCompanies = plan.target.resource === undefined
   const earlier = isOfCompanies ? undefined : await readEarlierRecords(context, changes)
@@ -44,7 +44,9 @@ export async function stageDifferences(
         : await listingDifferences(context, companies, earlier)
     for (const difference of differences) {
       for (const row of recording.record(difference)) {
-        staging.append({ ...row, companyId: difference.companyId })
+        const passed = gate.passRecorded({ ...row, companyId: difference.companyId })
+        if (passed === undefined) continue
+        staging.append(passed)
         recorded += 1
       }
     }

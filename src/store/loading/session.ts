@@ -55,7 +55,7 @@ export async function beginImport(
     async prepare(onProblem) {
       await db.begin(plan)
       await gate.checkState(db)
-      context = await createContext(db, plan, staging, gate.counts())
+      context = await createContext(db, plan, staging, gate)
       return mergeStaged(context, onProblem)
     },
     countHeld: () => countLogged(prepared()),
@@ -135,7 +135,7 @@ async function mergeStaged(
       refused,
       companiesCreated,
       recorded: recorded?.rows ?? 0,
-      ...context.held,
+      ...context.gate.counts(),
     },
     difference,
     companiesNamed: await countNamed(context, companiesCreated),

@@ -40,6 +40,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       if (passed === undefined) counts.erased += 1
       return passed
     },
+    /** A recorded change, in which others may name who is withheld; undefined if it goes. */
+    passRecorded: (row: StagedRow) => (passes === undefined ? row : passes.recorded(row)),
     /** The identity of a refused row. */
     passRefused: (row: RefusedRow) => (passes === undefined ? row : passes.key(row)),
     /** How many rows had something that is withheld, and how many of them did not pass. */
@@ -83,7 +85,7 @@ async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names
   return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
 }
 
-function createPasses(list: List, { target, source }: ImportPlan, names: Names) {
+function createPasses(list: List, { target, source, recording }: ImportPlan, names: Names) {
   const { inForce, lifted } = ordersOf(list)
   const hasher = createHasher(list.salt)
   const companies = createCompanies(inForce, hasher, names)
@@ -100,16 +102,19 @@ function createPasses(list: List, { target, source }: ImportPlan, names: Names) 
   const hold = resource === undefined ? undefined : createRowHold(resource, orders, hasher)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
+  const hideIn = (of: Resource | undefined, row: StagedRow): StagedRow | undefined => {
+    const phrases = companies.phrasesOf(row)
+    return phrases.length === 0 ? row : hideInRow(of, row, phrases)
+  }
   return {
     key: withKey,
+    recorded: (row: StagedRow) => hideIn(recording?.resource, row),
     name: companies.hideInName,
     row(row: StagedRow): StagedRow | undefined {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      if (passed === undefined || !hasTexts) return passed
-      const phrases = companies.phrasesOf(row)
-      return phrases.length === 0 ? passed : hideInRow(resource, passed, phrases)
+      return passed === undefined || !hasTexts ? passed : hideIn(resource, passed)
     },
   }
 }
@@ -166,7 +171,7 @@ function createRowHold(resource: Resource, orders: readonly Order[], hasher: Has
 
 function changedRow(row: StagedRow, fields: Fields): StagedRow {
   const content = JSON.stringify(fields)
-  return { ...row, content, digest: digestOf(content) }
+  return { ...row, content, digest: digestOf(content), fields: undefined }
 }
 
 /** Hides people in a row about a company that had them: attributes, or a change. */
