@@ -6,9 +6,10 @@ import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
-import { checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { checkPage, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
 import { makeRights } from '../support/rights-store.ts'
+import { exchange, requestTo, statusesIn } from '../support/run-server.ts'
 import { aboveStores, someOf, storeKind } from '../support/store-at.ts'
 
 const above = { skip: aboveStores }
@@ -143,16 +144,14 @@ test('what is pruned is not served from the cache', async (t) => {
 test('endless different filters take no more memory than the caches may (L1)', above, async (t) => {
   const { app, key } = await makeApp(t, { records })
   // A request that is injected stays in memory.
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  const headers = { authorization: `Bearer ${key}` }
+  const port = await listenOn({ app })
   const askAll = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
       const value = randomBytes(n % 4 === 0 ? 10_000 : 2_900).toString('base64url')
       // From the cache, an answer may keep more than when it was made.
-      for (let turn = 0; turn < 3; turn += 1) {
-        const answer = await fetch(`${origin}${path}?status=${value}`, { headers })
-        assert.equal(answer.status, 200, await answer.text())
-      }
+      const asked = (isLast: boolean) => requestTo(`${path}?status=${value}`, { key, isLast })
+      const received = await exchange(port, asked(false).repeat(2) + asked(true))
+      assert.deepEqual(statusesIn(received), [200, 200, 200])
     }
   }
   await askAll(200)

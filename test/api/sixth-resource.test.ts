@@ -10,7 +10,7 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { aboveStores, storeAt } from '../support/store-at.ts'
+import { aboveStores, patientBounds } from '../support/store-at.ts'
 
 const above = { skip: aboveStores }
 
@@ -58,7 +58,7 @@ test('a resource more has a scope, and answers as the OpenAPI document says', ab
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
-  const reader = await openStoreReader(storeAt(store.db))
+  const reader = await openStoreReader(store.db, patientBounds)
   const asked = { resource: sixth, companyId: 1, version: undefined, filters: [], sort: undefined }
   const page = await reader.readPage(asked, 0, 100)
   await reader.close()

@@ -120,7 +120,7 @@ test('a server that reports that it listens answers, even if its first worker di
 })
 
 test('SIGTERM to two workers under load: no request fails, and no process remains (I1)', async (t) => {
-  const server = await runServer(t, store.db, two)
+  const server = await runServer(t, store.db, [...two, '--stop-seconds', '100'])
   const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })
   await untilAnswered(load, 300)
   server.stop()
@@ -128,7 +128,7 @@ test('SIGTERM to two workers under load: no request fails, and no process remain
   assert.deepEqual(load.failures, [])
   assert.equal(load.closings(), 20)
   const { ms } = await server.ended(0)
-  assert.ok(ms < 9_000, `${ms} ms`)
+  assert.ok(ms < 90_000, `${ms} ms`)
   assert.deepEqual(started(server).filter(isRunning), [])
 })
 

@@ -13,7 +13,7 @@ import { startDossier } from '../support/run-dossier.ts'
 import { claimDemo } from '../support/shared-demo.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 
-const options = { timeout: 60_000 }
+const options = { timeout: 300_000 }
 const shell = promisify(execFile)
 
 const startDemo = (t: TestContext, cwd: string, args: readonly string[]) =>

@@ -3,6 +3,7 @@
 
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { patienceMs } from './until.ts'
 
 /** The clients stop after this many failures. */
 const failuresMax = 200
@@ -97,7 +98,7 @@ function ask({ port, path, key }: Task, agent: Agent): Promise<Answered> {
         resolve({ status: response.statusCode ?? 0, body, isClosing })
       })
     })
-    sent.setTimeout(10_000, () => sent.destroy(new Error('no answer for ten seconds')))
+    sent.setTimeout(patienceMs, () => sent.destroy(new Error('there was no answer')))
     sent.on('error', reject)
     sent.end()
   })

@@ -26,6 +26,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
 import { findMemoryFolder } from './memory-folder.ts'
+import { patienceMs } from './until.ts'
 
 export interface PostgresServer {
   /** The URL of a superuser; its database has the collation en_US (ICU). */
@@ -254,7 +255,7 @@ async function untilAnswers(
   url: string,
   server: { output: () => string; isRunning: () => boolean },
 ): Promise<void> {
-  for (let waited = 0; waited < 30_000; waited += 50) {
+  for (let waited = 0; waited < patienceMs; waited += 50) {
     const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
     try {
       await client.connect()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { SQLOutputValue } from 'node:sqlite'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { patienceMs } from './until.ts'
 
 export type QueriedRow = Record<string, SQLOutputValue>
 
@@ -28,7 +29,7 @@ function startThread(): (db: string, sql: string) => unknown {
   return (db, sql) => {
     Atomics.store(isAnswered, 0, 0)
     port1.postMessage({ db, sql })
-    assert.equal(Atomics.wait(isAnswered, 0, 0, 60_000), 'ok', `in vain: ${sql}`)
+    assert.equal(Atomics.wait(isAnswered, 0, 0, patienceMs), 'ok', `in vain: ${sql}`)
     return receiveMessageOnPort(port1)?.message as unknown
   }
 }

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 import type { Scope } from './temp-store.ts'
+import { patienceMs } from './until.ts'
 
 /** Why tests with Redis are skipped; false if they are not. */
 export const noRedis = isInstalled() ? false : 'redis-server is not installed on this machine'
@@ -55,7 +56,7 @@ export async function runRedis(scope: Scope): Promise<Redis> {
 async function start(port: number): Promise<ChildProcess> {
   const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', ['--port', String(port), ...options], { stdio: 'ignore' })
-  for (let waited = 0; waited < 10_000; waited += 20) {
+  for (let waited = 0; waited < patienceMs; waited += 20) {
     if (await isListening(port)) return child
     await sleep(20)
   }

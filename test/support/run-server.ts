@@ -9,7 +9,7 @@ import { isServerStore } from '../../src/store/open-store.ts'
 import { startDossier } from './run-dossier.ts'
 import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
-import { until } from './until.ts'
+import { patienceMs, until } from './until.ts'
 
 const listening = /"url":"http:\/\/[\d.]+:(\d+)"/
 
@@ -114,8 +114,6 @@ export interface Wire {
   /** Waits until the received text matches. */
   until(pattern: RegExp): Promise<string>
 }
-
-const patienceMs = 20_000
 
 /** Connects to a port of this machine. */
 export async function openWire(port: number): Promise<Wire> {

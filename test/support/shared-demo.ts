@@ -5,8 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-const patienceMs = 60_000
+import { patienceMs } from './until.ts'
 
 /** Called with a registry that has been made, by the file that was the first to ask. */
 export type ShareDemo = (db: string) => Promise<void>

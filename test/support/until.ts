@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Far beyond what anything takes: the machines that run tests may be slow by a factor of ten. */
-const limitMs = 120_000
+export const patienceMs = 120_000
 
 /** Waits until a claim holds; returns how long that took, in milliseconds. */
 export async function until(
@@ -13,7 +13,7 @@ export async function until(
 ): Promise<number> {
   const startedAt = performance.now()
   while (!(await claim())) {
-    assert.ok(performance.now() - startedAt < limitMs, `waited in vain until ${what}`)
+    assert.ok(performance.now() - startedAt < patienceMs, `waited in vain until ${what}`)
     await sleep(10)
   }
   return performance.now() - startedAt
