@@ -28,7 +28,7 @@ export const scanLimits: ScanLimits = { scansMax: 2, scansWaitingMax: 64, scanMs
 export type ReadInTurn = <T>(
   request: HttpRequest,
   work: (turns: ScanTurns) => Awaitable<T>,
-) => Promise<T>
+) => Awaitable<T>
 
 export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimits): ReadInTurn {
   const places = createPlaces(scansWaitingMax)
@@ -50,22 +50,19 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
     }
   }
 
-  return async (request, work) => {
+  return (request, work) => {
     const key = request.key?.id
     let waiting: ReturnType<typeof beginWaiting> | undefined
-    try {
-      return await work({
-        asker: String(key),
-        // Made on demand: most requests find their view made already.
-        get left() {
-          waiting ??= beginWaiting(request.reply, scanMs)
-          return waiting.left
-        },
-        begin: (dropped) => begin(key, dropped),
-      })
-    } finally {
-      waiting?.end()
-    }
+    const read = work({
+      asker: String(key),
+      // Made on demand: most requests find their view made already, and are answered at once.
+      get left() {
+        waiting ??= beginWaiting(request.reply, scanMs)
+        return waiting.left
+      },
+      begin: (dropped) => begin(key, dropped),
+    })
+    return read instanceof Promise ? read.finally(() => waiting?.end()) : read
   }
 }
 

@@ -5,3 +5,16 @@ export type Awaitable<T> = T | Promise<T>
 export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
+
+/** Does work, and something else if it fails. */
+export function orElse<T>(
+  work: () => Awaitable<T>,
+  otherwise: (error: unknown) => Promise<T>,
+): Awaitable<T> {
+  try {
+    const result = work()
+    return result instanceof Promise ? result.catch(otherwise) : result
+  } catch (error) {
+    return otherwise(error)
+  }
+}

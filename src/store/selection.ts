@@ -29,6 +29,8 @@ export interface Selection {
   readonly filters: readonly Filter[]
   /** Undefined for the order of the resource. */
   readonly sort: SortOrder | undefined
+  /** Names the filters and the order: the same text is of the same ones. */
+  readonly query: string
 }
 
 /** Whether every record is selected, in the order of the resource. */
@@ -38,5 +40,5 @@ export function isWhole({ filters, sort }: Selection): boolean {
 
 /** A listing as it is. */
 export function wholeListing(resource: Resource, companyId: number): Selection {
-  return { resource, companyId, version: undefined, filters: [], sort: undefined }
+  return { resource, companyId, version: undefined, filters: [], sort: undefined, query: '' }
 }

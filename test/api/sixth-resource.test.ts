@@ -11,6 +11,7 @@ import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { aboveStores, patientBounds } from '../support/store-at.ts'
+import { wholeListing } from '../../src/store/selection.ts'
 
 const above = { skip: aboveStores }
 
@@ -59,8 +60,7 @@ test('a resource more has a scope, and answers as the OpenAPI document says', ab
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
   const reader = await openStoreReader(store.db, patientBounds)
-  const asked = { resource: sixth, companyId: 1, version: undefined, filters: [], sort: undefined }
-  const page = await reader.readPage(asked, 0, 100)
+  const page = await reader.readPage(wholeListing(sixth, 1), 0, 100)
   await reader.close()
   assert.deepEqual(page !== undefined && 'total' in page && [page.total, page.records], [0, []])
 })

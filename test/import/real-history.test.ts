@@ -13,6 +13,7 @@ import { importInto, makeFolder, query } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
 import { checkSound } from '../support/verify-store.ts'
+import { wholeListing } from '../../src/store/selection.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
@@ -171,7 +172,7 @@ async function servedChanges(db: string, day?: string, asked?: Iterable<number>)
   const ids = asked ?? known.map((row) => Number(row['company_id']))
   const listings = new Map<number, string>()
   for (const companyId of [...ids].slice(0, askedMax)) {
-    const selection = { resource: changeResource, companyId, version, filters: [], sort: undefined }
+    const selection = { ...wholeListing(changeResource, companyId), version }
     const page = await store.readPage(selection, 0, 1_000)
     if (page !== undefined && !('outside' in page))
       listings.set(companyId, recordsText(page.records))

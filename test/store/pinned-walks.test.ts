@@ -10,7 +10,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { textOf } from '../../src/store/record-texts.ts'
-import type { Selection } from '../../src/store/selection.ts'
+import { type Selection, wholeListing } from '../../src/store/selection.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
@@ -55,7 +55,8 @@ async function versionsOf(db: string): Promise<{ last: number; earliest: number 
 }
 
 const selectionOf = (companyId: number, version: number | undefined): Selection => ({
-  ...{ resource: rights, companyId, version, filters: [], sort: undefined },
+  ...wholeListing(rights, companyId),
+  version,
 })
 
 /** A listing page by page; undefined if its version was pruned meanwhile. */

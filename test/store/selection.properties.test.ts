@@ -186,10 +186,11 @@ async function makeHistory(
 
 async function checkSelection(
   store: StoreReader,
-  selection: Selection,
+  asked: Omit<Selection, 'query'>,
   served: Served | undefined,
   limits: readonly number[] = [3],
 ): Promise<void> {
+  const selection = { ...asked, query: JSON.stringify([asked.filters, asked.sort]) }
   const read = (offset: number, limit: number) => store.readPage(selection, offset, limit)
   const whole = await read(0, 10_000)
   if (served === undefined) {

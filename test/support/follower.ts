@@ -6,6 +6,7 @@ import type { Change, ChangesPlace, HistoryPoint } from '../../src/store/changes
 import { companyMembers } from '../../src/store/companies/company-text.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { query } from './import-rows.ts'
+import { wholeListing } from '../../src/store/selection.ts'
 
 /** Records as they are served, by listing, company and id; companies among them. */
 export type Copy = Map<string, string>
@@ -26,7 +27,7 @@ export async function readServed(
     const members = companyMembers(state.company, state.sources ?? [])
     served.set(keyOf('companies', companyId, companyId), `{${members}}`)
     for (const resource of resources) {
-      const selection = { resource, companyId, version, filters: [], sort: undefined }
+      const selection = { ...wholeListing(resource, companyId), version }
       const page = await reader.readPage(selection, 0, 1_000)
       assert.ok(page !== undefined && !('outside' in page))
       const texts = page.records.map((one) => Buffer.from(one).toString()).join(',')

@@ -18,11 +18,6 @@ const firstSlice: Slice = { offset: 0, limit: 500 }
 const pieceBytes = 262_144
 const recordsMax = 5_000
 
-/** Whether a listing is read as it is: all of it, in its order. */
-export function isPlain({ query }: ListingRequest): boolean {
-  return query === ''
-}
-
 /** @throws ApiError 404 or 410 if there is no such company or version. */
 export function readHead(store: StoreReader, asked: ListingRequest): Awaitable<Head> {
   const found = fromStore(() => store.readHead(asked))

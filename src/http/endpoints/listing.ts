@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypesMax, recordSchema, type Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
+import { isWhole } from '../../store/selection.ts'
 import { counterSchemas, listOf, objectOf, okSchema, schemaName } from '../docs/schemas.ts'
 import { selectionParameters, versionComponents } from '../docs/selection.ts'
 import { describeTagged } from '../docs/tagged-answer.ts'
@@ -27,7 +28,7 @@ import {
   setValidators,
   type Validators,
 } from '../answers/send.ts'
-import { isPlain, readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
+import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Operation, type Service } from './endpoint.ts'
 
@@ -147,7 +148,7 @@ function inTurn<T>(
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
   read: (turns?: ScanTurns) => Awaitable<T>,
 ): Awaitable<T> {
-  return isPlain(asked) ? read() : service.readInTurn(request, read)
+  return isWhole(asked) ? read() : service.readInTurn(request, read)
 }
 
 /** The same page by the numbers of company and version. */

@@ -78,7 +78,13 @@ export function readViewTexts(
 /** The places among a view's segments of those that hold records, in ascending order. */
 function holdersOf(view: View): number[] {
   const found = new Set<number>()
-  for (let n = 0; n < countOf(view); n++) found.add(holderOf(view, n))
+  let last: number | undefined
+  for (let n = 0; n < countOf(view); n++) {
+    const holder = holderOf(view, n)
+    // Records that follow each other are in one segment, mostly.
+    if (holder !== last) found.add(holder)
+    last = holder
+  }
   return [...found].sort((a, b) => a - b)
 }
 

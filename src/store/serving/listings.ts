@@ -1,6 +1,6 @@
 // Serves listings: the whole of one, or a selection of it, at any version.
 
-import { after, type Awaitable } from '../awaitable.ts'
+import { after, type Awaitable, orElse } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
@@ -72,25 +72,26 @@ interface Viewing {
   readonly turns: ScanTurns | undefined
 }
 
-async function readSelected(
+/** Reads at once what is there already, as most views are. */
+function readSelected(
   viewing: Viewing,
   selection: Selection,
   range: PageRange,
-): Promise<Found> {
+  attempt = 1,
+): Awaitable<Found> {
   const read = () => viewing.reads.now(() => readState(viewing.reads, selection))
-  for (let attempt = 1; ; attempt += 1) {
-    const state = await read()
+  return after(read(), (state) => {
     if (!isListed(state)) return state
     const { row } = state
     if (row === undefined || row.total === 0) return pageOf(state, nothing, 0)
-    try {
-      return await readView(viewing, selection, range, { ...state, row })
-    } catch (error) {
+    const page = () => readView(viewing, selection, range, { ...state, row })
+    return orElse<Found>(page, async (error) => {
       const now = await read()
       const isUnchanged = isListed(now) && now.head.lineage === state.head.lineage
       if (isUnchanged || attempt === attemptsMax) throw error
-    }
-  }
+      return readSelected(viewing, selection, range, attempt + 1)
+    })
+  })
 }
 
 /** A listing that has records. */
@@ -99,12 +100,12 @@ interface FilledState extends ListingState {
 }
 
 /** Reads a page of a view, which is made if it is not kept. */
-async function readView(
+function readView(
   { reads, views, turns }: Viewing,
   selection: Selection,
   range: PageRange,
   state: FilledState,
-): Promise<Page> {
+): Awaitable<Page> {
   const { row, meta } = state
   const room = roomOf(row.largest, meta)
   const key = keyOf(selection, state)
@@ -117,11 +118,13 @@ async function readView(
   }
   // Others need not wait for the scan of a short listing.
   const isLong = row.total > shortListingMax
-  const view = views.get(key) ?? (await views.make(key, make, isLong ? turns : undefined))
-  return reads.now(() =>
-    after(checkHistory(reads, state), () =>
-      after(readViewTexts(reads, row.companyId, view, range, room), (texts) =>
-        pageOf(state, texts, countOf(view)),
+  const found = views.get(key) ?? views.make(key, make, isLong ? turns : undefined)
+  return after(found, (view) =>
+    reads.now(() =>
+      after(checkHistory(reads, state), () =>
+        after(readViewTexts(reads, row.companyId, view, range, room), (texts) =>
+          pageOf(state, texts, countOf(view)),
+        ),
       ),
     ),
   )
@@ -139,6 +142,6 @@ function checkHistory(
 }
 
 /** Names a view by the state of the listing that it is of: a lineage is that of one import. */
-function keyOf({ resource, companyId, filters, sort }: Selection, { head }: ListingState): string {
-  return JSON.stringify([resource.name, companyId, head.lineage, filters, sort])
+function keyOf({ resource, companyId, query }: Selection, { head }: ListingState): string {
+  return `/${companyId}/${resource.name} ${head.lineage}${query}`
 }
