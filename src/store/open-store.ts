@@ -59,7 +59,7 @@ export function describeStore(db: string): string {
 /**
  * Opens a store for serving.
  *
- * @param bounds apply to PostgreSQL only.
+ * @param bounds apply to PostgreSQL only; those of a command by default.
  * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {

@@ -136,17 +136,20 @@ test('its sessions are killed repeatedly: errors are bounded, recovery is immedi
   assert.ok((await sessions()) <= pool)
 })
 
-test('hanging statements exhaust the pool: 503 until they end', async (t) => {
+test('hanging statements exhaust the pool: 503 until they end; a command waits', async (t) => {
   const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
   const client = await openSession(postgres.url)
   t.after(() => client.end())
   await client.query('begin')
   await client.query('lock table dossier.segments in access exclusive mode')
+  const command = runCommand('.', ['listing', '7', 'rights', '--db', db])
   const answers = await Promise.all(Array.from({ length: 4 * pool }, () => ask(server)))
   checkBounded(answers)
   assert.ok(answers.every(({ status }) => status === 503))
   await client.query('rollback')
+  const { code, err } = await command
+  assert.equal(code, 0, err)
   assert.ok((await untilWell(server)) < 2_000)
   assert.ok((await sessions()) <= pool)
 })

@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { defaultBounds } from '../../src/store/postgres/connect.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { openForReading } from '../../src/store/sqlite/open.ts'
@@ -20,12 +19,12 @@ import {
 } from '../support/import-rows.ts'
 import { readListing, readListingHead } from '../support/read-listing.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { storeAt, storeKind } from '../support/store-at.ts'
+import { patientBounds, storeAt, storeKind } from '../support/store-at.ts'
 
 const events = resources.find(({ name }) => name === 'events')
 
 /** A whole listing takes longer than the server's time limit for a request. */
-const patience = { statementMs: 30_000, waitMs: 30_000 }
+const patience = { ...patientBounds, statementMs: 30_000, waitMs: 30_000 }
 
 /** Events of two companies; `attr` is the import that brought them. */
 function rowsOf(attr: string, count: number): object[] {
@@ -43,7 +42,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   await importRows(db, 'events', rowsOf('old', many))
   writeRows(join(folder, 'new.ndjson'), rowsOf('new', few))
   writeRows(join(folder, 'old.ndjson'), rowsOf('old', many))
-  const store = await openStoreReader(storeAt(db), { ...defaultBounds, ...patience })
+  const store = await openStoreReader(storeAt(db), patience)
   t.after(() => store.close())
   const state = { isOver: false }
   const imports = (async () => {
@@ -162,7 +161,7 @@ test('a listing of several segments is the same whole and in parts, at any versi
   await importRows(db, 'events', [row(3, 'seat', 50), row(60, 'seat', 90), row(131, 'seat', 10)])
   // Too large to be read at once.
   await importRows(db, 'events', [row(90, 'form', 4_000)])
-  const store = await openStoreReader(storeAt(db), defaultBounds)
+  const store = await openStoreReader(storeAt(db))
   t.after(() => store.close())
   for (const [version, total] of [
     [1, 130],

@@ -15,7 +15,8 @@ export interface ServingBounds {
   readonly waitMs: number
 }
 
-export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
+/** Limits of a command that reads: no client waits for it, and its server may be far away. */
+export const commandBounds: ServingBounds = { pool: 10, statementMs: 300_000, waitMs: 30_000 }
 
 /** The socket of a session, which is not in the driver's types. */
 export function socketOf(client: ClientBase): Socket {

@@ -11,7 +11,7 @@ import { compareWithList, compareWithNew, refuseBehind } from '../withholding/ag
 import type { ListPlace } from '../withholding/list.ts'
 import { type Compacted, createWriter, type StoreWriter, type Use } from '../writing.ts'
 import { findNodeRole, refuseWorker } from './citus/nodes.ts'
-import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
+import { commandBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { registryOf, distributedSettings, openImport } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate } from './migrate.ts'
 import { createReader } from './read.ts'
@@ -30,7 +30,7 @@ export { hasRegistry, listSchema, migrate }
 export async function openForReading(
   db: string,
   list: ListPlace,
-  bounds: ServingBounds = defaultBounds,
+  bounds: ServingBounds = commandBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
     const { storeId, role } = await withSession(db, async (client) => {
