@@ -18,7 +18,7 @@ import { logWithholding } from './log-withholding.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
 import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
 import { type FoundIn, withholdRecords } from './withhold-records.ts'
-import { hideInCompany } from './withhold-texts.ts'
+import { hideInCompanies } from './withhold-texts.ts'
 
 /** A withholding under way. */
 export interface Work extends Rewriting {
@@ -190,7 +190,7 @@ async function hideText(
   const { hasher, touched } = work
   const phrases = found?.phrases ?? phrasesOf([value ?? ''], hasher)
   const hidePhrases = createHidePhrases(phrases, hasher)
-  for (const companyId of companies) await hideInCompany(work, companyId, { kind, hidePhrases })
+  await hideInCompanies(work, new Set(companies), { kind, hidePhrases })
   return { ids: [], keys: [], phrases, companies: touched.map(({ companyId }) => companyId) }
 }
 

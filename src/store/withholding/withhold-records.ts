@@ -11,7 +11,7 @@ import type { Found, Subject } from './list.ts'
 import { createHold, personalValues } from './personal.ts'
 import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
 import { rewriteListing } from './rewrite.ts'
-import { changeFields, hideInCompany } from './withhold-texts.ts'
+import { changeFields, hideInCompanies } from './withhold-texts.ts'
 
 type RecordSubject = Extract<Subject, { readonly resource: string }>
 
@@ -47,10 +47,8 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     ...new Map([...own, ...(wanted.found?.phrases ?? [])].map((one) => [one.hash, one])).values(),
   ]
   if (all.length > 0) {
-    const hiding = { kind, hidePhrases: createHidePhrases(all, hasher) }
-    for (const companyId of new Set([...seen.companies, ...(located?.companies ?? [])])) {
-      await hideInCompany(work, companyId, hiding)
-    }
+    const having = new Set([...seen.companies, ...(located?.companies ?? [])])
+    await hideInCompanies(work, having, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
   const companies = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
   return { ids, keys, phrases: located === undefined ? all : own, companies }

@@ -2,23 +2,37 @@
 
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { digestOf, textIn } from '../record-texts.ts'
 import type { Work } from './apply.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
-/** Hides people in what is said about a company. */
-export async function hideInCompany(
+const idsAtOnce = 1_000
+
+/**
+ * Hides people in what is said about companies. A recorded change has one content in all listings,
+ * so that other companies that have a hidden one are added to the companies.
+ */
+export async function hideInCompanies(
   work: Work,
-  companyId: number,
+  companies: Set<number>,
   phrases: Phrases,
 ): Promise<void> {
   const recording = work.resources.filter(({ changeFields }) => changeFields !== undefined)
-  for (const resource of [...recording, undefined]) {
-    const shape = resource === undefined ? attributesShape : shapeOf(resource)
-    const change = changeFields(shape, (fields) => hideInTexts(resource, fields, phrases))
-    await rewriteListing(work, { shape, companyId, change })
+  // Those that are added come last.
+  for (const companyId of companies) {
+    for (const resource of [...recording, undefined]) {
+      const shape = resource === undefined ? attributesShape : shapeOf(resource)
+      const change = changeFields(shape, (fields) => hideInTexts(resource, fields, phrases))
+      const hidden = await rewriteListing(work, { shape, companyId, change })
+      for (const some of inBatches(hidden, idsAtOnce)) {
+        const ids = some.map(({ id }) => id)
+        const listed = await work.tables.whereListed(shape.listing, ids)
+        for (const other of listed) companies.add(other.companyId)
+      }
+    }
   }
 }
 
