@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreInspector } from '../../src/store/open-store.ts'
+import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { makeApp, memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
+import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
@@ -244,3 +245,27 @@ test('a recorded change of two companies is withheld in both', async (t) => {
   const { counts } = await importRows(db, 'events', rows)
   assert.deepEqual([counts.unchanged, counts.withheld], [2, 2])
 })
+
+test('a backup from before a record does not bring back the person in other texts', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  const company = { jurisdiction: 'GB', identifier: '1' }
+  await importRows(db, 'companies', [{ ...company, owner: jane }])
+  const restore = await keepStore(db)
+  const of = { company_jurisdiction: 'GB', company_identifier: '1' }
+  await importRows(db, 'employees', [{ id: 1, ...of, name: jane, identifier }])
+  await withhold(db, 'erase', person)
+  await restore()
+  await bringUp(db)
+  const said = await readSaid(db)
+  assert.deepEqual(
+    said.map(({ attributes }) => attributes),
+    ['{"owner":"[withheld]"}'],
+  )
+  await checkSound(db)
+})
+
+/** Opens a store for writing, which brings it up to its list. */
+async function bringUp(db: string): Promise<void> {
+  const store = await openStoreWriter(storeAt(db), resources)
+  await store.close()
+}

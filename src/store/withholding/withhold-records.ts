@@ -41,13 +41,14 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const ids = await withoutOthers(work, resource.name, seen.ids)
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
-  // People may be in texts without the record that named them: in another registry, or if a mask
-  // has hidden who it names.
+  // People may be in texts without the record that named them: in another registry, in a backup
+  // from before it, or if a mask has hidden who it names.
   const all = [
     ...new Map([...own, ...(wanted.found?.phrases ?? [])].map((one) => [one.hash, one])).values(),
   ]
   if (all.length > 0) {
-    const having = new Set([...seen.companies, ...(located?.companies ?? [])])
+    const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
+    const having = new Set([...seen.companies, ...named])
     await hideInCompanies(work, having, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
   const companies = [...seen.companies, ...touched.map(({ companyId }) => companyId)]

@@ -27,7 +27,9 @@ export async function hideInCompanies(
       const shape = resource === undefined ? attributesShape : shapeOf(resource)
       const change = changeFields(shape, (fields) => hideInTexts(resource, fields, phrases))
       const hidden = await rewriteListing(work, { shape, companyId, change })
-      for (const some of inBatches(hidden, idsAtOnce)) {
+      // A past record may have had an id that another one has now.
+      const present = hidden.filter(({ isPresent }) => isPresent)
+      for (const some of inBatches(present, idsAtOnce)) {
         const ids = some.map(({ id }) => id)
         const listed = await work.tables.whereListed(shape.listing, ids)
         for (const other of listed) companies.add(other.companyId)
