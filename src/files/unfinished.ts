@@ -1,5 +1,5 @@
 // Files that a command makes beside what they become, or only for a while. Their names tell which
-// process makes them, so that a later command removes what a killed one has left.
+// process makes them, so that a later command can remove what a killed one has left.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
@@ -33,7 +33,7 @@ export function nameUnfinished(
   }
 }
 
-/** Removes the files in a folder that a process was making which is no more. */
+/** Removes the unfinished files in a folder whose processes have ended. */
 export function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [own, pid] = unfinished.exec(name) ?? []

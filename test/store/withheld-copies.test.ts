@@ -129,7 +129,7 @@ test('a copy whose manifest cannot be read is told of, and all others are withdr
   assert.equal((memberOf(await get(path), 'exports') as object[]).length, 1)
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
   assert.equal(run.code, 1)
-  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged, or that of another program: /m)
+  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged, or another program's, so /m)
   assert.deepEqual(readdirSync(copies).sort(), ['1', '7', '8', '9'])
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), [
     'manifest.json',

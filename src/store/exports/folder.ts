@@ -107,8 +107,8 @@ function withdrawIfOutdated(
   const path = join(folder, String(version), manifestName)
   if (found === undefined && existsSync(path)) {
     throw new OperatorError(
-      `${path} is damaged, or that of another program: whether a copy beside it has what is ` +
-        'withheld is not known; remove its folder, or name another one with --exports',
+      `${path} is damaged, or another program's, so that its copy may have what is withheld; ` +
+        'remove its folder, or name another one with --exports',
     )
   }
   if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
