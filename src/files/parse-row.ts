@@ -2,9 +2,9 @@
 
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { doubledMember, mayHaveDoubledMember } from './doubled-member.ts'
+import { doubledMember, mayHaveLost } from './doubled-member.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
-import { mayBeRounded, refuseRounded } from './exact-number.ts'
+import { refuseRounded } from './exact-number.ts'
 import { isObject, Refusal, type SourceRow } from './refusal.ts'
 import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../text/nested-json.ts'
 
@@ -67,7 +67,6 @@ const betweenRows = `,"${mark}",`
 export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
   if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
-  if (mayBeRounded(text)) return undefined
   let values: readonly unknown[]
   try {
     values = JSON.parse(`[${text.replaceAll('\n', betweenRows)}]`) as unknown[]
@@ -82,5 +81,5 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
       rows.push(value)
     } else if (value !== mark) return undefined
   }
-  return mayHaveDoubledMember(text, rows) ? undefined : rows
+  return mayHaveLost(text, rows) ? undefined : rows
 }
