@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns } from '../resources/resource.ts'
-import { arraysIn } from './json-array.ts'
+import { arraysIn } from './json/json-array.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** Content, and what to do about it; `FILE` stands for its file. */

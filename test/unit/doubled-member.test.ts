@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { doubledMember } from '../../src/files/doubled-member.ts'
+import { doubledMember } from '../../src/files/json/doubled-member.ts'
 import { createMemberScan } from '../../src/text/member-scan.ts'
 
 const find = (text: string) => doubledMember(text, JSON.parse(text) as object)

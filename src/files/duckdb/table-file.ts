@@ -8,10 +8,16 @@ import { closeSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
-import { mayBeRounded, quoteRounded } from '../exact-number.ts'
-import { parseRow, tooLong } from '../parse-row.ts'
+import { mayBeRounded, quoteRounded } from '../json/exact-number.ts'
+import { parseRow, tooLong } from '../json/parse-row.ts'
 import { type CsvRow, openCsv } from '../read-csv.ts'
-import { isArray, parseLines, type PlacedRow, splitElements, splitLines } from '../read-json.ts'
+import {
+  isArray,
+  parseLines,
+  type PlacedRow,
+  splitElements,
+  splitLines,
+} from '../json/read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'

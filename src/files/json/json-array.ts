@@ -1,10 +1,10 @@
 // Finds an array that a JSON text is, or that its object has, such as `features` or `data.items`,
 // and the places between its elements, without parsing it.
 
-import { OperatorError } from '../config/operator-error.ts'
-import { memberName } from '../text/member-scan.ts'
-import { nestingMax } from '../text/nested-json.ts'
-import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { memberName } from '../../text/member-scan.ts'
+import { nestingMax } from '../../text/nested-json.ts'
+import { nearest } from '../../text/nearest.ts'
 
 /** A bracket of an array that is in objects only, or a comma between its elements. */
 interface ArrayMark {

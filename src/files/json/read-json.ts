@@ -2,10 +2,10 @@
 //
 // Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
-import type { Refusal, SourceRow } from './refusal.ts'
-import { OperatorError } from '../config/operator-error.ts'
-import type { Content } from './file-content.ts'
-import type { SourceFile } from './source-file.ts'
+import type { Refusal, SourceRow } from '../refusal.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import type { Content } from '../file-content.ts'
+import type { SourceFile } from '../source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
 import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 

@@ -3,10 +3,10 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { doubledMember, mayHaveLost } from './doubled-member.ts'
-import { inEncodings, lineAround } from './encoding-guess.ts'
+import { inEncodings, lineAround } from '../encoding-guess.ts'
 import { refuseRounded } from './exact-number.ts'
-import { isObject, Refusal, type SourceRow } from './refusal.ts'
-import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../text/nested-json.ts'
+import { isObject, Refusal, type SourceRow } from '../refusal.ts'
+import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../../text/nested-json.ts'
 
 /** The longest accepted row, in bytes: a record with texts of full length is shorter. */
 export const rowBytesMax = 8 << 20

@@ -4,7 +4,7 @@
 // member is longer than its value needs, so only a text of another length is scanned. So is that of
 // a number that was rounded, unless it is as long as the double itself.
 
-import { createMemberScan } from '../text/member-scan.ts'
+import { createMemberScan } from '../../text/member-scan.ts'
 
 const letterU = 0x75
 // The greatest code of a blank; JSON has no other character up to it outside its strings.

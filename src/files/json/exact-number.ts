@@ -1,7 +1,7 @@
 // Numbers of a JSON text that would not be kept as they are written: parsing rounds them silently
 // to the nearest double.
 
-import { isObject, Refusal, type SourceRow } from './refusal.ts'
+import { isObject, Refusal, type SourceRow } from '../refusal.ts'
 
 // Almost no text has a number of 16 digits, or one with an exponent, outside its strings.
 const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
