@@ -70,6 +70,18 @@ function missingColumn(
   return new OperatorError(`${fault}${advice}`)
 }
 
+/** The first two names that are one whatever their case; undefined if there are none. */
+export function likeNames(names: readonly string[]): readonly [string, string] | undefined {
+  const seen = new Map<string, string>()
+  for (const name of names) {
+    const word = name.toLowerCase()
+    const other = seen.get(word)
+    if (other !== undefined) return [other, name]
+    seen.set(word, name)
+  }
+  return undefined
+}
+
 /** The maximum number of columns of a file. */
 const columnsMax = 1_000
 

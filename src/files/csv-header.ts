@@ -1,7 +1,7 @@
 // Parses the header of a CSV or TSV file: its column names and delimiter.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { refuseColumns } from './check-columns.ts'
+import { likeNames, refuseColumns } from './check-columns.ts'
 import { type CsvRecord, splitRecord } from './csv-record.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
 
@@ -120,28 +120,24 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
         `say --skip-lines ${skipped + 1}`,
     )
   }
-  const seen = new Map<string, string>()
-  for (const [index, column] of columns.entries()) {
-    if (column === '') {
-      const before = columns[index - 1]
-      const place = before === undefined ? '' : `, after ${before},`
-      throw new OperatorError(
-        `${name}: column ${index + 1} of the header${place} has no name; give each column one in ` +
-          'the file',
-      )
-    }
-    const word = column.toLowerCase()
-    const other = seen.get(word)
-    if (other !== undefined) {
-      const fault =
-        other === column
-          ? `has the column ${column} twice`
-          : `has ${other} and ${column}, which are one name whatever their case`
-      const advice = /^[\d.,-]+$/.test(column)
-        ? 'it looks like data: name the columns with --columns'
-        : 'rename one of the two in the file'
-      throw new OperatorError(`${name}: the header ${fault}; ${advice}`)
-    }
-    seen.set(word, column)
+  const nameless = columns.indexOf('')
+  const like = likeNames(nameless < 0 ? columns : columns.slice(0, nameless))
+  if (like !== undefined) {
+    const [other, column] = like
+    const fault =
+      other === column
+        ? `has the column ${column} twice`
+        : `has ${other} and ${column}, which are one name whatever their case`
+    const advice = /^[\d.,-]+$/.test(column)
+      ? 'it looks like data: name the columns with --columns'
+      : 'rename one of the two in the file'
+    throw new OperatorError(`${name}: the header ${fault}; ${advice}`)
   }
+  if (nameless < 0) return
+  const before = columns[nameless - 1]
+  const place = before === undefined ? '' : `, after ${before},`
+  throw new OperatorError(
+    `${name}: column ${nameless + 1} of the header${place} has no name; give each column one in ` +
+      'the file',
+  )
 }

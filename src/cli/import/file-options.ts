@@ -1,6 +1,7 @@
 // The options of an import that say how its files are read.
 
 import { UsageError } from '../../config/settings.ts'
+import { likeNames } from '../../files/check-columns.ts'
 import { encodingNamed, encodings, type Encoding } from '../../files/encoding.ts'
 import { type FileOptions, type Format, formats, type SourceFile } from '../../files/source-file.ts'
 import type { Command, Input } from '../command.ts'
@@ -59,11 +60,11 @@ function parseEncoding(word: string | undefined): Encoding | undefined {
 }
 
 function parseColumns(text: string | undefined): readonly string[] | undefined {
-  const columns = text?.split(',').map((column) => column.trim())
-  const words = columns?.map((column) => column.toLowerCase())
-  const fault = words?.find((word, at) => word === '' || words.indexOf(word) < at)
-  if (fault === undefined) return columns
-  const what = fault === '' ? 'has a column without a name' : `names ${fault} twice`
+  if (text === undefined) return undefined
+  const columns = text.split(',').map((column) => column.trim())
+  const like = likeNames(columns)
+  if (like === undefined && !columns.includes('')) return columns
+  const what = columns.includes('') ? 'has a column without a name' : `names ${like?.[0]} twice`
   throw new UsageError(`--columns ${what}; it takes names such as id,status,name`)
 }
 

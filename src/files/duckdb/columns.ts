@@ -6,7 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
-import { refuseColumns } from '../check-columns.ts'
+import { likeNames, refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
 import { bounded, readBatches } from './batches.ts'
 import {
@@ -193,18 +193,13 @@ async function createViews(
 
 /** DuckDB would call the second one `name_1`. */
 function refuseDoubled(columns: readonly Column[]): void {
-  const names = columns.map(({ name }) => name)
-  const seen = new Set<string>()
-  for (const name of names) {
-    const word = name.toLowerCase()
-    if (seen.has(word)) {
-      throw new OperatorError(
-        `the mapping returns the column ${name} twice; name one of them otherwise, or leave it ` +
-          `out of a star: * exclude (${quoted(name)})`,
-      )
-    }
-    seen.add(word)
-  }
+  const like = likeNames(columns.map(({ name }) => name))
+  if (like === undefined) return
+  const [, name] = like
+  throw new OperatorError(
+    `the mapping returns the column ${name} twice; name one of them otherwise, or leave it ` +
+      `out of a star: * exclude (${quoted(name)})`,
+  )
 }
 
 async function showView(database: Database, { rows, onView }: Showing): Promise<void> {

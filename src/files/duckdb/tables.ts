@@ -5,6 +5,7 @@
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import { OperatorError } from '../../config/operator-error.ts'
+import { likeNames } from '../check-columns.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { vectorRows } from './pieces.ts'
 import { holeColumn, type TableFile } from './table-file.ts'
@@ -128,23 +129,20 @@ async function refuseLikeColumns(database: Database, { name, paths }: TableFile)
     `select name, coalesce(num_children, 0)::double
      from parquet_schema(${literal(paths[0] ?? '')})`,
   )
-  const seen = new Map<string, string>()
+  const columns: string[] = []
   // Those within a column come after it.
   let within = 0
   for (const [node, children] of nodes.slice(1)) {
-    const isColumn = within === 0
-    within += Number(children) - (isColumn ? 0 : 1)
-    if (!isColumn) continue
-    const column = String(node)
-    const other = seen.get(column.toLowerCase())
-    if (other !== undefined) {
-      throw new OperatorError(
-        `${name}: the columns ${other} and ${column} are one name whatever their case; ` +
-          'rename one of the two in the file',
-      )
-    }
-    seen.set(column.toLowerCase(), column)
+    if (within === 0) columns.push(String(node))
+    else within -= 1
+    within += Number(children)
   }
+  const like = likeNames(columns)
+  if (like === undefined) return
+  throw new OperatorError(
+    `${name}: the columns ${like.join(' and ')} are one name whatever their case; ` +
+      'rename one of the two in the file',
+  )
 }
 
 /** The length of the texts in a row, in bytes, averaged over the first rows. */

@@ -6,8 +6,8 @@ import type { Hasher, PhraseHash } from './list.ts'
 /** What a text reads where something is withheld (contract 13). */
 export const withheldText = '[withheld]'
 
-// Changes of attributes that are objects are told as JSON: the letter of an escape is no part of
-// the word that follows it.
+// Changes of attributes that are objects are recorded as JSON: the letter of an escape is no part
+// of the word that follows it.
 const runs = /\\(?:[bfnrt]|u[\da-f]{4})|[\p{L}\p{N}\p{M}]+/gu
 const marks = /\p{M}+/gu
 
