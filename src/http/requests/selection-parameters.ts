@@ -1,13 +1,20 @@
 // The parameters that select from a listing: filters, order, and version (contract sections 9, 10).
 
-import { isDeepStrictEqual } from 'node:util'
 import { filterFields, sortFields } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Moment } from '../../store/reading.ts'
 import type { Filter, Interval, SortOrder } from '../../store/selection.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
-import { checkName, type Given, type Members, noSuchName, unknownName } from './members.ts'
+import { checkName, type Given, noSuchName, unknownName } from './members.ts'
+import {
+  boundName,
+  collectWords,
+  distinct,
+  type NameCheck,
+  singleWord,
+  type Words,
+} from './request-words.ts'
 
 /** How many values a filter may have (contract 10.2). */
 export const valuesMax = 20
@@ -57,7 +64,7 @@ export function parseSelection(
 ): SelectionParameters {
   const check = nameCheckOf(resource, known)
   const takesList = (name: string) => filterFields(resource).includes(name)
-  return selectionOf(resource, collect(given, { check, ignored: known, takesList }))
+  return selectionOf(resource, collectWords(given, { check, ignored: known, takesList }))
 }
 
 /**
@@ -67,72 +74,8 @@ export function parseSelection(
  */
 export function parseVersion(given: Given): number | Moment | undefined {
   const check: NameCheck = (name, kind) => checkName(name, kind, versionParameters)
-  return versionOf(collect(given, { check }))
+  return versionOf(collectWords(given, { check }))
 }
-
-/** What is collected. */
-interface Collected {
-  readonly check: NameCheck
-  /** Parameters of others, which are ignored here. */
-  readonly ignored?: readonly string[]
-  /** Whether a parameter takes several values: a list in a body. */
-  readonly takesList?: (name: string) => boolean
-}
-
-/** What a query and a body give, by names. */
-function collect({ query, body }: Given, { check, ignored = [], takesList }: Collected): Words {
-  const given = new Map<string, readonly string[]>()
-  for (const [name, value] of Object.entries(query)) {
-    if (ignored.includes(name)) continue
-    check(name, 'query parameter')
-    given.set(name, wordsOf(name, value))
-  }
-  if (body === undefined) return given
-  const inBody = new Set<string>()
-  for (const [name, value] of bodyValues(body)) {
-    if (ignored.includes(name)) continue
-    check(name, 'body member')
-    if (Array.isArray(value) && takesList?.(name) !== true) throw invalid(name, value, takesOne)
-    // A bound has two forms in a body.
-    if (inBody.has(name)) throw badRequest(`${name} is given more than once; ${takesOne}`)
-    inBody.add(name)
-    const words = wordsOf(name, value)
-    const inQuery = given.get(name)
-    if (inQuery !== undefined && !isDeepStrictEqual(distinct(inQuery), distinct(words))) {
-      throw badRequest(`${name} is not the same in the query and the body; give one of them`)
-    }
-    given.set(name, words)
-  }
-  return given
-}
-
-const takesOne = 'it takes one value'
-
-/** The members of a body under the names that they have in a query. */
-function* bodyValues(body: Members): Iterable<[string, unknown]> {
-  for (const [name, value] of Object.entries(body)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      yield [name, value]
-      continue
-    }
-    const bounded = Object.entries(value)
-    if (bounded.length === 0) throw invalid(name, value, 'an object takes bounds, such as gte')
-    for (const [bound, word] of bounded) yield [boundName(name, bound), word]
-  }
-}
-
-/** A parameter's values; null in a body is empty in a query. */
-function wordsOf(name: string, value: unknown): string[] {
-  const values = Array.isArray(value) ? (value as unknown[]) : [value]
-  return values.map((one) => {
-    if (one === null) return ''
-    if (typeof one === 'string') return one
-    if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one)
-    throw invalid(name, one, 'it takes text, an integer or null')
-  })
-}
-
-type NameCheck = (name: string, kind: string) => void
 
 /** Makes the check of the names of a resource's parameters; `known` are others. */
 function createNameCheck(resource: Resource, known: readonly string[]): NameCheck {
@@ -168,9 +111,6 @@ function nameCheckOf(resource: Resource, known: readonly string[]): NameCheck {
   return check
 }
 
-/** The values of each parameter, as words. */
-type Words = ReadonlyMap<string, readonly string[]>
-
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const version = versionOf(given)
   if (version !== undefined && given.size === 1) return { ...selectsNothing, version }
@@ -184,10 +124,10 @@ function selectionOf(resource: Resource, given: Words): SelectionParameters {
     const words = distinct(given.get(name) ?? [])
     const field = fieldOf(name)
     if (name === sortName) {
-      sort = sortOf(resource, single(given, name))
+      sort = sortOf(resource, singleWord(given, name))
       if (sort === undefined) continue
     } else if (name === currentOn) {
-      filters.push(...currentFilters(resource, single(given, name)))
+      filters.push(...currentFilters(resource, singleWord(given, name)))
     } else if (name === field) {
       filters.push(valueFilter(resource, field, words))
     } else if (field !== ranged) {
@@ -208,18 +148,6 @@ function queryOf(name: string, words: readonly string[]): string {
   return words.map((word) => start + encodeURIComponent(word)).join('')
 }
 
-function distinct(words: readonly string[]): readonly string[] {
-  return words.length === 1 ? words : [...new Set(words)].sort()
-}
-
-/** The only value of a parameter that takes one. */
-function single(given: Words, name: string): string | undefined {
-  const words = given.get(name)
-  if (words === undefined) return undefined
-  if (words.length > 1) throw badRequest(`${name} is given more than once; ${takesOne}`)
-  return words[0]
-}
-
 function valueFilter(resource: Resource, field: string, values: readonly string[]): Filter {
   if (values.length > valuesMax || values.length === 0) {
     throw badRequest(`${field} has ${values.length} values; it takes 1 to ${valuesMax}`)
@@ -233,7 +161,7 @@ function valueFilter(resource: Resource, field: string, values: readonly string[
 function rangeFilter(resource: Resource, field: string, given: Words): Filter {
   const range: { from: Interval['from']; to: Interval['to'] } = { from: undefined, to: undefined }
   for (const bound of bounds) {
-    const word = single(given, boundName(field, bound))
+    const word = singleWord(given, boundName(field, bound))
     if (word === undefined) continue
     const side = bound.startsWith('g') ? 'from' : 'to'
     if (range[side] !== undefined) {
@@ -243,11 +171,6 @@ function rangeFilter(resource: Resource, field: string, given: Words): Filter {
     range[side] = intervalFor(resource, field, word, bound)[side]
   }
   return { field, anyOf: [range] }
-}
-
-/** The name of a parameter with a bound. */
-function boundName(field: string, bound: string): string {
-  return `${field}[${bound}]`
 }
 
 /** The field in the name of a parameter, with a bound or without one. */
@@ -299,7 +222,7 @@ function versionOf(given: Words): number | Moment | undefined {
   const [name, another] = named
   if (name === undefined) return undefined
   if (another !== undefined) throw badRequest(`${named.join(' and ')} are given; give one of them`)
-  const word = single(given, name) ?? ''
+  const word = singleWord(given, name) ?? ''
   switch (name) {
     case 'version': {
       const version = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : NaN
