@@ -2,8 +2,9 @@
 
 import type { Socket } from 'node:net'
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { OperatorError } from '../../config/operator-error.ts'
 import { binaryParser, createClient } from './binary.ts'
-import { parseUrl, schemaIn } from './url.ts'
+import { describeUrl, parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
@@ -24,6 +25,11 @@ export function socketOf(client: ClientBase): Socket {
     .stream
 }
 
+/** Which session of the server a session is told to be. */
+function pidTold(client: ClientBase): number {
+  return (client as unknown as { readonly processID: number }).processID
+}
+
 /** Settings of a session, as for `set`. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
@@ -31,10 +37,27 @@ type SessionSettings = Readonly<Record<string, string | number>>
 // server sends none.
 const graceMs = 200
 
-/** Opens a session for a command, without the time limits of requests. */
+/**
+ * Opens a session for a command, without the time limits of requests.
+ *
+ * @throws OperatorError if a pooler does not leave it its session of the server.
+ */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
+  const client = await connect(db)
+  try {
+    const pid = await applySettings(client, db, { ...commandSettings, ...settings })
+    // A pooler has numbers of its own for its clients.
+    if (pid !== pidTold(client)) await refuseSharedSessions(client, db, pid)
+    return client
+  } catch (error) {
+    socketOf(client).destroy()
+    throw error
+  }
+}
+
+async function connect(db: string): Promise<Client> {
   const client = createClient({
-    ...clientConfig(db, { ...commandSettings, ...settings }),
+    ...clientConfig(db),
     application_name: 'dossier',
     connectionTimeoutMillis: 10_000,
   })
@@ -50,6 +73,43 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     throw error
   }
   return client
+}
+
+const pidSql = 'select pg_backend_pid() as pid'
+
+/**
+ * Applies settings to a session, and returns which of the server it is. Given at the start of the
+ * session, they would not pass a pooler.
+ */
+async function applySettings(
+  client: ClientBase,
+  db: string,
+  settings: SessionSettings,
+): Promise<number | undefined> {
+  const schema = schemaIn(db)
+  const own = schema === undefined ? settings : { ...settings, search_path: schema }
+  const sql = `${pidSql}, set_config(key, value, false) from json_each_text($1)`
+  const { rows } = await client.query<{ pid: number }>(sql, [JSON.stringify(own)])
+  return rows[0]?.pid
+}
+
+/** In PgBouncer's modes `transaction` and `statement`, nothing that a session sets is kept. */
+async function refuseSharedSessions(client: Client, db: string, pid: number | undefined) {
+  const other = await connect(db)
+  try {
+    const [again, beside] = [await pidOf(client), await pidOf(other)]
+    if (again === pid && beside !== pid) return
+  } finally {
+    await other.end()
+  }
+  throw new OperatorError(
+    `${describeUrl(db)}: the pooler there does not keep sessions; ` +
+      'have it do so (PgBouncer: pool_mode = session), or name PostgreSQL itself in --db',
+  )
+}
+
+async function pidOf(client: Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>(pidSql)).rows[0]?.pid
 }
 
 /** Runs `work` in a session of its own, which is closed afterwards. */
@@ -83,21 +143,24 @@ const commandSettings: SessionSettings = {
  */
 export function openPool(db: string, bounds: ServingBounds, isDistributed = false): Pool {
   const { pool, statementMs, waitMs } = bounds
+  const settings = {
+    statement_timeout: statementMs,
+    // Short enough that requests waiting for its connection still get it in time.
+    lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
+    // The pool itself ends what is idle; a session that the server ends may just get a request.
+    idle_session_timeout: 0,
+    default_transaction_read_only: 'on',
+    // Every statement has one good plan, an index seek, so there is no need to plan it again.
+    // Citus can have one plan for statements of one table; it says which.
+    plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
+    jit: 'off',
+  }
   const opened = new Pool({
     // The pool calls it with `new`, which returns what it makes.
     Client: createClient as unknown as new () => ClientBase,
-    ...clientConfig(db, {
-      statement_timeout: statementMs,
-      // Short enough that requests waiting for its connection still get it in time.
-      lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
-      // The pool itself ends what is idle; a session that the server ends may just get a request.
-      idle_session_timeout: 0,
-      default_transaction_read_only: 'on',
-      // Every statement has one good plan, an index seek, so there is no need to plan it again.
-      // Citus can have one plan for statements of one table; it says which.
-      plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
-      jit: 'off',
-    }),
+    ...clientConfig(db),
+    // The pool waits for it, which its types do not say.
+    onConnect: (client): unknown => applySettings(client, db, settings),
     application_name: 'dossier serve',
     pipeline: true,
     max: pool,
@@ -113,22 +176,11 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
   return opened
 }
 
-/** Splits a URL: `schema` is our own parameter, the others are the driver's. */
-function clientConfig(db: string, settings: SessionSettings): ClientConfig {
+/** The driver's part of a URL: `schema` is our own parameter. */
+function clientConfig(db: string): ClientConfig {
   const url = parseUrl(db)
-  const schema = schemaIn(db)
   url.searchParams.delete('schema')
-  const own = schema === undefined ? settings : { ...settings, search_path: schema }
-  const options = [
-    url.searchParams.get('options') ?? '',
-    ...Object.entries(own).map(([name, value]) => `-c ${name}=${value}`),
-  ]
-  url.searchParams.delete('options')
-  return {
-    connectionString: url.href,
-    options: options.join(' ').trim(),
-    types: { getTypeParser },
-  }
+  return { connectionString: url.href, types: { getTypeParser } }
 }
 
 const int8 = types.builtins.INT8

@@ -1,0 +1,64 @@
+// PgBouncer between Dossier and PostgreSQL, where the machine has it.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { freePort } from '../support/free-port.ts'
+import { makeFolder, writeRows } from '../support/import-rows.ts'
+import { queryServer } from '../support/query-server.ts'
+import { runCommand } from '../support/run-command.ts'
+import { runServer, untilReady } from '../support/run-server.ts'
+import { onCitus, schemaPrefix, schemaUrl } from '../support/store-at.ts'
+import { until } from '../support/until.ts'
+
+const isThere = spawnSync('pgbouncer', ['--version']).status === 0
+const skip = onCitus !== false || (isThere ? false : 'there is no pgbouncer here')
+
+/** Starts PgBouncer; returns the URL of a store behind it. */
+async function putPooler(t: TestContext, mode: 'session' | 'transaction'): Promise<string> {
+  const url = new URL(schemaUrl('pooled'))
+  t.after(() => queryServer(url.href, `drop schema if exists ${schemaPrefix}pooled cascade`))
+  const folder = makeFolder(t)
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const login = `user=${url.username} password='${decodeURIComponent(url.password)}'`
+  const lines = [
+    ...['[databases]', `* = host=${url.hostname} port=${url.port} ${login}`],
+    ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`],
+    ...['unix_socket_dir =', 'auth_type = any', `pool_mode = ${mode}`],
+  ]
+  const file = join(folder, 'pgbouncer.ini')
+  writeFileSync(file, lines.join('\n'), { mode: 0o644 })
+  const asOther = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child = spawn('pgbouncer', [...asOther, file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.on('data', (text: Buffer) => (said += text.toString()))
+  await until(() => said.includes('process up'), 'PgBouncer is up')
+  const pooled = new URL(url)
+  pooled.port = String(port)
+  return pooled.href
+}
+
+test('a store is written and served behind a pooler that keeps sessions', { skip }, async (t) => {
+  const db = await putPooler(t, 'session')
+  const folder = makeFolder(t)
+  const file = writeRows(join(folder, 'rights.ndjson'), [{ id: 1, company_id: 7, name: 'one' }])
+  const { code, err } = await runCommand(folder, ['import', 'rights', file, '--db', db])
+  assert.equal(code, 0, err)
+  const server = await runServer(t, db)
+  await untilReady(server.port)
+  const direct = await runCommand(folder, ['listing', '7', 'rights', '--db', schemaUrl('pooled')])
+  assert.match(direct.out, /"name":"one"/, 'it went to the schema of the URL')
+})
+
+test('a pooler that does not keep sessions is refused', { skip }, async (t) => {
+  const db = await putPooler(t, 'transaction')
+  for (const args of [['serve'], ['migrate'], ['verify']]) {
+    const { code, err } = await runCommand('.', [...args, '--db', db])
+    assert.equal(code, 1)
+    assert.match(err, /^dossier: \S+: the pooler there does not keep sessions; [^\n]+\n$/)
+  }
+})
