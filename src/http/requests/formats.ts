@@ -47,9 +47,10 @@ function acceptedFormat<Offered extends Format>(
   accept: string | undefined,
   offered: readonly Offered[],
 ): Offered | 'json' {
-  if (accept === undefined || !(accept.includes('csv') || accept.includes('ndjson'))) return 'json'
-  const best = new Negotiator({ headers: { accept } }).mediaType(Object.values(mediaTypes))
-  return offered.find((format) => mediaTypes[format] === best) ?? 'json'
+  if (accept === undefined || !/csv|ndjson/i.test(accept)) return 'json'
+  // With their parameters, which a client may name: `text/csv; charset=utf-8`.
+  const best = new Negotiator({ headers: { accept } }).mediaType(Object.values(contentTypes))
+  return offered.find((format) => contentTypes[format] === best) ?? 'json'
 }
 
 /** The values of Content-Type. */
