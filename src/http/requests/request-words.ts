@@ -58,7 +58,9 @@ const takesOne = 'it takes one value'
 /** The members of a body under the names that they have in a query. */
 function* bodyValues(body: Members): Iterable<[string, unknown]> {
   for (const [name, value] of Object.entries(body)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const isOne = typeof value !== 'object' || value === null || Array.isArray(value)
+    // A number as it is written (`readBody`) is no object with bounds.
+    if (isOne || 'rawJSON' in value) {
       yield [name, value]
       continue
     }

@@ -56,7 +56,8 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
 function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    value = JSON.parse(text, keepAsWritten)
   } catch {
     throw badRequest('The body is not valid JSON; send a JSON object, or no body')
   }
@@ -77,4 +78,17 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     }
   }
   return members
+}
+
+/** What the types of JSON lack. */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => object }
+
+/**
+ * Keeps a member's number that is not plain digits, such as 1e2, or is not exact as it is written:
+ * no parameter takes that, and a message can quote it (contract 1.3).
+ */
+function keepAsWritten(name: string, value: unknown, written?: { readonly source?: string }) {
+  const { source = '' } = written ?? {}
+  const isOther = typeof value === 'number' && String(value) !== source && name !== ''
+  return isOther ? rawJSON(source) : value
 }
