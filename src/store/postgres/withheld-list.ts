@@ -25,6 +25,12 @@ export const listSchema: Omit<ListPlace, 'options'> = {
   },
 }
 
+// No server opens a store without its list: whoever may read the keys may read it, too.
+const readersSql = `
+  select case grantee when 0 then 'public' else grantee::regrole::text end as name
+  from pg_class, aclexplode(relacl)
+  where oid = to_regclass('keys') and privilege_type = 'SELECT'`
+
 /** Creates the table of the list, which has none yet while it is empty; returns its name. */
 export async function createList(db: Database): Promise<string> {
   const table = await tableOf(db)
@@ -34,6 +40,10 @@ export async function createList(db: Database): Promise<string> {
     await db.run(
       `create table if not exists ${table} (number integer primary key, line text not null)`,
     )
+    for (const { name } of await db.rows(readersSql)) {
+      await db.run(`grant usage on schema ${schema} to ${String(name)}`)
+      await db.run(`grant select on ${table} to ${String(name)}`)
+    }
   }
   return table
 }
