@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { OperatorError } from '../../src/config/operator-error.ts'
-import { folderWith, writeParquet } from '../support/import-folder.ts'
+import { folderWith, toldAs, writeParquet } from '../support/import-folder.ts'
 import { importInto, type ImportOptions, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 
@@ -36,19 +36,27 @@ describe('columns', () => {
     assert.equal((await load('companies', ['x.csv'])).counts.inserted, 1)
   })
 
-  test('keys that differ only in case are separate columns of a mapping, the later one numbered', async (t) => {
+  test('keys that differ only in case cannot be columns of a mapping', async (t) => {
+    const { load } = folderWith(t, { 'x.ndjson': '{"ID":"1","name":"b"}\n{"id":"d"}\n' })
+    await assert.rejects(
+      load('rights', ['x.ndjson'], { mapping: 'select id, 7 as company_id from source' }),
+      toldAs(/x\.ndjson: the columns ID and id are one name whatever their case; rename one/),
+    )
+  })
+
+  test('a key may have any name', async (t) => {
     const { load, records } = folderWith(t, {
-      'x.ndjson': '{"Name":"A","name":"b","na/me~":{"x":1},"o\'k":1.50}\n{"name":"d"}\n',
+      'x.ndjson': '{"name":"b","na/me~":{"x":1},"o\'k":1.50}\n{"name":"d"}\n',
     })
     await load('rights', ['x.ndjson'], {
-      mapping: `select row_number() over () as id, 7 as company_id, name_1 as name,
-        "Name" as status, "na/me~" as object_type, "o'k" as registration_number from source`,
+      mapping: `select row_number() over () as id, 7 as company_id, name,
+        "na/me~" as object_type, "o'k" as status from source`,
     })
     const rows = records('rights') as Record<string, unknown>[]
     assert.deepEqual(
-      rows.map((row) => [row['name'], row['status'], row['object_type']]),
+      rows.map((row) => [row['name'], row['object_type'], row['status']]),
       [
-        ['b', 'A', '{"x":1}'],
+        ['b', '{"x":1}', '1.5'],
         ['d', null, null],
       ],
     )

@@ -12,7 +12,7 @@ import { holeColumn, type TableFile } from './table-file.ts'
 
 /** The columns of a CSV file before its own: the number of a row, and the line where it begins. */
 export function rowPlaces({ columns }: TableFile): readonly [number: string, line: string] {
-  const [line = '', number = ''] = freeNames([...columns, 'row number', 'row line']).reverse()
+  const [number = '', line = ''] = freeNames(['row number', 'row line'], columns)
   return [number, line]
 }
 
@@ -29,19 +29,15 @@ export function tableOf(file: TableFile): string {
   }
   const options = `format='auto', hive_partitioning=false,
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
-  const objects = `read_json_objects(${paths}, ${options})`
   refuseNames(file)
   const columns = file.holes > 0 ? [...file.columns, holeColumn] : file.columns
-  const names = new Set(columns.map((name) => name.toLowerCase()))
-  if (names.size === columns.length) {
-    return `read_json(${paths}, ${options}, columns=${textColumns(columns)})`
-  }
-  return `(${distinctColumns(columns, objects)})`
+  return `read_json(${paths}, ${options}, columns=${textColumns(columns)})`
 }
 
-/** Refuses a file of JSON without a member that can be a column. */
+/** Refuses a file of JSON whose members cannot be columns. */
 function refuseNames({ name, columns }: TableFile): void {
   if (columns.length === 0) throw new OperatorError(`${name} has only empty JSON objects`)
+  refuseLikeNames(name, columns)
   const withNul = columns.find((column) => column.includes('\0'))
   if (withNul === undefined) return
   throw new OperatorError(
@@ -54,28 +50,15 @@ function listOf(paths: readonly string[]): string {
   return `[${paths.map(literal).join(', ')}]`
 }
 
-/** Column names ignore case: of keys that differ only in case, later ones get a number. */
-function distinctColumns(keys: readonly string[], objects: string): string {
-  const names = freeNames(keys)
-  const pointers = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-  const columns = names.map((name, index) => `texts[${index + 1}] as ${quoted(name)}`)
-  const texts = `json_extract_string(json, [${pointers.map(literal).join(', ')}]) as texts`
-  return `select ${columns.join(', ')} from (select ${texts} from ${objects})`
-}
-
-/** Makes names distinct, ignoring case, from each other and from reserved ones, with `_1` etc. */
-export function freeNames(names: readonly string[], reserved: readonly string[] = []): string[] {
-  const used = new Set([...reserved, ...names].map((name) => name.toLowerCase()))
-  const assigned = new Set(reserved.map((name) => name.toLowerCase()))
+/** Makes names that differ differ from reserved ones, too, whatever their case, with `_1` etc. */
+export function freeNames(names: readonly string[], reserved: readonly string[]): string[] {
+  const taken = new Set(reserved.map((name) => name.toLowerCase()))
+  const used = new Set([...taken, ...names.map((name) => name.toLowerCase())])
   return names.map((name) => {
-    let free = name
-    for (let n = 1; assigned.has(free.toLowerCase()); n++) {
-      const next = `${name}_${n}`
-      if (!used.has(next.toLowerCase())) free = next
-    }
-    assigned.add(free.toLowerCase())
-    used.add(free.toLowerCase())
-    return free
+    if (!taken.has(name.toLowerCase())) return name
+    let n = 1
+    while (used.has(`${name}_${n}`.toLowerCase())) n++
+    return `${name}_${n}`
   })
 }
 
@@ -137,6 +120,10 @@ async function refuseLikeColumns(database: Database, { name, paths }: TableFile)
     else within -= 1
     within += Number(children)
   }
+  refuseLikeNames(name, columns)
+}
+
+function refuseLikeNames(name: string, columns: readonly string[]): void {
   const like = likeNames(columns)
   if (like === undefined) return
   throw new OperatorError(
