@@ -60,7 +60,7 @@ export async function runCommandLine(
   const fault = await context.stdout.fault()
   // A reader that has closed the pipe (`dossier keys list | head`) has read all that it wanted.
   if (fault === undefined || fault.code === 'EPIPE') return code
-  const outcome = code === 0 ? '; the command itself completed' : ''
+  const outcome = code === 0 ? '; what the command has changed, if anything, stays' : ''
   context.stderr.writeLines(`dossier: cannot write to standard output (${fault.message})${outcome}`)
   return code === 0 ? 1 : code
 }
