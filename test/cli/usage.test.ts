@@ -143,6 +143,8 @@ describe('uses of keys', { concurrency: 2 }, () => {
       }
     }
     assert.deepEqual(readFileSync(isOther), other, 'a file of another kind is left as it is')
+    const args = ['keys', 'list', '--db', store.db, '--usage-db', store.folder]
+    assert.match((await runCommand(store.folder, args)).err, /does not hold key usage/)
   })
 
   test('if the disk is too full for uses, the server warns once and keeps serving (I7)', async (t) => {

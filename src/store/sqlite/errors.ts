@@ -52,8 +52,8 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   11: 'is damaged; restore it from a backup: dossier restore COPY',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14:
-    'cannot be opened; name a file with --db that this user may read and write, in a folder ' +
-    'where that holds, too',
+    'cannot be opened; name a file that this user may read and write, in a folder where that ' +
+    'holds, too',
   26: 'is not a Dossier store; check --db',
   776: 'is incomplete, since the command that created it was killed; any import repairs it',
 }

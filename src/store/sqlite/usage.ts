@@ -1,6 +1,6 @@
 // Counts the use of keys in a file beside the store: one row per key and hour.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { makeFile, privateMode } from '../../files/new-file.ts'
@@ -149,6 +149,8 @@ function openFile(
   { mode = privateMode, how = '' } = {},
 ): DatabaseSync {
   let db: DatabaseSync | undefined
+  // SQLite would call a folder a failing disk.
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw otherFile(path)
   try {
     if (!readOnly) onFile(path, () => makeFile(path, mode))
     const at = new URL(`${pathToFileURL(path).href}${how}`)
