@@ -213,6 +213,22 @@ test('a request with an incomplete body is refused in order (D22)', async () => 
   assert.deepEqual(bodiesOf(answers), [whole])
 })
 
+test('a request that is answered without its body has one answer, broken or not (4, D22)', async () => {
+  for (const [target, fields, status] of [
+    ['/nothing', [host], 404],
+    [path, [host], 403],
+    [path, [host, bearer, 'Content-Length: 99999'], 413],
+  ] as const) {
+    const head = lines(`GET ${target} HTTP/1.1`, ...fields, ...(status === 413 ? [] : [chunked]))
+    assert.deepEqual(statusesIn(await exchange(port, `${head}ZZ\r\n`)), [status])
+    const wire = await openWire(port)
+    wire.send(head)
+    await wire.until(/"code":/)
+    wire.send('ZZ\r\n')
+    assert.deepEqual(statusesIn(await wire.closed()), [status])
+  }
+})
+
 test('a refusal waits for the answers to the requests before it (D3, D6)', async () => {
   const request = lines(start, host, bearer)
   for (const bad of [

@@ -11,7 +11,7 @@ import {
   afterAnswers,
   closeToRequests,
   cut,
-  isAnswering,
+  isAnsweredEarly,
   isAwaitingRequest,
   isClosedToRequests,
   unknownMethod,
@@ -89,8 +89,8 @@ function refuse(socket: Duplex, status: number, reason: string | undefined, log:
   afterAnswers(socket, () => {
     // One of the responses closed the connection: anything behind its request is ignored.
     if (!socket.writable) return
-    // A second response in the middle of another would corrupt it.
-    if (isAnswering(socket)) socket.destroy()
+    // A client would take a second answer for that to its next request.
+    if (isAnsweredEarly(socket)) socket.end()
     else writeRefusal(socket, status, reason, log)
   })
 }

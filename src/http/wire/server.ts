@@ -207,9 +207,15 @@ export function isAwaitingRequest(socket: Duplex): boolean {
   return !isClosing && unanswered === 1 && last?.complete === false
 }
 
+/** Whether the last request, of which the rest is missing, has been answered without it. */
+export function isAnsweredEarly(socket: Duplex): boolean {
+  const { last, unanswered } = connectionOf(socket)
+  return unanswered === 0 && last?.complete === false
+}
+
 /**
  * Calls a function once all complete requests so far have been answered, which may be now. The last
- * request may be the broken one itself, which is not waited for.
+ * request may be the broken one itself, which is waited for only if its answer has begun.
  */
 export function afterAnswers(socket: Duplex, work: () => void): void {
   const connection = connectionOf(socket)
@@ -255,7 +261,8 @@ function handOnNext({ waiting }: Connection): void {
 }
 
 function runIfQuiet(connection: Connection): void {
-  const broken = connection.last?.complete === false ? 1 : 0
+  const { last } = connection
+  const broken = last?.complete === false && !isAnswering(last.socket) ? 1 : 0
   if (connection.unanswered > broken) return
   const work = connection.onQuiet
   connection.onQuiet = undefined
