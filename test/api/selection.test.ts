@@ -279,6 +279,9 @@ test('a day finds the version before the first later extract of the resource (9.
 
 test('changes that an import of companies recorded have the day of its extract (9.2)', async (t) => {
   const app = await makeApp(t)
+  // Without a day nothing is recorded, so that this import does not count for events.
+  const undated = { source: 'undated', recordIn: changeResource }
+  await app.store.importRows('companies', [{ jurisdiction: 'GB', identifier: '2' }], undated)
   for (const [name, day] of [
     ['Old', '2024-01-31'],
     ['New', '2024-02-29'],

@@ -276,7 +276,8 @@ async function logImport(
       startedAt,
       counts: outcomes,
       ...{ files, recipe, attributes, difference },
-      recorded: recording ? { [recording.resource.name]: recorded } : {},
+      // Without a day, nothing is recorded.
+      recorded: recording && asOf !== null ? { [recording.resource.name]: recorded } : {},
     },
   )
 }
