@@ -16,15 +16,18 @@ export interface Statement {
    * attributes are its last ones.
    */
   readonly isPresent: boolean
+  /** The version in which the source last said so; an absence or a revert says nothing. */
+  readonly saidIn: number
 }
 
 /** What `is_present` says; removed: absent since an operator removed what the source had. */
 const presence = { absent: 0, present: 1, removed: 2 }
 
 /** The values of `attributesShape`'s columns. */
-export function valuesOf({ version, asOf, isPresent }: Statement, isRemoval = false) {
+export function valuesOf({ version, asOf, isPresent, saidIn }: Statement, isRemoval = false) {
   const absent = isRemoval ? presence.removed : presence.absent
-  return [version, asOf, isPresent ? presence.present : absent] as const
+  const said = saidIn === version ? null : saidIn
+  return [version, asOf, isPresent ? presence.present : absent, said] as const
 }
 
 /** Whether the source last had the company: that it was removed says nothing of its register. */
@@ -32,12 +35,18 @@ export function wasPresent({ values }: Pick<ListedRecord, 'values'>): boolean {
   return values[2] !== presence.absent
 }
 
+/** Whether an operator has removed what the source had. */
+export function wasRemoved({ values }: Pick<ListedRecord, 'values'>): boolean {
+  return values[2] === presence.removed
+}
+
 export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement {
-  const [version, asOf, isPresent] = values
+  const [version, asOf, isPresent, saidIn] = values
   return {
     version: Number(version),
     asOf: asOf === null ? null : String(asOf),
     isPresent: isPresent === presence.present,
+    saidIn: Number(saidIn ?? version),
   }
 }
 

@@ -5,12 +5,12 @@ import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
 import type { RegistryDatabase, Database } from '../sql/database.ts'
 import { textIn } from '../record-texts.ts'
-import { statementOf } from './attributes.ts'
+import { statementOf, wasRemoved } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
 /**
- * The name of a company: of the sources that have it in their last snapshot, or else of those that
- * had it, the one that said it last (contract 8.3).
+ * The name of a company: that of the source that said it last (contract 8.3). What an operator has
+ * removed only counts if no other source has a name.
  *
  * @param records what sources say about it.
  */
@@ -25,22 +25,22 @@ export function nameOf(
     const name = nameIn(record, source)
     if (name === undefined) continue
     if (records.length === 1) return name
-    const { isPresent, version } = statementOf(record)
-    const rank = { isPresent, version, source: source.name }
+    const { saidIn } = statementOf(record)
+    const rank = { isRemoved: wasRemoved(record), saidIn, source: source.name }
     if (best === undefined || isBefore(rank, best.rank)) best = { name, rank }
   }
   return best?.name
 }
 
 interface Rank {
-  readonly isPresent: boolean
-  readonly version: number
+  readonly isRemoved: boolean
+  readonly saidIn: number
   readonly source: string
 }
 
 function isBefore(one: Rank, other: Rank): boolean {
-  if (one.isPresent !== other.isPresent) return one.isPresent
-  if (one.version !== other.version) return one.version > other.version
+  if (one.isRemoved !== other.isRemoved) return other.isRemoved
+  if (one.saidIn !== other.saidIn) return one.saidIn > other.saidIn
   return one.source < other.source
 }
 

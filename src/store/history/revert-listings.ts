@@ -5,7 +5,7 @@
 // of that former head, and no text is read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readAttributes } from '../companies/attributes.ts'
+import { readAttributes, statementOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
@@ -128,7 +128,8 @@ function readFormer(
 }
 
 function asOf(version: number, record: ListedRecord): ListedRecord {
-  return { ...record, values: [version, ...record.values.slice(1)] }
+  const { saidIn } = statementOf(record)
+  return { ...record, values: [version, ...record.values.slice(1, -1), saidIn] }
 }
 
 /** So many are sorted in memory: tables take ids faster in their order. */

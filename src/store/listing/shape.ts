@@ -61,6 +61,8 @@ export const attributesShape: ListingShape = {
     { field: 'version', type: 'integer' },
     { field: 'as_of', type: 'text' },
     { field: 'is_present', type: 'integer' },
+    // Null if that is the version.
+    { field: 'said_in', type: 'integer' },
   ],
   metaColumn: undefined,
 }

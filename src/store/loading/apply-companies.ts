@@ -83,7 +83,7 @@ function changedRecord(
   row: Buffer,
 ): ListedRecord {
   const since = textsIn(row).asOf ?? asOf ?? (own === undefined ? null : statementOf(own).asOf)
-  const values = valuesOf({ version, asOf: since, isPresent: true })
+  const values = valuesOf({ version, asOf: since, isPresent: true, saidIn: version })
   return { id: source, sort: 0, source, digest: digestIn(row), values, text: textIn(row) }
 }
 
@@ -93,8 +93,8 @@ function absentRecord(
   own: ListedRecord | undefined,
 ): ListedRecord {
   if (own === undefined) throw new Error('a company without attributes cannot be removed')
-  const known = statementOf(own).asOf
+  const { asOf: known, saidIn } = statementOf(own)
   const days = [known, asOf].filter((day) => day !== null).sort()
-  const statement = { version, asOf: days.at(-1) ?? null, isPresent: false }
+  const statement = { version, asOf: days.at(-1) ?? null, isPresent: false, saidIn }
   return { ...own, values: valuesOf(statement, plan.isRemoval) }
 }
