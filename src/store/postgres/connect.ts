@@ -119,8 +119,13 @@ export async function withSession<T>(
   settings: SessionSettings = {},
 ): Promise<T> {
   const client = await openSession(db, settings)
+  // The server may say why it ends a session while that is idle; its next statement only fails.
+  let lost: Error | undefined
+  client.on('error', (error) => (lost ??= error))
   try {
     return await work(client)
+  } catch (error) {
+    throw error instanceof OperatorError ? error : (lost ?? error)
   } finally {
     await client.end()
   }

@@ -91,6 +91,7 @@ const adviceOfState: Readonly<Record<string, string>> = {
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
   '25P04': 'commands take longer; set transaction_timeout to 0 for this user',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
+  '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
   '53300': 'raise max_connections, or lower --pool of the servers',
 }
 
