@@ -168,10 +168,10 @@ type NoteFault = (request: HttpRequest, error: unknown) => void
 function createNoteFault(log: RequestLog, load: Load): NoteFault {
   return (request, error) => {
     if (hasLeft(request, error)) return
-    if (!(error instanceof ApiError)) log.fault(request, error)
+    if (!(error instanceof ApiError)) log.fault(request, error, false)
     else if (error.excess !== undefined) load.warn(error.excess)
     // A deliberate refusal has no cause; its line in the request log says enough.
-    else if (error.cause !== undefined) log.fault(request, error.cause)
+    else if (error.cause !== undefined) log.fault(request, error.cause, true)
   }
 }
 

@@ -17,6 +17,8 @@ export type RequestLog = ReturnType<typeof createRequestLog>
 
 /** How many lines per second are logged for requests without a valid key. */
 export const keylessLinesMax = 100
+/** How many causes of a 503 are logged per second: an outage has one for each request. */
+const outageLinesMax = 10
 /** How long after the first omitted line their number is logged. */
 const summaryMs = 1_000
 /** How much of a path is logged, in characters. */
@@ -31,6 +33,7 @@ const pathLengthMax = 1_000
  */
 export function createRequestLog(logger: Logger, onOmitted?: () => void) {
   const keyless = createLineLimit(keylessLinesMax, onOmitted)
+  const outages = createLineLimit(outageLinesMax, onOmitted)
   let timer: NodeJS.Timeout | undefined
 
   function summarize(): void {
@@ -56,10 +59,12 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void) {
     answered(request: HttpRequest, answer: Answer): void {
       if (logger.isLevelEnabled('info') && isLogged(request)) writeLine(logger, request, answer)
     },
-    /** Logs the cause of an internal fault, which the client does not see. */
-    fault(request: HttpRequest, cause: unknown): void {
-      if (!isLogged(request)) return
-      logger.error({ request_id: request.id, err: cause }, 'the request could not be answered')
+    /** Logs the cause of an internal fault, or of a 503, which the client does not see. */
+    fault(request: HttpRequest, cause: unknown, isOutage: boolean): void {
+      const omitted = isOutage ? outages.next() : isLogged(request) ? {} : undefined
+      if (omitted === undefined) return
+      const fields = { request_id: request.id, err: cause, ...omitted }
+      logger.error(fields, 'the request could not be answered')
     },
     /** Logs how many lines were omitted since the last summary. */
     close: summarize,
@@ -118,7 +123,7 @@ export function createLineLimit(
   let secondEndsAt = 0
   let lines = 0
   let omitted = 0
-  return {
+  const limit = {
     /** Whether a line may be logged now; if not, it is counted as omitted. */
     allows(): boolean {
       const now = clock()
@@ -138,5 +143,12 @@ export function createLineLimit(
       omitted = 0
       return taken
     },
+    /** What a line that may be logged now says of those omitted before; else undefined. */
+    next(): { readonly suppressed?: number } | undefined {
+      if (!limit.allows()) return undefined
+      const suppressed = limit.takeOmitted()
+      return suppressed > 0 ? { suppressed } : {}
+    },
   }
+  return limit
 }

@@ -69,6 +69,16 @@ function checkBounded(answers: readonly Told[]): void {
   }
 }
 
+/** The log has ten causes a second, so twenty where two seconds meet; they count the others. */
+function checkLog(server: Server): void {
+  const lines = server
+    .printed()
+    .split('\n')
+    .filter((line) => line.includes('could not be answered'))
+  const times = lines.map((line) => Number(/"time":(\d+)/.exec(line)?.[1]))
+  for (const [n, time] of times.slice(20).entries()) assert.ok(time - (times[n] ?? 0) > 900)
+}
+
 async function untilWell(server: Server): Promise<number> {
   const start = performance.now()
   for (;;) {
@@ -112,6 +122,7 @@ for (const [how, signal] of [
     assert.deepEqual([page.status, page.body], [503, failure])
     assert.deepEqual([ready.status, ready.body], [503, failure])
     assert.equal(alive.status, 200)
+    checkLog(server)
     await postgres.start()
     assert.ok((await untilWell(server)) < 2_000)
     checkBounded(await askMany(server))

@@ -44,9 +44,8 @@ export function createBrokenLog(
 ): LogBroken {
   const limit = createLineLimit(brokenLinesMax, onOmitted, clock)
   return (requestId, status, reason) => {
-    if (!limit.allows()) return
-    const before = limit.takeOmitted()
-    const omitted = before > 0 ? { suppressed: before } : {}
+    const omitted = limit.next()
+    if (omitted === undefined) return
     logger.info({ request_id: requestId, status, reason, ...omitted }, 'broken request')
   }
 }
