@@ -1,13 +1,11 @@
 // What is kept of answers takes the memory that is counted for it.
 
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { type AnswerCache, createAnswerCache } from '../../src/http/answers/answer-cache.ts'
+import { createAnswerCache } from '../../src/http/answers/answer-cache.ts'
 import type { ReadyState } from '../../src/http/answers/state-answer.ts'
 import { borrow } from '../../src/http/wire/body-memory.ts'
 import { type Coding, encode } from '../../src/http/wire/coding.ts'
-import { bytesInUse } from '../support/bytes-in-use.ts'
 
 const mebibyte = 1_048_576
 
@@ -39,23 +37,3 @@ test('a kept body is never in borrowed memory, even if it fills it', () => {
   body.fill('b')
   assert.equal(answers.get('/')?.body.toString(), 'a'.repeat(16_384))
 })
-
-test('long texts that clients choose are counted, and not kept as keys (L1)', () => {
-  // What is made at the first time, such as compiled code, is not the cache's.
-  fill(createAnswerCache(mebibyte))
-  const answers = createAnswerCache(mebibyte)
-  const before = bytesInUse()
-  fill(answers)
-  const grown = bytesInUse() - before
-  assert.ok(grown < mebibyte, `${Math.round(grown / 1_024)} KiB`)
-})
-
-function fill(answers: AnswerCache): void {
-  for (let n = 0; n < 5_000; n += 1) {
-    const form = `/${randomBytes(8_000).toString('base64url')}`
-    const link = n % 2 === 0 ? undefined : randomBytes(3_000).toString('base64url')
-    // Twice, so that it is kept even where there is no room for all.
-    const answer: ReadyState = { ...answerOf(Buffer.from(`${n}`), 'identity'), link }
-    for (let turn = 0; turn < 2; turn += 1) answers.set(form, answer)
-  }
-}

@@ -31,26 +31,13 @@ test('a phrase is found whatever its case, its marks and what stands between its
   }
 })
 
-test('scripts without case and names of one word are found, too', () => {
+test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
   assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
   assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')
   assert.equal(hide(['770412345678'], 'No. 770412345678.'), 'No. [withheld].')
-})
-
-test('of two phrases that begin alike, the longer one is hidden', () => {
   assert.equal(hide(['Jane', 'Jane Doe'], 'Jane Doe and Jane'), '[withheld] and [withheld]')
-})
-
-test('phrases of fewer than three letters and of too many words are not looked for', () => {
-  assert.equal(
-    hide(['Li', '-', 'x '.repeat(40)], `Li - ${'x '.repeat(40)}`),
-    `Li - ${'x '.repeat(40)}`,
-  )
-})
-
-test('hiding twice changes nothing more', () => {
-  const once = hide(['Jane Doe'], 'Jane Doe & Sons')
-  assert.equal(hide(['Jane Doe'], once), once)
+  const long = 'x '.repeat(40)
+  assert.equal(hide(['Li', '-', long], `Li - ${long}`), `Li - ${long}`)
 })
 
 test('hashes depend on the salt, and on what they are of', () => {
