@@ -112,27 +112,3 @@ const fieldsOf = ([a, b, c, d]: readonly [
   string | null,
   Buffer | null,
 ]): Field[] => [...[bigint(a), integer(b), text(c), d]]
-
-test('a COPY that fails leaves a session that works', async (t) => {
-  const client = await session(t)
-  await client.query(createTable)
-  const rows = Array.from({ length: 5_000 }, () => fieldsOf([1, 1, null, Buffer.alloc(1_000)]))
-  await assert.rejects(copyRows(client, 'copied', rows), /duplicate key value/)
-  await copyRows(client, 'copied', rows.slice(0, 1))
-  assert.deepEqual(await ask(client, 'select a from copied where $1', true), [[1]])
-})
-
-test('a COPY into a session that is lost is an error', async (t) => {
-  const client = await session(t)
-  await client.query(createTable)
-  const other = await session(t)
-  const pid = await ask(client, 'select pg_backend_pid() where $1', true)
-  let sent = 0
-  function* rows() {
-    for (; sent < 200_000; sent++) yield fieldsOf([sent, 1, null, Buffer.alloc(1_000)])
-  }
-  const lost = assert.rejects(copyRows(client, 'copied', rows()))
-  await other.query('select pg_terminate_backend($1::integer)', [pid[0]?.[0]])
-  await lost
-  assert.ok(sent < 200_000, 'the rest of the rows is not asked for')
-})

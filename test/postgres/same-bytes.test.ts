@@ -179,49 +179,6 @@ test('random imports: both stores report and serve the same', async (t) => {
   )
 })
 
-const realData: readonly (readonly [target: string, file: string, mapping: string])[] = [
-  ['companies', 'sp500_constituents/constituents-2026-08-08.csv', 'sp500-constituents'],
-  ['rights', 'nasa_patents/nasa_patents.csv', 'nasa-patents'],
-  ['rights', 'rospatent_software/programs.csv', 'rospatent-software'],
-  ['jobs', 'nyc_job_postings/postings-2019-02.csv.gz', 'nyc-job-postings'],
-  ['employees', 'us_plum_book/positions-2012.csv.gz', 'us-plum-book'],
-  ['pos_terminals', 'ba_atms/cajeros-automaticos.csv', 'ba-atms'],
-  ['events', 'datenanfragen_companies/obsolete-2026-07-21.ndjson', 'datenanfragen-obsolete'],
-]
-/** The largest files, and later ones of the same registers, which the test below has. */
-const others: typeof realData = [
-  ['rights', 'lens_drone_patents/patents.csv.gz', 'lens-patents'],
-  ['jobs', 'nyc_job_postings/postings-2022-07.csv', 'nyc-job-postings-2022'],
-  ['jobs', 'nyc_job_postings/postings-2019-03-19.csv.gz', 'nyc-job-postings'],
-  ['companies', 'sec_company_tickers/tickers-2021-12-26.csv', 'sec-company-tickers'],
-  ['companies', 'sec_company_tickers/tickers-2025-02-28.csv', 'sec-company-tickers'],
-  ['employees', 'us_plum_book/positions-2016.csv.gz', 'us-plum-book'],
-  ['events', 'tw_factories/factories-2014-12-13.ndjson.gz', 'tw-factories-events'],
-]
-
-test(
-  'the real data: every page of every listing, errors and header fields',
-  { skip },
-  async (t) => {
-    const path = join(makeFolder(t), 'real.db')
-    for (const [target, file, mapping] of isLong ? [...realData, ...others] : realData) {
-      await importBoth((kind) =>
-        importInto(path, target, [join(data, file)], {
-          kind,
-          source: file.split('/')[0] ?? '',
-          mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
-          onRejected: () => undefined,
-        }),
-      )
-    }
-    // Of the thousands with a handful of records each, some.
-    const some = companiesOf(path).filter((_, n) => n % (isLong ? 32 : 16) === 0)
-    const pages = await compareAll(t, path, some)
-    t.diagnostic(`${pages} answers of ${some.length} companies compared`)
-    assert.ok(pages > (isLong ? 10_000 : 500))
-  },
-)
-
 /** Extracts in the order of their days, with their recording options. */
 const extracts: readonly (readonly [target: string, day: string, file: string, mapping: string])[] =
   [

@@ -26,8 +26,8 @@ function makeNumber(t: TestContext) {
     return row?.[0]
   }
   const write = (n: number) => writer.exec(`update t set n = ${n}`)
-  const snapshots = createSnapshots(reader, createReads(reader), () => undefined)
-  return { writer, reader, read, write, ...snapshots }
+  const { inSnapshot } = createSnapshots(reader, createReads(reader), () => undefined)
+  return { read, write, inSnapshot }
 }
 
 test('work that waits between its queries sees one state, or is done again', async (t) => {
@@ -41,53 +41,6 @@ test('work that waits between its queries sees one state, or is done again', asy
     return [before, await read(snapshot)]
   })
   assert.deepEqual([seen, attempts], [[2, 2], 2])
-})
-
-test('what is read elsewhere after the last query counts as work, too', async (t) => {
-  const { inSnapshot, read, write, writer } = makeNumber(t)
-  let attempts = 0
-  const seen = await inSnapshot(async (snapshot) => {
-    const before = await read(snapshot)
-    await nextTurn()
-    if ((attempts += 1) === 1) write(2)
-    return [before, writer.prepare('select n from t').get()?.['n']]
-  })
-  assert.deepEqual([seen, attempts], [[2, 2], 2])
-})
-
-test('no transaction is open while work waits, so that the log can be emptied', async (t) => {
-  const { inSnapshot, read, reader, writer, write } = makeNumber(t)
-  write(2)
-  let emptied: unknown
-  await inSnapshot(async (snapshot) => {
-    await read(snapshot)
-    assert.equal(reader.isTransaction, true)
-    await nextTurn()
-    assert.equal(reader.isTransaction, false)
-    // An emptied log counts as a change, so the work is done again.
-    emptied ??= writer.prepare('pragma wal_checkpoint(truncate)').get()?.['busy']
-  })
-  assert.equal(emptied, 0)
-})
-
-test('a read at once sees the state of the work that it interrupts', async (t) => {
-  const { inSnapshot, now, reader, read, write } = makeNumber(t)
-  const one = reader.prepare('select n from t')
-  await inSnapshot(async (snapshot) => {
-    assert.equal(await read(snapshot), 1)
-    write(2)
-    assert.equal(
-      now(() => one.get()?.['n'] as number),
-      1,
-    )
-  }).catch(() => undefined)
-  await nextTurn()
-  assert.equal(
-    now(() => one.get()?.['n'] as number),
-    2,
-  )
-  await nextTurn()
-  assert.equal(reader.isTransaction, false)
 })
 
 test('work is given up where the store changes again and again', async (t) => {

@@ -3,8 +3,6 @@
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
-  existsSync,
-  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -20,7 +18,6 @@ import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
-import { runServer } from '../support/run-server.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
 const identifier = '770412345678'
@@ -80,21 +77,6 @@ test('what is withheld while a restore waits does not come back with it', async 
   if (code !== 0) assert.match(err, /registry-withheld\.ndjson has a new entry .* run the command/)
 })
 
-test('a copied backup is refused by a server, which names the command that mends it (9)', async (t) => {
-  const { folder, db, copy } = await makeStores(t)
-  copyFileSync(copy, db)
-  const served = await runCommand(folder, ['serve', '--db', db, '--port', '0'])
-  assert.equal(served.code, 1)
-  assert.match(served.err, /registry\.db is behind .*registry-withheld\.ndjson.* by an entry/)
-  const [, command = ''] = /dossier (migrate --db \S+)/.exec(served.err) ?? []
-  const mended = await runCommand(folder, command.trim().split(' '))
-  assert.match(mended.out, /withheld what an entry of .*registry-withheld\.ndjson say/)
-  assert.equal(has(db), false)
-  const server = await runServer(t, db)
-  server.stop()
-  assert.equal((await server.ended()).code, 0)
-})
-
 test('a store without its list, or with an earlier one, is neither served nor written', async (t) => {
   const { folder, db, list } = await makeStores(t)
   const first = readFileSync(list)
@@ -144,20 +126,6 @@ test('what a kill has left of a line is no part of the list', async (t) => {
 test('the list has the permissions of the store', async (t) => {
   const { db, list } = await makeStores(t)
   assert.equal(statSync(list).mode & 0o777, statSync(db).mode & 0o777)
-})
-
-test('a new registry begins with the list of the old one, once it has adopted that', async (t) => {
-  const { folder, db } = await makeStores(t)
-  for (const end of ['', '-wal', '-shm']) rmSync(db + end, { force: true })
-  await assert.rejects(importRows(db, 'employees', rows), /is the list of what another registry/)
-  assert.equal(existsSync(db), false)
-  const why = ['--reason', 'x', '--by', 'y']
-  await mustRun(folder, ['withhold', 'adopt', '--db', db, '--yes', ...why])
-  const { counts } = await importRows(db, 'employees', rows)
-  assert.deepEqual([counts.inserted, counts.withheld], [1, 1])
-  const dry = await importRows(db, 'employees', rows, { isDryRun: true })
-  assert.deepEqual([dry.counts.unchanged, dry.counts.withheld], [1, 1])
-  assert.equal(has(db), false)
 })
 
 test('a copy of another registry is not restored beside a list that is not its own', async (t) => {

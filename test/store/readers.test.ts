@@ -6,8 +6,6 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { textOf } from '../../src/store/record-texts.ts'
-import { wholeListing } from '../../src/store/selection.ts'
 import { openForReading } from '../../src/store/sqlite/open.ts'
 import {
   importRows,
@@ -146,39 +144,4 @@ test('the views have every record of a listing of any length', async (t) => {
   if (storeKind === 'postgres') await queryStore(db, 'analyze')
   const [whole] = await queryStore(db, 'select count(*) as n, sum(id) as ids from events_view')
   assert.deepEqual([Number(whole?.['n']), Number(whole?.['ids'])], [9_000, 4_500 * 9_001])
-})
-
-test('a listing of several segments is the same whole and in parts, at any version', async (t) => {
-  assert.ok(events)
-  const db = join(makeFolder(t), 'dossier.db')
-  const row = (id: number, attr: string, length: number) => ({
-    ...{ id, company_id: 7, attr, before: 'long '.repeat(length) },
-    date: new Date(Date.UTC(2020, 0, 1 + ((id * 37) % 100))).toISOString(),
-  })
-  const rows = Array.from({ length: 130 }, (_, n) => row(n + 1, 'name', 60))
-  await importRows(db, 'events', rows)
-  // So that segments are not in the order of their numbers.
-  await importRows(db, 'events', [row(3, 'seat', 50), row(60, 'seat', 90), row(131, 'seat', 10)])
-  // Too large to be read at once.
-  await importRows(db, 'events', [row(90, 'form', 4_000)])
-  const store = await openStoreReader(storeAt(db))
-  t.after(() => store.close())
-  for (const [version, total] of [
-    [1, 130],
-    [2, 131],
-    [3, 131],
-  ] as const) {
-    const read = async (offset: number, limit: number) => {
-      const page = await store.readPage({ ...wholeListing(events, 7), version }, offset, limit)
-      assert.ok(page && !('outside' in page))
-      return textOf(page.records)
-    }
-    const starts = Array.from({ length: Math.ceil(total / 9) }, (_, n) => n * 9)
-    const parts = await Promise.all(starts.map((offset) => read(offset, 9)))
-    for (const limit of [total, 1_000]) assert.equal(await read(0, limit), parts.join(','))
-    const records = JSON.parse(`[${parts.join(',')}]`) as { date: string }[]
-    assert.equal(records.length, total)
-    const dates = records.map(({ date }) => date)
-    assert.deepEqual(dates, dates.toSorted().toReversed())
-  }
 })

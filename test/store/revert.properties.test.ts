@@ -173,28 +173,6 @@ test(`whatever is imported and reverted, the store is sound and the log knows wh
   )
 })
 
-test('a company that is known again has the id that it had, and no other company gets it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const named = (identifier: string) => [{ jurisdiction: 'GB', identifier }]
-  const idOf = async (identifier: string) => {
-    const [row] = await queryStore(
-      db,
-      `select id from companies where identifier = '${identifier}'`,
-    )
-    return row?.['id']
-  }
-  await importRows(db, 'companies', named('one'))
-  await importRows(db, 'companies', named('two'), { source: 'other' })
-  const before = await idOf('two')
-  const { companiesForgotten } = await revert(db, one(2))
-  assert.deepEqual([companiesForgotten, await idOf('two')], [1, undefined])
-  await importRows(db, 'companies', named('three'))
-  assert.equal(Number(await idOf('three')), Number(before) + 1)
-  await importRows(db, 'companies', named('two'), { source: 'other' })
-  assert.equal(await idOf('two'), before)
-  await checkSound(db)
-})
-
 test('after the revert of a first extract, the next one is first again: it records nothing', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const rows = (position: string) => [{ id: 1, company_id: 1, name: 'Jane Doe', position }]
@@ -206,31 +184,6 @@ test('after the revert of a first extract, the next one is first again: it recor
     ...{ asOf: '2026-01-01T00:00:00Z', recordIn },
   })
   assert.deepEqual([again.counts.inserted, again.counts.recorded], [1, 0])
-})
-
-test('recorded changes go with the import that recorded them, and come back with it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const events = async () =>
-    (await queryStore(db, 'select record from events_records')).map(({ record }) => record)
-  for (const [day, town] of ['Leeds', 'York', 'Hull'].entries()) {
-    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', town }], {
-      ...{ asOf: `2026-01-0${day + 1}T00:00:00Z`, recordIn: changeResource },
-    })
-  }
-  const both = await events()
-  assert.equal(both.length, 2)
-  const { reverted } = await revert(db, { version: 2, isWithLater: true })
-  assert.deepEqual(reverted, [
-    {
-      ...{ version: 4, target: 'companies', source: 'default', reverts: [2, 3] },
-      ...{ restored: 0, updated: 1, removed: 0 },
-      recorded: { events: { restored: 0, removed: 2 } },
-    },
-  ])
-  assert.deepEqual(await events(), [])
-  await revert(db, one(4))
-  assert.deepEqual(await events(), both)
-  await checkSound(db)
 })
 
 test('a company that another source has ever mentioned stays known', async (t) => {
@@ -284,42 +237,6 @@ test('an import that was reverted and came back can be reverted again, once at a
   // At version 3, it was there.
   await revert(db, { to: 3 })
   assert.equal((await queryStore(db, 'select id from rights_view')).length, 1)
-})
-
-test('a listing that one revert empties, of a company that the next one forgets, is sound', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', name: 'A' }])
-  await importRows(db, 'rights', [{ id: 1, company_jurisdiction: 'GB', company_identifier: '1' }])
-  await revert(db, one(2))
-  assert.equal((await revert(db, one(1))).companiesForgotten, 1)
-  await checkSound(db)
-  await revert(db, one(4))
-  await checkSound(db)
-})
-
-test('a company comes back with what one source said, though another one’s revert forgot it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const rows = [{ jurisdiction: 'GB', identifier: '1', name: 'A' }]
-  await importRows(db, 'companies', rows, { source: 'a' })
-  await importRows(db, 'companies', rows, { source: 'b' })
-  assert.equal((await revert(db, { to: 0 })).companiesForgotten, 1)
-  assert.equal((await revert(db, { to: 1 })).companiesRevived, 1)
-  assert.equal((await readSaid(db)).length, 1)
-  await checkSound(db)
-})
-
-test('what was reverted before a revert is reverted again when that is taken back', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const rows = (name: string) => [{ jurisdiction: 'GB', identifier: '1', name }]
-  const day = (month: string) => ({ asOf: `2026-${month}-01T00:00:00Z` })
-  await importRows(db, 'companies', rows('A'), day('01'))
-  await importRows(db, 'companies', rows('B'), day('11'))
-  await revert(db, one(2))
-  await importRows(db, 'companies', rows('B'), day('02'))
-  await revert(db, { to: 0 })
-  await revert(db, one(5))
-  const { version } = await importRows(db, 'companies', rows('C'), day('03'))
-  assert.equal(version, 7, 'the wrong day does not count')
 })
 
 test('what cannot be reverted is refused in one line, and nothing changes', async (t) => {

@@ -141,9 +141,9 @@ test('the log keeps no cut text that may name a person, nor what a later import 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {
   const app = await makeApp(t)
   const db = join(app.store.folder, 'registry.db')
-  const rows = Array.from({ length: 40_000 }, (_, n) => ({
+  const rows = Array.from({ length: 8_000 }, (_, n) => ({
     ...{ id: n + 1, company_id: 7, name: `Person ${n}`, position: 'x'.repeat(300) },
-    identifier: n % 9_999 === 17 ? identifier : String(n),
+    identifier: n % 1_999 === 17 ? identifier : String(n),
   }))
   await importRows(db, 'employees', rows)
   await importRows(db, 'employees', rows.map((row) => ({ ...row, position: 'y' })).slice(0, 900))
@@ -155,10 +155,10 @@ test('a listing of many segments is rewritten where it holds the person', async 
   assert.ok(Math.abs((await segments()) - before) < 10)
   for (const path of ['', '&version=1']) {
     const answer = await app.ask(`/api/v1/companies/7/employees?limit=1${path}`)
-    assert.equal(memberOf(answer, 'total'), 39_996)
+    assert.equal(memberOf(answer, 'total'), 7_996)
   }
-  const last = await app.ask('/api/v1/companies/7/employees?limit=1&page=39996&version=1')
-  assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 40_000)
+  const last = await app.ask('/api/v1/companies/7/employees?limit=1&page=7996&version=1')
+  assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 8_000)
   await checkSound(db)
 })
 

@@ -75,20 +75,17 @@ const namesIn = async (path: string) => {
   return rows.map(({ name }) => String(name)).sort()
 }
 
-test('a list of another registry is refused by every command, and nothing is changed', async (t) => {
+const companiesIn = async (path: string) => {
+  const rows = await queryStore(path, 'select identifier from companies order by identifier')
+  return rows.map(({ identifier: number }) => number)
+}
+
+test('a list of another registry is refused by every command, and nothing is made or changed', async (t) => {
   const { folder, anew, file, where } = await makeRegistries(t)
-  await load(anew, true)
   const rows = writeRows(join(folder, 'rows.ndjson'), employees.slice(0, 1))
-  const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
-  const commands = [
-    ...['serve --port 0', `import employees ${rows}`, `import employees ${rows} --dry-run`],
-    ...['verify', 'compact', 'migrate', 'imports', 'find GB 1', 'export copies', 'keys list'],
-    ...['prune --keep 1d --yes', 'revert 1', 'withhold list', 'sources'],
-    ...['withhold erase employees 7 --reason r --by b --yes', 'backup copy.db'],
-  ]
   const refused =
     /^dossier: (\S+) is the list of what another registry .*: dossier withhold adopt (.*) --reason/
-  for (const command of commands) {
+  const checkRefused = async (command: string) => {
     const run = await runCommand(folder, [...command.split(' '), ...where()])
     assert.equal(run.code, 1, command)
     const [, name, options] = refused.exec(run.err) ?? assert.fail(`${command}: ${run.err}`)
@@ -96,85 +93,65 @@ test('a list of another registry is refused by every command, and nothing is cha
     assert.deepEqual([name, options], [file, named], command)
     assert.equal(run.err.split('\n').length, 2)
   }
+  for (const command of [`import employees ${rows}`, 'migrate']) await checkRefused(command)
+  const verified = await runCommand(folder, ['verify', '--db', storeAt(anew)])
+  assert.match(verified.err, /does not exist|holds no registry/)
+  await load(anew, true)
+  const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
+  for (const command of [
+    ...['serve --port 0', `import employees ${rows}`, `import employees ${rows} --dry-run`],
+    ...['verify', 'compact', 'migrate', 'imports', 'find GB 1', 'export copies', 'keys list'],
+    ...['prune --keep 1d --yes', 'revert 1', 'withhold list', 'sources'],
+    ...['withhold erase employees 7 --reason r --by b --yes', 'backup copy.db'],
+  ]) {
+    await checkRefused(command)
+  }
   await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /another registry/)
   assert.deepEqual(await storeBytes(anew), before)
   assert.equal(readFileSync(file, 'utf8'), list)
   assert.equal(existsSync(join(folder, 'copies')), false)
 })
 
-test('no store is created beside the list of another one', async (t) => {
-  const { folder, anew, where } = await makeRegistries(t)
-  const rows = writeRows(join(folder, 'rows.ndjson'), employees.slice(0, 1))
-  for (const command of [`import employees ${rows}`, 'migrate']) {
-    const run = await runCommand(folder, [...command.split(' '), ...where()])
-    assert.equal(run.code, 1)
-    assert.match(run.err, /is the list of what another registry withholds/)
-  }
-  const verified = await runCommand(folder, ['verify', '--db', storeAt(anew)])
-  assert.match(verified.err, /does not exist|holds no registry/)
-})
-
-test('a dry run of an adoption shows every place, and changes nothing', async (t) => {
-  const { anew, file, adopt } = await makeRegistries(t)
+test('an adopted list withholds whom it means, now and later, though they have other ids', async (t) => {
+  const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
   const missing = await adopt(['--dry-run'])
   assert.match(missing.err, /does not exist; without --dry-run, this creates it/)
   await load(anew, true)
+  // One whom the former registry did not have.
+  const more = { ...gb('2'), key: 'second', identifier, name: jane, position: 'Chair' }
+  await importRows(anew, 'employees', [more])
+  assert.notEqual(await idOf(anew, 'zoe'), await idOf(old, 'zoe'), 'other ids')
   const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
   const dry = await adopt(['--dry-run', '--json'])
   const asked = await adopt(why)
-  assert.match(asked.err, /employees {2}3 now[^]*nothing was changed; to adopt the list, add --yes/)
+  assert.match(asked.err, /employees {2}4 now[^]*nothing was changed; to adopt the list, add --yes/)
   assert.deepEqual(await storeBytes(anew), before)
   assert.equal(readFileSync(file, 'utf8'), list)
   const done = await adopt([...why, '--yes', '--json'])
   const [planned, real] = [dry, done].map(({ out }) => JSON.parse(out) as Record<string, unknown>)
   assert.deepEqual(real?.['touched'], planned?.['touched'])
   assert.deepEqual([real?.['number'], real?.['names']], [6, planned?.['names']])
-})
-
-test('an adopted list withholds whom it means, though they have other ids', async (t) => {
-  const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
-  await load(anew, true)
-  assert.notEqual(await idOf(anew, 'zoe'), await idOf(old, 'zoe'), 'other ids')
-  assert.match(
-    (await adopt()).out,
-    /Adopted the list as entry 6, in version 8\. Run dossier compact/,
-  )
-  assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
+  assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]', '[withheld]'])
   const bytes = await storeBytes(anew)
   for (const text of people) assert.equal(bytes.includes(text), false, text)
-  const rest = await queryStore(anew, 'select identifier from companies order by identifier')
-  assert.deepEqual(
-    rest.map((row) => row['identifier']),
-    ['1', '2'],
-  )
+  assert.deepEqual(await companiesIn(anew), ['1', '2'])
   const listed = await runCommand(folder, ['withhold', 'list', ...where()])
   assert.match(listed.out, /6 .* adopted by registry [0-9a-f]{12} +by legal +imported anew/)
   // The former registry does not have it any more.
   const former = { db: storeAt(old), withheld: file }
   await assert.rejects(openStoreReader(former), /what another registry withholds/)
   assert.match((await adopt()).err, /nothing that another registry withholds; nothing to adopt/)
-})
 
-test('what comes again after an adoption stays withheld, under its id', async (t) => {
-  const { folder, anew, where, adopt } = await makeRegistries(t)
-  await load(anew, true)
-  // One whom the former registry did not have.
-  const more = { ...gb('2'), key: 'second', identifier, name: jane, position: 'Chair' }
-  await importRows(anew, 'employees', [more])
-  assert.equal((await adopt()).code, 0)
   // The id of a company that the former registry has erased.
   const [first] = await queryStore(anew, `select id from companies where identifier = '1'`)
   const other = { company_id: Number(first?.['id']), key: 'other', name: 'Other Person' }
-  const ids = async () => {
-    const rows = await queryStore(anew, 'select id from employees_view order by id')
-    return rows.map(({ id }) => id)
-  }
-  const before = await ids()
+  const ids = () => queryStore(anew, 'select id from employees_view order by id')
+  const known = await ids()
   const path = writeRows(join(folder, 'again.ndjson'), [...employees, more, other])
   const imported = await runCommand(folder, ['import', 'employees', path, '--json', ...where()])
   const { counts } = JSON.parse(imported.out) as { counts: Record<string, number> }
   assert.deepEqual([counts['inserted'], counts['unchanged'], counts['withheld']], [1, 3, 4])
-  assert.deepEqual((await ids()).slice(0, -1), before)
+  assert.deepEqual((await ids()).slice(0, -1), known)
   assert.equal((await storeBytes(anew)).includes(jane), false)
   await mustRun(folder, ['verify', ...where()])
 })
@@ -187,31 +164,22 @@ test('people in texts are withheld without the record that named them', async (t
   assert.equal((await storeBytes(anew)).includes(jane), false)
 })
 
-test('the former registry adopts its list back, with what was added since', async (t) => {
-  const { old, anew, file, adopt } = await makeRegistries(t)
-  await load(anew, true)
-  assert.equal((await adopt()).code, 0)
-  await withhold({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
-  const back = await adopt(undefined, old)
-  assert.match(back.out, /Adopted the list as entry 8, in version/, back.err)
-  const rest = await queryStore(old, 'select identifier from companies')
-  assert.deepEqual(
-    rest.map((row) => row['identifier']),
-    ['1'],
-  )
-  await (await openStoreReader({ db: storeAt(old), withheld: file })).close()
-})
-
-test('a backup from before an adoption is brought up to the list (9)', async (t) => {
-  const { folder, anew, file, where, adopt } = await makeRegistries(t)
+test('a backup of before an adoption is brought up, and the former registry adopts the list back (9)', async (t) => {
+  const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
   await load(anew, true)
   const restore = await keepStore(anew)
-  assert.equal((await adopt()).code, 0)
+  const adopted = await adopt()
+  assert.match(adopted.out, /Adopted the list as entry 6, in version 8\. Run dossier compact/)
   await restore()
   await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /by 6 entries/)
   const migrated = await runCommand(folder, ['migrate', ...where()])
   assert.match(migrated.out, /withheld what 6 entries of .* say/)
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
+  await withhold({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
+  const back = await adopt(undefined, old)
+  assert.match(back.out, /Adopted the list as entry 8, in version/, back.err)
+  assert.deepEqual(await companiesIn(old), ['1'])
+  await (await openStoreReader({ db: storeAt(old), withheld: file })).close()
 })
 
 test('a registry that is not there yet adopts a list before its first import', async (t) => {

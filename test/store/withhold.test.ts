@@ -11,7 +11,6 @@ import {
   openStoreReader,
   openStoreWriter,
 } from '../../src/store/open-store.ts'
-import { createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { memberOf, makeApp, type TestApp } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -259,22 +258,6 @@ test('records that are of somebody else now stay, without their past', async (t)
   const again = await importRows(db, 'employees', [{ ...row, identifier: '3', name: 'Ann' }])
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [1, 0])
   await checkGone(db)
-})
-
-test('a client that follows keeps a record of which only the past was erased', async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
-  const row = { id: 5, company_id: 7, position: 'Clerk' }
-  await importRows(db, 'employees', [{ ...row, identifier, name: jane }])
-  await importRows(db, 'employees', [{ ...row, identifier: '3', name: 'Ann' }])
-  const follower = createFollower()
-  for (const step of ['before', 'after']) {
-    const reader = await openStoreReader(storeAt(db))
-    const { version } = await reader.readRegistry()
-    await follower.step(reader, 100)
-    assert.deepEqual(follower.copy(), await readServed(reader, [7], version), step)
-    await reader.close()
-    if (step === 'before') await withhold(db, 'erase', person)
-  }
 })
 
 test('a dry run shows every place, and changes nothing', async (t) => {

@@ -20,16 +20,16 @@ import { registryOf } from '../../src/store/sqlite/database.ts'
 import { onCitus, storeAt } from './store-at.ts'
 import { changeStore } from './store-state.ts'
 
-/** A fault of a store, and how it is reported. */
+/** A fault of a store, and how it is reported, which is its title. */
 export interface StoreFault {
   readonly title: string
   readonly make: (db: string) => Promise<void>
   readonly told: RegExp
 }
 
-const bySql = (title: string, sql: string, told: RegExp): StoreFault => ({
-  title,
-  make: (db) => Promise.resolve(changeStore(db, sql)),
+const byTables = (change: (tables: ListingTables) => Promise<void>, told: RegExp): StoreFault => ({
+  title: told.source,
+  make: (db) => useTables(db, change),
   told,
 })
 
@@ -41,27 +41,21 @@ interface Changed {
 
 /** Writes the records of a segment anew, so that its bytes are in order. */
 const byRecords = (
-  title: string,
   changed: Changed,
   change: (records: ListedRecord[]) => readonly ListedRecord[],
   told: RegExp,
-): StoreFault => ({
-  title,
-  make: (db) =>
-    useTables(db, async (tables) => {
-      const { segment } = await openSegment(tables, changed)
-      const shape = shapeNamed(changed.listing)
-      const index = decodeEntries(shape, segment.entries)
-      const records = [...recordsOf(index, segment.texts ?? new Uint8Array())]
-      await replace(tables, { ...segment, ...encodeSegment(shape, change(records)) })
-    }),
-  told,
-})
+): StoreFault =>
+  byTables(async (tables) => {
+    const { segment } = await openSegment(tables, changed)
+    const shape = shapeNamed(changed.listing)
+    const index = decodeEntries(shape, segment.entries)
+    const records = [...recordsOf(index, segment.texts ?? new Uint8Array())]
+    await replace(tables, { ...segment, ...encodeSegment(shape, change(records)) })
+  }, told)
 
 /** Changes the text of the first record of a segment. */
-const byText = (title: string, changed: Changed, change: [string, string], told: RegExp) =>
+const byText = (changed: Changed, change: [string, string], told: RegExp) =>
   byRecords(
-    title,
     changed,
     ([first, ...others]) => {
       assert.ok(first)
@@ -72,9 +66,8 @@ const byText = (title: string, changed: Changed, change: [string, string], told:
     told,
   )
 
-const byFirst = (title: string, changed: Changed, change: Partial<ListedRecord>, told: RegExp) =>
+const byFirst = (changed: Changed, change: Partial<ListedRecord>, told: RegExp) =>
   byRecords(
-    title,
     changed,
     ([first, ...others]) => (first === undefined ? [] : [{ ...first, ...change }, ...others]),
     told,
@@ -82,207 +75,118 @@ const byFirst = (title: string, changed: Changed, change: Partial<ListedRecord>,
 
 const [rights, events, companies] = ['rights', changeResource.name, attributesShape.listing]
 
+/** What SQL makes of a store, and how that is reported. */
+const bySql: Readonly<Record<string, RegExp>> = {
+  "update heads set total = 7 where listing = 'rights'":
+    /^rights of company 1000000000001, version 4: the head has a total of 7, its segments have 1 /m,
+  "delete from heads where listing = 'rights'":
+    /^rights of company 1000000000001: its ids are not kept as they are$/m,
+  "update heads set version = 9 where listing = 'rights' and version = 4":
+    /^rights of company 1000000000001, version 9: there is no such version$/m,
+  "update companies set version = 4 where identifier = '1'":
+    /^rights of company 1000000000001, version 3: the company is not known then$/m,
+  'delete from companies':
+    /^companies of company 1000000000002, version 1: the company is not known then$/m,
+  "update heads set meta = replace(meta, '1', '2') where listing = 'events'":
+    /^events of company \d+, version 2: meta does not match the records$/m,
+  "update heads set largest = 7 where listing = 'rights'":
+    /: the largest record has \d+ bytes, but the head has 7$/m,
+  'update store set segments = 1':
+    /^segment \d+ of company \d+: its number is above the last one, 1$/m,
+  "delete from record_ids where listing = 'events'":
+    /^events of company 1000000000001: its ids are not kept as they are$/m,
+  "update record_ids set source_id = 7 where listing = 'rights'":
+    /^rights of company 1000000000001: its ids are not kept as they are$/m,
+  "insert into record_ids values ('jobs', 1, 7, 1)":
+    /^jobs of company 7: its ids are not kept as they are$/m,
+  "insert into record_keys values ('jobs', 99, 'x', 1)":
+    /^jobs: the id 1 is assigned to no source$/m,
+  "update imports set lineage = 'x'": /^import 1: another import has the same lineage$/m,
+  "update names set name = 'x' where company_id = 1000000000001":
+    /^company 1000000000001: its name is not what its sources say$/m,
+  "insert into names values (7, 'x')": /^company 7: its name is not what its sources say$/m,
+  "delete from words where word = 'acme'":
+    /^company 1000000000001: the index of words does not match its name$/m,
+  "insert into words select 'zebra', first, distances from words where word = 'acme'":
+    /^the index of words has companies without the word: 1$/m,
+}
+
 /** Faults of a store, and how they are reported. */
 export const storeFaults: readonly StoreFault[] = [
-  bySql(
-    'a wrong total',
-    "update heads set total = 7 where listing = 'rights'",
-    /^rights of company 1000000000001, version 4: the head has a total of 7, its segments have 1 /m,
-  ),
-  {
-    title: 'a missing segment',
-    make: (db) =>
-      useTables(db, async (tables) => {
-        const { segment } = await openSegment(tables, { listing: rights })
-        await tables.dropSegments([segment])
-      }),
-    told: /^segment \d+ of company 1000000000001 is missing$/m,
-  },
-  {
-    title: 'a missing head',
-    make: (db) =>
-      useTables(db, async (tables) => {
-        const { head } = await openSegment(tables, { listing: rights })
-        await tables.dropHeads(rights, [head])
-      }),
-    told: /^segment \d+ of company 1000000000001: no head names it$/m,
-  },
-  bySql(
-    'all heads of a listing missing',
-    "delete from heads where listing = 'rights'",
-    /^rights of company 1000000000001: its ids are not kept as they are$/m,
-  ),
-  bySql(
-    'a head of no version',
-    "update heads set version = 9 where listing = 'rights' and version = 4",
-    /^rights of company 1000000000001, version 9: there is no such version$/m,
-  ),
-  bySql(
-    'a head before its company was known',
-    "update companies set version = 4 where identifier = '1'",
-    /^rights of company 1000000000001, version 3: the company is not known then$/m,
-  ),
-  bySql(
-    'heads without a company',
-    'delete from companies',
-    /^companies of company 1000000000002, version 1: the company is not known then$/m,
-  ),
-  bySql(
-    'a wrong meta',
-    "update heads set meta = replace(meta, '1', '2') where listing = 'events'",
-    /^events of company \d+, version 2: meta does not match the records$/m,
-  ),
-  bySql(
-    'a wrong size',
-    "update heads set largest = 7 where listing = 'rights'",
-    /: the largest record has \d+ bytes, but the head has 7$/m,
-  ),
-  bySql(
-    'a number that segments will have again',
-    'update store set segments = 1',
-    /^segment \d+ of company \d+: its number is above the last one, 1$/m,
-  ),
-  bySql(
-    'a missing id',
-    "delete from record_ids where listing = 'events'",
-    /^events of company 1000000000001: its ids are not kept as they are$/m,
-  ),
-  bySql(
-    'an id of another source',
-    "update record_ids set source_id = 7 where listing = 'rights'",
-    /^rights of company 1000000000001: its ids are not kept as they are$/m,
-  ),
-  bySql(
-    'an id of a company that has no such listing',
-    "insert into record_ids values ('jobs', 1, 7, 1)",
-    /^jobs of company 7: its ids are not kept as they are$/m,
-  ),
-  bySql(
-    'an assigned id of no source',
-    "insert into record_keys values ('jobs', 99, 'x', 1)",
-    /^jobs: the id 1 is assigned to no source$/m,
-  ),
-  bySql(
-    'two imports of one lineage',
-    "update imports set lineage = 'x'",
-    /^import 1: another import has the same lineage$/m,
-  ),
-  bySql(
-    'a wrong name',
-    "update names set name = 'x' where company_id = 1000000000001",
-    /^company 1000000000001: its name is not what its sources say$/m,
-  ),
-  bySql(
-    'the name of a company of which no source says anything',
-    "insert into names values (7, 'x')",
-    /^company 7: its name is not what its sources say$/m,
-  ),
-  bySql(
-    'a missing word',
-    "delete from words where word = 'acme'",
-    /^company 1000000000001: the index of words does not match its name$/m,
-  ),
-  bySql(
-    'a word that no name has',
-    "insert into words select 'zebra', first, distances from words where word = 'acme'",
-    /^the index of words has companies without the word: 1$/m,
-  ),
-  {
-    title: 'bytes that were changed',
-    make: (db) =>
-      useTables(db, async (tables) => {
-        const { segment } = await openSegment(tables, { listing: rights })
-        const texts = Buffer.from(segment.texts ?? [])
-        texts[10] = (texts[10] ?? 0) ^ 1
-        await replace(tables, { ...segment, texts })
-      }),
-    told: /^segment \d+ of company 1000000000001: its bytes do not match their checksum$/m,
-  },
-  {
-    title: 'a directory that cannot be read',
-    make: (db) =>
-      useTables(db, async (tables) => {
-        const { head } = await openSegment(tables, { listing: rights })
-        await tables.putHeads(rights, [{ ...head, directory: '[0,' }])
-      }),
-    told: /^a directory of company 1000000000001, version 4: /m,
-  },
+  ...Object.entries(bySql).map(([sql, told]) => ({
+    title: told.source,
+    make: (db: string) => Promise.resolve(changeStore(db, sql)),
+    told,
+  })),
+  byTables(async (tables) => {
+    const { segment } = await openSegment(tables, { listing: rights })
+    await tables.dropSegments([segment])
+  }, /^segment \d+ of company 1000000000001 is missing$/m),
+  byTables(async (tables) => {
+    const { head } = await openSegment(tables, { listing: rights })
+    await tables.dropHeads(rights, [head])
+  }, /^segment \d+ of company 1000000000001: no head names it$/m),
+  byTables(async (tables) => {
+    const { segment } = await openSegment(tables, { listing: rights })
+    const texts = Buffer.from(segment.texts ?? [])
+    texts[10] = (texts[10] ?? 0) ^ 1
+    await replace(tables, { ...segment, texts })
+  }, /^segment \d+ of company 1000000000001: its bytes do not match their checksum$/m),
+  byTables(async (tables) => {
+    const { head } = await openSegment(tables, { listing: rights })
+    await tables.putHeads(rights, [{ ...head, directory: '[0,' }])
+  }, /^a directory of company 1000000000001, version 4: /m),
   byText(
-    'a record in another form',
     { listing: rights },
     ['"y"', ' "y"'],
     /^rights of company 1000000000001, record 1: is not in the form that is served$/m,
   ),
   byText(
-    'other numbers in a directory',
     { listing: rights },
     ['"y"', '"yy"'],
     /^rights of company 1000000000001, version 4: its directory has other numbers than segment /m,
   ),
   byText(
-    'a missing field',
     { listing: events },
     ['"attr"', '"atr"'],
     /: atr is not a known column; did you mean attr/,
   ),
+  byText({ listing: events }, ['"2025-02-28T00:00:00Z"', 'null'], /, record \d+: date is required/),
+  byText({ listing: rights }, ['{', '['], /: is not a JSON object$/m),
+  byText({ listing: rights }, [':1,', ':2,'], /: contains the id 2$/m),
+  byText({ listing: rights }, ['"y"', '"z"'], /, record 1: does not match its digest$/m),
   byText(
-    'a value that is not allowed',
-    { listing: events },
-    ['"2025-02-28T00:00:00Z"', 'null'],
-    /, record \d+: date is required/,
-  ),
-  byText('text that is not JSON', { listing: rights }, ['{', '['], /: is not a JSON object$/m),
-  byText('another id', { listing: rights }, [':1,', ':2,'], /: contains the id 2$/m),
-  byText(
-    'a value that does not match its digest',
-    { listing: rights },
-    ['"y"', '"z"'],
-    /, record 1: does not match its digest$/m,
-  ),
-  byText(
-    'a past record that was changed',
     { listing: rights, isFormer: true },
     ['"x"', '"z"'],
     /, record 1, past state: does not match its digest$/m,
   ),
   byRecords(
-    'a wrong order',
     { listing: events },
     (records) => records.toReversed(),
     /: the record \d+ is out of order$/m,
   ),
   byRecords(
-    'a wrong value of a filter',
     { listing: events },
     (records) => records.map((one) => ({ ...one, values: one.values.map(() => null) })),
     /, record \d+: has other values in its index$/m,
   ),
   byFirst(
-    'a wrong value of the order',
     { listing: events },
     { sort: 7 },
     /, record \d+: is ordered by a value other than its own$/m,
   ),
-  byFirst(
-    'an unknown source',
-    { listing: rights },
-    { source: 99 },
-    /, record 1: the source 99 is not known$/m,
-  ),
+  byFirst({ listing: rights }, { source: 99 }, /, record 1: the source 99 is not known$/m),
   byText(
-    'attributes that do not match their digest',
     { listing: companies },
     ['Acme', 'Acne'],
     /^attributes of company 1000000000001: does not match its digest$/m,
   ),
   byFirst(
-    'attributes in the place of another source',
     { listing: companies },
     { id: 7 },
     /^attributes of company 1000000000001: is not in the place of its source$/m,
   ),
   byFirst(
-    'attributes of no version',
     { listing: companies },
     { values: [9, null, 1] },
     /^attributes of company 1000000000001: is of version 9, which is not known$/m,
