@@ -18,10 +18,9 @@ import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { identifier, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
-const identifier = '770412345678'
-const person = { resource: 'employees', field: 'identifier', value: identifier } as const
 const rows = [
   { id: 1, company_id: 7, identifier, name: 'Jane Doe' },
   { id: 2, company_id: 7, identifier: '2', name: 'John Roe' },

@@ -11,8 +11,14 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { CompanyState, StoreReader } from '../../src/store/reading.ts'
 import type { ValueCount } from '../../src/store/serving/value-counts.ts'
-import { type Copy, createFollower, readServed, type Told } from '../support/follower.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import {
+  companiesIn,
+  type Copy,
+  createFollower,
+  readServed,
+  type Told,
+} from '../support/follower.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
@@ -30,15 +36,6 @@ const action = fc.oneof(
     }),
   },
 )
-
-function companiesIn(db: string): number[] {
-  const rows = query(
-    db,
-    'select id from companies union select company_id from companies_past union ' +
-      'select company_id from heads order by 1',
-  )
-  return rows.map((row) => Number(Object.values(row)[0]))
-}
 
 /** The states that were served, by version. */
 type States = Map<number, Copy>

@@ -6,12 +6,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { changeResource, resources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import type { RevertRange } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
 import { importStep, runImport } from '../support/random-steps.ts'
+import { readListing } from '../support/read-listing.ts'
 import { readSaid, type SaidRow } from '../support/said.ts'
-import { runsOf } from '../support/store-at.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
@@ -260,4 +263,49 @@ test('what cannot be reverted is refused in one line, and nothing changes', asyn
     revert(db, one(4)),
     /: version 4 cannot be reverted: the state before it was pruned \(.* from version 4 on\)$/,
   )
+})
+
+/** How many records each source has: together more segments than one directory names. */
+const count = 3_000
+
+const rows = (source: number, state: string, from = 0, to = count) =>
+  Array.from({ length: to - from }, (_, n) => {
+    const id = 1 + 2 * (from + n) + source
+    const day = new Date(Date.UTC(2020, 0, 1 + ((id * 7) % 900))).toISOString().slice(0, 10)
+    const before = `${state} ${'of many words '.repeat(17)} ${id}`
+    return { id, company_id: 7, date: day, attr: `a${id % 5}`, before }
+  })
+
+async function wholeListing(db: string, resource: Resource) {
+  const store = await openStoreReader(storeAt(db))
+  const page = await readListing(store, resource, 7, { limit: 20_000 })
+  await store.close()
+  return [page?.text, page?.meta]
+}
+
+test('a long listing that two sources have is again what it would be without an import', async (t) => {
+  const events = resources.find(({ metaOf }) => metaOf !== undefined) ?? assert.fail()
+  const [db, other] = [join(makeFolder(t), 'a.db'), join(makeFolder(t), 'b.db')]
+  const load = (to: string, source: number, given: object[], isSnapshot = false) =>
+    importRows(to, events.name, given, { source: `s${source}`, isSnapshot })
+  // The second import of source 0 changes a third, removes a third, and adds some.
+  const later = [...rows(0, 'new', 0, count / 3), ...rows(0, 'old', (2 * count) / 3, count + 100)]
+  for (const [at, isWhole] of [
+    [db, true],
+    [other, false],
+  ] as const) {
+    await load(at, 0, rows(0, 'old'))
+    await load(at, 1, rows(1, 'old'))
+    if (isWhole) await load(at, 0, later, true)
+    await load(at, 1, rows(1, 'new', count / 2), true)
+  }
+  const after = await wholeListing(db, events)
+  const { reverted } = await revert(db, one(3))
+  const [{ restored, updated, removed } = assert.fail()] = reverted
+  assert.deepEqual([restored, updated, removed], [count / 3, count / 3, 100])
+  assert.deepEqual(await wholeListing(db, events), await wholeListing(other, events))
+  await checkSound(db)
+  await revert(db, one(5))
+  assert.deepEqual(await wholeListing(db, events), after)
+  await checkSound(db)
 })

@@ -1,22 +1,21 @@
-// Where withheld data may be besides listings, and in long ones (contract 13).
+// Where withheld data may be besides listings, and in long ones; companies with other names, and
+// people who were masked before (contract 13).
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
+import type { AskedSubject } from '../../src/store/withholding/withhold.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
-import { makeApp, memberOf } from '../support/make-app.ts'
+import { memberOf, type TestApp } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { revert, withhold } from '../support/write-store.ts'
-
-const identifier = '770412345678'
-const jane = 'Jáne Doe-Smith'
-const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { lift, one, revert, withhold } from '../support/write-store.ts'
 
 test('examples in the log of imports lose what is withheld', async (t) => {
   const folder = makeFolder(t)
@@ -48,8 +47,7 @@ const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`attributes that are called after a person are called otherwise by ${kind}`, async (t) => {
-    const { ask, store } = await makeApp(t)
-    const db = join(store.folder, 'registry.db')
+    const { ask, db } = await makeNamedApp(t)
     const say = (post: string, month: number) =>
       importRows(db, 'companies', [{ ...named, [jane]: post, seat: post }], extract(month))
     await say('Director', 1)
@@ -77,15 +75,13 @@ for (const kind of ['mask', 'erase'] as const) {
       { type: 'seat', count: 2 },
       ...(kind === 'mask' ? [] : [{ type: '[withheld]', count: 1 }]),
     ])
-    assert.equal((await storeBytes(db)).includes(jane), false)
-    await checkSound(db)
+    await checkGone(db, [jane])
   })
 }
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a change of somebody else that names a person is recorded without them by ${kind}`, async (t) => {
-    const { ask, store } = await makeApp(t)
-    const db = join(store.folder, 'registry.db')
+    const { ask, db } = await makeNamedApp(t)
     const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
     const say = (position: string, month: number) => {
       const people = [
@@ -107,8 +103,7 @@ for (const kind of ['mask', 'erase'] as const) {
 }
 
 test('a person at the beginning of a line is found in what is told as JSON', async (t) => {
-  const { ask, store } = await makeApp(t)
-  const db = join(store.folder, 'registry.db')
+  const { ask, db } = await makeNamedApp(t)
   for (const [n, post] of ['Director', 'CEO'].entries()) {
     const seat = { text: `${post}:\n${jane}\u000b${jane.replace(' ', '\n')}` }
     await importRows(db, 'companies', [{ ...named, seat }], extract(n + 1))
@@ -118,8 +113,7 @@ test('a person at the beginning of a line is found in what is told as JSON', asy
   const [{ before, after } = {}] = events as Record<string, unknown>[]
   const hidden = '\\n[withheld]\\u000b[withheld]"}'
   assert.deepEqual([before, after], [`{"text":"Director:${hidden}`, `{"text":"CEO:${hidden}`])
-  assert.equal((await storeBytes(db)).includes('Smith'), false)
-  await checkSound(db)
+  await checkGone(db, ['Smith'])
 })
 
 test('the log keeps no cut text that may name a person, nor what a later import repeats', async (t) => {
@@ -139,8 +133,7 @@ test('the log keeps no cut text that may name a person, nor what a later import 
 })
 
 test('a listing of many segments is rewritten where it holds the person', async (t) => {
-  const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
+  const { ask, db } = await makeNamedApp(t)
   const rows = Array.from({ length: 8_000 }, (_, n) => ({
     ...{ id: n + 1, company_id: 7, name: `Person ${n}`, position: 'x'.repeat(300) },
     identifier: n % 1_999 === 17 ? identifier : String(n),
@@ -154,32 +147,30 @@ test('a listing of many segments is rewritten where it holds the person', async 
   assert.equal(report.touched.filter(({ listing }) => listing === 'employees').length, 4)
   assert.ok(Math.abs((await segments()) - before) < 10)
   for (const path of ['', '&version=1']) {
-    const answer = await app.ask(`/api/v1/companies/7/employees?limit=1${path}`)
+    const answer = await ask(`/api/v1/companies/7/employees?limit=1${path}`)
     assert.equal(memberOf(answer, 'total'), 7_996)
   }
-  const last = await app.ask('/api/v1/companies/7/employees?limit=1&page=7996&version=1')
+  const last = await ask('/api/v1/companies/7/employees?limit=1&page=7996&version=1')
   assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 8_000)
   await checkSound(db)
 })
 
 test('a record of two companies keeps its id when one of them is erased', async (t) => {
-  const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
+  const { ask, db } = await makeNamedApp(t)
   const rows = ['1', '2'].map((company_identifier) => {
     return { key: 'k', name: 'R', company_jurisdiction: 'GB', company_identifier }
   })
   await importRows(db, 'rights', rows)
-  const before = await app.ask('/api/v1/companies/GB:2/rights')
+  const before = await ask('/api/v1/companies/GB:2/rights')
   await withhold(db, 'erase', { company: ['GB', '1'] })
   const again = await importRows(db, 'rights', rows)
   assert.deepEqual([again.counts.unchanged, again.counts.erased], [1, 1])
-  assert.equal((await app.ask('/api/v1/companies/GB:2/rights')).text, before.text)
+  assert.equal((await ask('/api/v1/companies/GB:2/rights')).text, before.text)
   await checkSound(db)
 })
 
 test('sources do not count an erased company, nor do changes know of it at any version', async (t) => {
-  const { ask, store } = await makeApp(t)
-  const db = join(store.folder, 'registry.db')
+  const { ask, store, db } = await makeNamedApp(t)
   const both = [named, { ...named, identifier: '2' }]
   await importRows(db, 'companies', both, extract(1))
   await importRows(db, 'companies', both.slice(0, 1), { source: 'other' })
@@ -206,8 +197,7 @@ for (const [how, company] of [
   ['id', 7],
 ] as const) {
   test(`a company that is erased by its ${how} is so under each id with its name`, async (t) => {
-    const app = await makeApp(t)
-    const db = join(app.store.folder, 'registry.db')
+    const { ask, db } = await makeNamedApp(t)
     const named = { company_jurisdiction: 'GB', company_identifier: '1' }
     await importRows(db, 'rights', [{ id: 1, ...named, name: 'Mistaken' }])
     await revert(db, { version: 1, isWithLater: false })
@@ -216,7 +206,7 @@ for (const [how, company] of [
     await withhold(db, 'erase', { company })
     const checkErased = async () => {
       for (const query of ['', '?version=1']) {
-        assert.equal((await app.ask(`/api/v1/companies/GB:1/rights${query}`)).status, 404)
+        assert.equal((await ask(`/api/v1/companies/GB:1/rights${query}`)).status, 404)
       }
       const bytes = await storeBytes(db)
       for (const name of ['Mistaken', 'Right']) assert.equal(bytes.includes(name), false, name)
@@ -262,6 +252,105 @@ test('a backup from before a record does not bring back the person in other text
     ['{"owner":"[withheld]"}'],
   )
   await checkSound(db)
+})
+
+test('words are withheld in what comes by a name that the company has got since', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'R', holders: [jane] }])
+  await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
+  await importRows(db, 'companies', [{ id: 7, ...named }])
+  await importRows(db, 'companies', [{ ...named, name: `${jane} Ltd` }])
+  assert.match((await ask('/api/v1/companies/GB:1')).text, /"id":7,.*"name":"\[withheld\] Ltd"/)
+  await checkGone(db, [jane])
+})
+
+test('words are withheld in a company that a revert has forgotten, should it come back', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  await importRows(db, 'companies', [{ ...named, name: `${jane} Ltd` }])
+  await revert(db, one(1))
+  await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
+  await importRows(db, 'companies', [{ ...named, name: `${jane} Ltd` }])
+  assert.match((await ask('/api/v1/companies/GB:1')).text, /"name":"\[withheld\] Ltd"/)
+  await checkGone(db, [jane])
+})
+
+test('an import is refused if a company with withheld words got a name meanwhile', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'R', holders: [jane] }])
+  await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
+  const store = await openStoreWriter(storeAt(db), resources)
+  t.after(() => store.close())
+  const session = await store.beginImport({
+    target: { name: 'companies', resource: undefined },
+    ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
+    ...{ knownCompaniesOnly: false, asOf: undefined, recording: undefined },
+    ...{ startedAt: Date.now(), onWait: () => undefined },
+  })
+  await importRows(db, 'companies', [{ id: 7, ...named }])
+  const late = session.prepare(() => undefined)
+  await assert.rejects(late, /what is withheld has changed while this import read its files/)
+  await session.discard()
+})
+
+const company = { company_jurisdiction: 'GB', company_identifier: '1' }
+const officers = (position: string) => [
+  { id: 1, ...company, identifier, name: jane, position },
+  { id: 2, ...company, identifier: '2', name: 'John Roe', position: 'Chair' },
+]
+const companies = [{ jurisdiction: 'GB', identifier: '1', name: `${jane} Ltd` }]
+
+/** Nobody but John is left, now and in the past. */
+async function checkErased({ ask, db }: TestApp & { readonly db: string }): Promise<void> {
+  for (const query of ['', '?version=2']) {
+    const answer = await ask(`/api/v1/companies/GB:1/employees${query}`)
+    const names = (memberOf(answer, 'employees') as { name: string }[]).map(({ name }) => name)
+    assert.deepEqual(names, ['John Roe'])
+  }
+  await checkGone(db)
+}
+
+const masks: Readonly<Record<string, AskedSubject>> = {
+  'the same value': person,
+  'their id': { resource: 'employees', id: 1 },
+}
+
+for (const [how, masked] of Object.entries(masks)) {
+  test(`who was masked by ${how} can be erased by a value, also in a restored backup`, async (t) => {
+    const app = await makeNamedApp(t)
+    const { db } = app
+    await importRows(db, 'companies', companies)
+    await importRows(db, 'employees', officers('Director'))
+    await importRows(db, 'employees', officers('CEO'))
+    await withhold(db, 'mask', masked)
+    const restore = await keepStore(db)
+    const { touched } = await withhold(db, 'erase', person)
+    const [one, ...more] = touched
+    assert.deepEqual([one?.id, one?.isGone, one?.states, more.length], [1, true, 2, 0])
+    await checkErased(app)
+    await assert.rejects(withhold(db, 'erase', person), /no record of employees has this/)
+
+    await lift(db, 1)
+    const again = await importRows(db, 'employees', officers('CTO'))
+    assert.deepEqual([again.counts.unchanged, again.counts.withheld], [1, 1])
+    await importRows(db, 'companies', companies)
+    await checkErased(app)
+
+    await restore()
+    await importRows(db, 'companies', companies)
+    await checkErased(app)
+  })
+}
+
+test('an erasure by a value leaves who was masked with others by another one', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  await importRows(db, 'employees', [
+    { id: 1, ...company, identifier, name: jane },
+    { id: 2, ...company, identifier: '2', name: jane },
+  ])
+  await withhold(db, 'mask', { resource: 'employees', field: 'name', value: jane })
+  const refused = withhold(db, 'erase', person)
+  await assert.rejects(refused, /no record of employees has this identifier.*by its id/)
+  assert.equal(memberOf(await ask('/api/v1/companies/GB:1/employees'), 'total'), 2)
 })
 
 /** Opens a store for writing, which brings it up to its list. */

@@ -11,11 +11,9 @@ import { importRows, makeFolder, queryStore, writeRows } from '../support/import
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
+import { identifier, jane, person } from '../support/withheld.ts'
 import { withhold } from '../support/write-store.ts'
 
-const jane = 'Jáne Doe-Smith'
-const identifier = '770412345678'
-const person = { resource: 'employees', field: 'identifier', value: identifier } as const
 const why = ['--reason', 'imported anew', '--by', 'legal']
 
 const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })

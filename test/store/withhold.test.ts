@@ -12,16 +12,15 @@ import {
   openStoreWriter,
 } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { memberOf, makeApp, type TestApp } from '../support/make-app.ts'
+import { memberOf, type TestApp } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
+import type { Scope } from '../support/temp-store.ts'
 import { checkSound } from '../support/verify-store.ts'
+import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
-const identifier = '770412345678'
-const jane = 'Jáne Doe-Smith'
-const person = { resource: 'employees', field: 'identifier', value: identifier } as const
 const company = { company_jurisdiction: 'GB', company_identifier: '1' }
 
 const officers = (position: string, others: readonly object[] = []) => [
@@ -54,11 +53,10 @@ async function load(db: string): Promise<void> {
 }
 
 /** The same in the store of an application. */
-async function makeRegistry(t: Parameters<typeof makeApp>[0]): Promise<TestApp & { db: string }> {
-  const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
-  await load(db)
-  return { ...app, db }
+async function makeRegistry(t: Scope) {
+  const app = await makeNamedApp(t)
+  await load(app.db)
+  return app
 }
 
 const one = (path = '') => `/api/v1/companies/GB:1${path}`
@@ -67,15 +65,6 @@ async function recordsOf({ ask }: TestApp, path: string, name: string) {
   const answer = await ask(one(path))
   assert.equal(answer.status, 200, answer.text)
   return memberOf(answer, name) as Record<string, unknown>[]
-}
-
-/** What tells who somebody is must be in no row. */
-async function checkGone(db: string): Promise<void> {
-  const bytes = await storeBytes(db)
-  for (const text of [identifier, jane, 'JANE DOE']) {
-    assert.equal(bytes.includes(text), false, `${text} is in the store`)
-  }
-  await checkSound(db)
 }
 
 test('a masked person keeps the record, now and in every past version', async (t) => {
@@ -221,8 +210,8 @@ test('what comes again stays withheld, is counted, and makes no event', async (t
 })
 
 test('a record is withheld by its id alone', async (t) => {
-  const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
+  const app = await makeNamedApp(t)
+  const { db } = app
   const rows = [
     { id: 1, company_id: 7, name: 'R', holders: [jane, 'B Ltd'] },
     { id: 11, company_id: 7, name: 'S', holders: [jane] },
@@ -244,8 +233,8 @@ test('a record is withheld by its id alone', async (t) => {
 })
 
 test('records that are of somebody else now stay, without their past', async (t) => {
-  const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
+  const app = await makeNamedApp(t)
+  const { db } = app
   const row = { id: 5, company_id: 7, position: 'Clerk' }
   await importRows(db, 'employees', [{ ...row, identifier, name: jane }])
   await importRows(db, 'employees', [{ ...row, identifier: '3', name: 'Ann' }])

@@ -142,8 +142,9 @@ export async function checkWay(
   assert.deepEqual(follower.copy(), states[until], `from ${since} to ${until} by ${limit}`)
 }
 
-/** The companies of a store, those included that are known by their records alone. */
+/** The companies of a store, those included that are known by records alone, or were known. */
 export function companiesIn(db: string): number[] {
-  const sql = 'select id from companies union select company_id from heads order by 1'
+  const sql = `select id from companies union select company_id from companies_past
+     union select company_id from heads order by 1`
   return query(db, sql).map((row) => Number(Object.values(row)[0]))
 }

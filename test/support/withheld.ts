@@ -1,0 +1,28 @@
+// A person whose data is withheld in tests, and the application over a registry that has it.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { makeApp, type TestApp } from './make-app.ts'
+import { storeBytes } from './store-state.ts'
+import type { Scope } from './temp-store.ts'
+import { checkSound } from './verify-store.ts'
+
+export const identifier = '770412345678'
+export const jane = 'Jáne Doe-Smith'
+export const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+
+/** An application, and the path that names its store, which is empty. */
+export async function makeNamedApp(t: Scope): Promise<TestApp & { readonly db: string }> {
+  const app = await makeApp(t)
+  return { ...app, db: join(app.store.folder, 'registry.db') }
+}
+
+/** What tells who somebody is must be in no row, and the store sound. */
+export async function checkGone(
+  db: string,
+  texts: readonly string[] = [identifier, jane, 'JANE DOE'],
+): Promise<void> {
+  const bytes = await storeBytes(db)
+  for (const text of texts) assert.equal(bytes.includes(text), false, `${text} is in the store`)
+  await checkSound(db)
+}
