@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { hourOf } from '../../src/store/keys.ts'
 import { openUsageWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
@@ -12,108 +12,118 @@ import { asNobody, runDossier } from '../support/run-dossier.ts'
 
 const nobody = asNobody() ?? []
 
-/** A store in a folder that nobody can write; skips the test if it cannot become nobody. */
-async function makeShut(t: TestContext): Promise<string | undefined> {
-  if (nobody.length === 0) {
-    t.skip('needs root and setpriv, to become another user')
-    return undefined
-  }
+const skip = nobody.length === 0 && 'needs root and setpriv, to become another user'
+// So many that a filter is applied in a thread.
+const rows = Array.from({ length: 10_001 }, (_, n) => ({ id: n + 1, company_id: 7 }))
+const made = join(makeFolder({ after }), 'x.db')
+if (!skip)
+  await importRows(made, 'rights', [...rows, { id: 20_000, company_id: 7, status: 'lapsed' }])
+
+/** A store in a folder that nobody can write. */
+function makeShut(t: TestContext): string {
   const folder = makeFolder(t)
   mkdirSync(join(folder, 'shut'))
-  // So many that a filter is applied in a thread.
-  const rows = Array.from({ length: 10_001 }, (_, n) => ({ id: n + 1, company_id: 7 }))
-  await importRows(join(folder, 'shut/x.db'), 'rights', [
-    ...rows,
-    { id: 20_000, company_id: 7, status: 'lapsed' },
-  ])
+  cpSync(made, join(folder, 'shut/x.db'))
   chmodSync(join(folder, 'shut/x.db'), 0o444)
   chmodSync(join(folder, 'shut'), 0o555)
   chmodSync(folder, 0o777)
   return folder
 }
 
-test('a store that cannot be written is verified, backed up and shown (F10)', async (t) => {
-  const folder = await makeShut(t)
-  if (folder === undefined) return
-  const shut = ['--db', 'shut/x.db']
-  for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
-    const run = await runDossier(folder, [...args, ...shut], { via: nobody })
-    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
-  }
-  const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
-    via: nobody,
-  })
-  assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
-  const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
-  assert.equal(copy.code, 0, copy.err)
-  const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
-    via: nobody,
-  })
-  assert.equal(restored.code, 0, restored.err)
-})
+test(
+  'a store that cannot be written is verified, backed up and shown (F10)',
+  { skip },
+  async (t) => {
+    const folder = makeShut(t)
+    const shut = ['--db', 'shut/x.db']
+    for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
+      const run = await runDossier(folder, [...args, ...shut], { via: nobody })
+      assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
+    }
+    const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
+      via: nobody,
+    })
+    assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
+    const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
+    assert.equal(copy.code, 0, copy.err)
+    const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
+      via: nobody,
+    })
+    assert.equal(restored.code, 0, restored.err)
+  },
+)
 
-test('keys, their use and what is withheld are listed where nothing can be written', async (t) => {
-  const folder = await makeShut(t)
-  if (folder === undefined) return
-  const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
-  chmodSync(db, 0o644)
-  const created = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', db])
-  assert.equal(created.code, 0, created.err)
-  const now = Date.now()
-  const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
-  counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
-  counter.close()
-  for (const file of [db, usage]) chmodSync(file, 0o444)
-  for (const [command, says] of [
-    ['keys', /^acme .* in use .* 3 +3$/m],
-    ['withhold', /^Nothing is withheld\.$/m],
-  ] as const) {
-    const run = await runDossier(folder, [command, 'list', '--db', db], { via: nobody })
-    assert.equal(run.code, 0, run.err)
-    assert.match(run.out, says)
-    assert.equal(run.err, '')
-  }
-})
+test(
+  'keys, their use and what is withheld are listed where nothing can be written',
+  { skip },
+  async (t) => {
+    const folder = makeShut(t)
+    const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
+    chmodSync(db, 0o644)
+    const created = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', db])
+    assert.equal(created.code, 0, created.err)
+    const now = Date.now()
+    const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
+    counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
+    counter.close()
+    for (const file of [db, usage]) chmodSync(file, 0o444)
+    for (const [command, says] of [
+      ['keys', /^acme .* in use .* 3 +3$/m],
+      ['withhold', /^Nothing is withheld\.$/m],
+    ] as const) {
+      const run = await runDossier(folder, [command, 'list', '--db', db], { via: nobody })
+      assert.equal(run.code, 0, run.err)
+      assert.match(run.out, says)
+      assert.equal(run.err, '')
+    }
+  },
+)
 
-test('a dry run works in a copy where the store cannot be written, and removes it', async (t) => {
-  const folder = await makeShut(t)
-  if (folder === undefined) return
-  const temporary = join(folder, 'temporary')
-  mkdirSync(temporary)
-  chmodSync(temporary, 0o777)
-  const how = { via: nobody, env: { TMPDIR: temporary }, input: '{"id":30000,"company_id":7}\n' }
-  for (const args of [
-    ['import', 'rights', '-'],
-    ['prune', '--keep', '0d'],
-    ['revert', '1'],
-    ['withhold', 'erase', 'rights', '20000'],
-  ]) {
-    const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
-    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
-    assert.match(run.out, /^Dry run: nothing was (changed|deleted)\./m)
-  }
-  assert.deepEqual(readdirSync(temporary), [])
-})
+test(
+  'a dry run works in a copy where the store cannot be written, and removes it',
+  { skip },
+  async (t) => {
+    const folder = makeShut(t)
+    const temporary = join(folder, 'temporary')
+    mkdirSync(temporary)
+    chmodSync(temporary, 0o777)
+    const how = { via: nobody, env: { TMPDIR: temporary }, input: '{"id":30000,"company_id":7}\n' }
+    for (const args of [
+      ['import', 'rights', '-'],
+      ['prune', '--keep', '0d'],
+      ['revert', '1'],
+      ['withhold', 'erase', 'rights', '20000'],
+    ]) {
+      const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
+      assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
+      assert.match(run.out, /^Dry run: nothing was (changed|deleted)\./m)
+    }
+    assert.deepEqual(readdirSync(temporary), [])
+  },
+)
 
-test('a log with changes beside a store that cannot be written is reported', async (t) => {
-  const folder = await makeShut(t)
-  if (folder === undefined) return
-  const db = join(folder, 'shut/x.db')
-  chmodSync(db, 0o644)
-  const writer = new DatabaseSync(db)
-  writer.exec(`insert into sources (id, name) values (99, 'late')`)
-  // As copied by somebody who took the log along.
-  mkdirSync(join(folder, 'copied'))
-  for (const file of ['x.db', 'x.db-wal']) {
-    cpSync(join(folder, 'shut', file), join(folder, 'copied', file))
-    chmodSync(join(folder, 'copied', file), 0o444)
-  }
-  writer.close()
-  chmodSync(join(folder, 'copied'), 0o555)
-  const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
-  assert.equal(run.code, 1)
-  assert.match(
-    run.err,
-    /^dossier: copied\/x\.db-wal has changes that are not in the file yet, [^\n]+\n$/,
-  )
-})
+test(
+  'a log with changes beside a store that cannot be written is reported',
+  { skip },
+  async (t) => {
+    const folder = makeShut(t)
+    const db = join(folder, 'shut/x.db')
+    chmodSync(db, 0o644)
+    const writer = new DatabaseSync(db)
+    writer.exec(`insert into sources (id, name) values (99, 'late')`)
+    // As copied by somebody who took the log along.
+    mkdirSync(join(folder, 'copied'))
+    for (const file of ['x.db', 'x.db-wal']) {
+      cpSync(join(folder, 'shut', file), join(folder, 'copied', file))
+      chmodSync(join(folder, 'copied', file), 0o444)
+    }
+    writer.close()
+    chmodSync(join(folder, 'copied'), 0o555)
+    const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
+    assert.equal(run.code, 1)
+    assert.match(
+      run.err,
+      /^dossier: copied\/x\.db-wal has changes that are not in the file yet, [^\n]+\n$/,
+    )
+  },
+)
