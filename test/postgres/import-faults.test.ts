@@ -95,10 +95,8 @@ const [importer, session] = ['the importer', 'its session'] as const
 
 /** Statements to interrupt, the lock that blocks each, and what ends. */
 const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
-  ['insert into record_ids', 'lock table record_ids in share mode', [importer]],
   ['copy segments', 'lock table segments in share mode', [importer, session]],
-  ['copy heads', 'lock table heads in share mode', [session]],
-  ['insert into imports', 'lock table imports in share mode', [importer, session]],
+  ['insert into imports', 'lock table imports in share mode', [session]],
 ]
 
 for (const [statement, lock, ends] of moments) {

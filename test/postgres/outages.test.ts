@@ -103,7 +103,6 @@ const serve = (t: Parameters<typeof runServer>[0], more: readonly string[] = [])
   runServer(t, db, ['--pool', String(pool), '--cache-mib', '0', ...more])
 
 for (const [how, signal] of [
-  ['stopped cleanly', 'SIGINT'],
   ['stopped at once', 'SIGQUIT'],
   ['killed', 'SIGKILL'],
 ] as const) {

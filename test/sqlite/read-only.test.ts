@@ -19,6 +19,9 @@ const made = join(makeFolder({ after }), 'x.db')
 if (!skip)
   await importRows(made, 'rights', [...rows, { id: 20_000, company_id: 7, status: 'lapsed' }])
 
+const testShut = (what: string, work: (t: TestContext) => Promise<void>) =>
+  test(what, { skip }, work)
+
 /** A store in a folder that nobody can write. */
 function makeShut(t: TestContext): string {
   const folder = makeFolder(t)
@@ -30,32 +33,27 @@ function makeShut(t: TestContext): string {
   return folder
 }
 
-test(
-  'a store that cannot be written is verified, backed up and shown (F10)',
-  { skip },
-  async (t) => {
-    const folder = makeShut(t)
-    const shut = ['--db', 'shut/x.db']
-    for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
-      const run = await runDossier(folder, [...args, ...shut], { via: nobody })
-      assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
-    }
-    const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
-      via: nobody,
-    })
-    assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
-    const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
-    assert.equal(copy.code, 0, copy.err)
-    const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
-      via: nobody,
-    })
-    assert.equal(restored.code, 0, restored.err)
-  },
-)
+testShut('a store that cannot be written is verified, backed up and shown (F10)', async (t) => {
+  const folder = makeShut(t)
+  const shut = ['--db', 'shut/x.db']
+  for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
+    const run = await runDossier(folder, [...args, ...shut], { via: nobody })
+    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
+  }
+  const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
+    via: nobody,
+  })
+  assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
+  const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
+  assert.equal(copy.code, 0, copy.err)
+  const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
+    via: nobody,
+  })
+  assert.equal(restored.code, 0, restored.err)
+})
 
-test(
+testShut(
   'keys, their use and what is withheld are listed where nothing can be written',
-  { skip },
   async (t) => {
     const folder = makeShut(t)
     const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
@@ -79,9 +77,8 @@ test(
   },
 )
 
-test(
+testShut(
   'a dry run works in a copy where the store cannot be written, and removes it',
-  { skip },
   async (t) => {
     const folder = makeShut(t)
     const temporary = join(folder, 'temporary')
@@ -102,28 +99,24 @@ test(
   },
 )
 
-test(
-  'a log with changes beside a store that cannot be written is reported',
-  { skip },
-  async (t) => {
-    const folder = makeShut(t)
-    const db = join(folder, 'shut/x.db')
-    chmodSync(db, 0o644)
-    const writer = new DatabaseSync(db)
-    writer.exec(`insert into sources (id, name) values (99, 'late')`)
-    // As copied by somebody who took the log along.
-    mkdirSync(join(folder, 'copied'))
-    for (const file of ['x.db', 'x.db-wal']) {
-      cpSync(join(folder, 'shut', file), join(folder, 'copied', file))
-      chmodSync(join(folder, 'copied', file), 0o444)
-    }
-    writer.close()
-    chmodSync(join(folder, 'copied'), 0o555)
-    const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
-    assert.equal(run.code, 1)
-    assert.match(
-      run.err,
-      /^dossier: copied\/x\.db-wal has changes that are not in the file yet, [^\n]+\n$/,
-    )
-  },
-)
+testShut('a log with changes beside a store that cannot be written is reported', async (t) => {
+  const folder = makeShut(t)
+  const db = join(folder, 'shut/x.db')
+  chmodSync(db, 0o644)
+  const writer = new DatabaseSync(db)
+  writer.exec(`insert into sources (id, name) values (99, 'late')`)
+  // As copied by somebody who took the log along.
+  mkdirSync(join(folder, 'copied'))
+  for (const file of ['x.db', 'x.db-wal']) {
+    cpSync(join(folder, 'shut', file), join(folder, 'copied', file))
+    chmodSync(join(folder, 'copied', file), 0o444)
+  }
+  writer.close()
+  chmodSync(join(folder, 'copied'), 0o555)
+  const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
+  assert.equal(run.code, 1)
+  assert.match(
+    run.err,
+    /^dossier: copied\/x\.db-wal has changes that are not in the file yet, [^\n]+\n$/,
+  )
+})

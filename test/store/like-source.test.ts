@@ -44,9 +44,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
     assert.deepEqual(await warnings(db, target, rows(15, 45)), [], 'half of them are not most')
     assert.deepEqual(await warnings(db, target, rows(10, 30)), [], 'they are its own by now')
   })
-}
 
-for (const [target, rows] of Object.entries({ companies, rights })) {
   test(`${target} of a new source are warned of if its name is almost that of theirs`, async (t) => {
     const db = join(makeFolder(t), 'test.db')
     await importRows(db, target, rows(0, 30), { source: 'reg' })

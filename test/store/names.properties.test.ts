@@ -110,7 +110,7 @@ test('a name has the words of a query if its own words say so, however it is rea
       const own = wordsOfQuery(name)
       assert.ok(own.length === 0 || hasWords(name, own), JSON.stringify(name))
     }),
-    { numRuns: runsOf(2_000) },
+    { numRuns: runsOf(600) },
   )
 })
 
@@ -142,14 +142,14 @@ async function checkNames(db: string, asked: string): Promise<void> {
 test('frequent words are found together, in any order of their frequency (8.2)', async (t) => {
   const db = join(makeFolder(t), 'many.db')
   // Every second name has "even", every third "third"; one word of each is its own.
-  const rows = Array.from({ length: 9_000 }, (_, n) => ({
+  const rows = Array.from({ length: 5_000 }, (_, n) => ({
     jurisdiction: 'GB',
     identifier: String(n),
     name: `${n % 2 === 0 ? 'even' : 'odd'} ${n % 3 === 0 ? 'third' : 'rest'} x${n} ${n % 11 === 0 ? 'eleventh' : ''}`,
   }))
   // In two imports, so that chunks are added to.
-  await importRows(db, 'companies', rows.slice(0, 5_000))
-  await importRows(db, 'companies', rows.slice(5_000))
+  await importRows(db, 'companies', rows.slice(0, 2_500))
+  await importRows(db, 'companies', rows.slice(2_500))
   const reader = await openStoreReader(storeAt(db))
   t.after(() => reader.close())
   const queries: readonly (readonly [string, (n: number) => boolean])[] = [

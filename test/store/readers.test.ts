@@ -36,7 +36,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   assert.ok(events)
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
-  const [many, few] = [6_000, 1_500]
+  const [many, few] = [2_000, 500]
   await importRows(db, 'events', rowsOf('old', many))
   writeRows(join(folder, 'new.ndjson'), rowsOf('new', few))
   writeRows(join(folder, 'old.ndjson'), rowsOf('old', many))

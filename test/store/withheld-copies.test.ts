@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { writePoint } from '../../src/http/requests/cursors.ts'
@@ -13,7 +13,7 @@ import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
-import { mustRun, runCommand } from '../support/run-command.ts'
+import { runCommand } from '../support/run-command.ts'
 import { patientBounds } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { withhold } from '../support/write-store.ts'
@@ -136,18 +136,6 @@ test('a copy whose manifest cannot be read is told of, and all others are withdr
     'withdrawn',
     'withheld',
   ])
-})
-
-test('the command withdraws copies in the folder that it is given', async (t) => {
-  const { url, copies, get, copy } = await makeCopied(t)
-  await copy()
-  const run = await mustRun(copies, [...maskPerson, '--db', url, '--exports', copies])
-  assert.match(run.out, /Withdrew the copies of the versions 1/)
-  assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
-  // The copy of a former version has it withheld.
-  const { version } = await copy(2)
-  const text = readFileSync(join(copies, String(version), 'manifest.json'), 'utf8')
-  assert.match(text, /"version": 2/)
 })
 
 test('changes tell of an erase, and of what a mask has left', async (t) => {

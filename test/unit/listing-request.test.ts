@@ -107,17 +107,3 @@ test('different requests share neither canonical form nor tag', () => {
     assert.notEqual(tagOf(one), tagOf(near))
   }
 })
-
-test('requesting the canonical form is the same request', () => {
-  fc.assert(
-    fc.property(request, (asked) => {
-      const { pathname, searchParams } = new URL(canonicalUrl(asked), 'http://localhost')
-      const segment = pathname.split('/')[4] ?? ''
-      const query = Object.fromEntries(searchParams)
-      const parsed = parseListingRequest(asked.resource, segment, {
-        ...{ query, body: undefined, accept: undefined },
-      })
-      assert.deepEqual(withId(parsed), asked)
-    }),
-  )
-})
