@@ -19,8 +19,9 @@ const made = join(makeFolder({ after }), 'x.db')
 if (!skip)
   await importRows(made, 'rights', [...rows, { id: 20_000, company_id: 7, status: 'lapsed' }])
 
-const testShut = (what: string, work: (t: TestContext) => Promise<void>) =>
+function testShut(what: string, work: (t: TestContext) => Promise<void>): void {
   test(what, { skip }, work)
+}
 
 /** A store in a folder that nobody can write. */
 function makeShut(t: TestContext): string {
