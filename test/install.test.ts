@@ -6,9 +6,13 @@ import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
+  globSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -61,6 +65,32 @@ test('an install stops if a package does not match the lock file (I15)', async (
   const right = await install(`sha512-${hash('sha512', packed, 'base64')}`)
   assert.equal(right.code, 0, right.told)
   assert.equal(right.isThere, true)
+})
+
+test('an install compiles the sources as commands need them, for every user', (t) => {
+  const folder = makeFolder(t)
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+  symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'))
+  for (const path of readdirSync(join(root, 'node_modules'))) {
+    if (!path.startsWith('.'))
+      symlinkSync(join(root, 'node_modules', path), join(folder, 'node_modules', path))
+  }
+  for (const path of ['bin', 'package.json', 'scripts', 'src']) {
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  }
+  writeFileSync(join(folder, 'x.ndjson'), '{"company_id":1,"title":"Baker"}\n')
+  const run = (command: string, ...args: string[]) => {
+    const env = { PATH: process.env['PATH'] }
+    const done = spawnSync(command, args, { cwd: folder, env, encoding: 'utf8' })
+    assert.equal(done.status, 0, done.stderr)
+  }
+  const compiled = () => globSync('node_modules/.cache/dossier/*/*', { cwd: folder })
+  run('npm', 'run', 'postinstall')
+  const first = compiled()
+  for (const path of first) assert.ok(statSync(join(folder, path)).mode & 0o004, path)
+  run('bin/dossier', 'import', 'jobs', 'x.ndjson')
+  // The executable itself runs when it is loaded.
+  assert.ok(compiled().length <= first.length + 2, `${compiled().length - first.length} more files`)
 })
 
 /** Runs a copy of the launcher without runtime packages, on the machine's `node`. */
