@@ -77,6 +77,7 @@ export const texts = {
   listingForbidden: 'This key may not read it.',
   listingEmpty: 'None on record',
   plural: (title: string) => `${title}s`,
+  counted: (count: number, title: string) => plural(count, title, `${title}s`).toLowerCase(),
   companySections: 'What is on record',
 
   // A listing.
@@ -129,7 +130,7 @@ export const texts = {
   earlier: 'Earlier',
   later: 'Later',
   wholeTime: 'All of it',
-  onDay: (day: string, count: number, word: string) => `On ${day}: ${count} ${word}`,
+  onDay: (day: string, count: string) => `On ${day}: ${count}`,
   onDayHint: 'Click, or press Enter, to list only these.',
   andMore: (count: number) => `and ${count} more`,
   began: 'Began',
@@ -143,12 +144,12 @@ export const texts = {
     `It shows the first ${shown} of ${count} records; filters make them fewer.`,
   drawnOnly: (shown: string, count: string) =>
     `Bars are drawn for the first ${shown} of ${count}; the line above counts all.`,
-  timelineSays: (count: number, kinds: number, from: string, to: string) =>
-    `${plural(count, 'change', 'changes')} of ${plural(kinds, 'kind', 'kinds')}, ` +
-    `from ${from} to ${to}.`,
+  span: (from: string, to: string) => (from === to ? `on ${from}` : `from ${from} to ${to}`),
+  timelineSays: (count: number, kinds: number, span: string) =>
+    `${plural(count, 'change', 'changes')} of ${plural(kinds, 'kind', 'kinds')}, ${span}.`,
   timelineMost: (kind: string, count: string) => ` Most are of ${kind} (${count}).`,
-  timelineSaysAll: (count: number, from: string, to: string) =>
-    `${plural(count, 'change', 'changes')}, from ${from} to ${to}.`,
+  timelineSaysAll: (count: number, span: string) =>
+    `${plural(count, 'change', 'changes')}, ${span}.`,
   timelineDays: (days: number) => ` Each bar counts ${plural(days, 'day', 'days')}.`,
   timelineKinds: (kinds: string) => ` Of ${kinds}.`,
   timelineEqual: (max: string) =>
@@ -158,11 +159,11 @@ export const texts = {
   timelineOthers: (count: number) =>
     ` ${plural(count, 'kind', 'kinds')} with fewer changes are not drawn.`,
   allKinds: 'All kinds',
-  bar: (kind: string, count: string, from: string, to: string) =>
-    `${kind}: ${count} changes from ${from} to ${to}`,
+  bar: (kind: string, count: number, span: string) =>
+    `${kind}: ${plural(count, 'change', 'changes')} ${span}`,
   barChoose: 'Click, or press Enter, to look into it.',
-  periodsSays: (count: string, what: string, most: string, day: string) =>
-    `${count} ${what}; most at a time: ${most}, on ${day}.`,
+  periodsSays: (count: string, most: string, day: string) =>
+    `${count}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>
     `${plural(count, 'record', 'records')} without a first day, so without a bar.`,
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>

@@ -233,6 +233,18 @@ export function testPictures(): void {
     )
   })
 
+  test('what changed at midnight is told with its own day', async (t) => {
+    const registry = await serveRegistry(t)
+    const change = (id: number, day: number) => {
+      return { company_id: Math.min(id, 2), id, attr: 'name', date: `2020-05-${day}T00:00:00Z` }
+    }
+    await registry.load('events', [change(1, 18), change(2, 18), change(3, 20)])
+    const page = await registry.visit('/companies/1/events')
+    await page.getByText('1 change of 1 kind, on 18 May 2020.').waitFor()
+    await page.evaluate('location.hash = "#/companies/2/events"')
+    await page.getByText('2 changes of 1 kind, from 18 May 2020 to 20 May 2020.').waitFor()
+  })
+
   test('who ends before the first day is there on none', async (t) => {
     const registry = await serveRegistry(t)
     const person = { company_id: 1, name: 'Ann', position: 'Clerk' }

@@ -93,19 +93,15 @@ function stepsOf(spans: readonly Span[]): Step[] {
     .map(({ ms, by }) => ({ ms, count: (count += by) }))
 }
 
-function namesOf({ title }: ResourceDescription): string {
-  return texts.plural(title).toLowerCase()
-}
-
 function saysOf(
   spans: readonly Span[],
   steps: readonly Step[],
-  resource: ResourceDescription,
+  { title }: ResourceDescription,
 ): string {
   const none = { ms: spans[0]?.from ?? 0, count: 0 }
   const most = steps.reduce((best, step) => (step.count > best.count ? step : best), none)
-  const [count, greatest] = [formatCount(spans.length), formatCount(most.count)]
-  return texts.periodsSays(count, namesOf(resource), greatest, formatDay(most.ms))
+  const count = texts.counted(spans.length, title)
+  return texts.periodsSays(count, formatCount(most.count), formatDay(most.ms))
 }
 
 function undatedOf(count: number): string {
@@ -119,7 +115,7 @@ function readoutOf(spans: readonly Span[], day: number | undefined, resource: Re
   const there = spans.filter((span) => isThere(span, day))
   const names = there.slice(0, namedMax).map(({ label, detail }) => `${label} (${detail})`)
   const more = there.length > names.length ? [texts.andMore(there.length - names.length)] : []
-  const head = texts.onDay(formatDay(day), there.length, namesOf(resource))
+  const head = texts.onDay(formatDay(day), texts.counted(there.length, resource.title))
   return html`<strong>${head}</strong> <bdi class="detail">${[...names, ...more].join(', ')}</bdi>`
 }
 

@@ -28,7 +28,8 @@ interface TimelineProps {
 export function TimelinePicture({ timeline, resource, query, onFilter }: TimelineProps) {
   const { lanes } = timeline
   const field = resource.changeFields?.date ?? ''
-  const [from, to] = domainOf(lanes, query, field)
+  const moments = momentsOf(lanes)
+  const [from, to] = domainOf(moments, query, field)
   const [pointed, setPointed] = useState<Pointed>()
   const bound = (name: string) => `${field}[${name}]`
   const none = { [bound('gt')]: undefined, [bound('lt')]: undefined }
@@ -50,23 +51,27 @@ export function TimelinePicture({ timeline, resource, query, onFilter }: Timelin
   const isZoomed = [...query.keys()].some((key) => key.startsWith(`${field}[`))
   const controls = html`<${Zoom} from=${from} to=${to} zoomTo=${zoomTo} isZoomed=${isZoomed}
     onAll=${() => onFilter(all)} />`
-  return html`<${Frame} title=${texts.pictureTimeline} says=${saysOf(timeline, from, to)}
+  return html`<${Frame} title=${texts.pictureTimeline} says=${saysOf(timeline, moments)}
     controls=${controls} readout=${readoutOf(lanes, pointed, resource)} figures=${figuresOf(lanes)}
     onKeyDown=${onKeyDown}>${(width: number) => html`<${Lanes} lanes=${lanes} width=${width}
       from=${from} to=${to} pointed=${pointed} onPoint=${setPointed}
       onChoose=${choose} zoomTo=${zoomTo} />`}<//>`
 }
 
-/** From the first to the last moment that is selected, in milliseconds since 1970. */
-function domainOf(
-  lanes: readonly Lane[],
-  query: URLSearchParams,
-  field: string,
-): readonly [number, number] {
-  const moments = lanes.flatMap(({ marks, bins }) => [
+/** The moments of what is drawn, in milliseconds since 1970. */
+function momentsOf(lanes: readonly Lane[]): readonly number[] {
+  return lanes.flatMap(({ marks, bins }) => [
     ...marks.map(({ ms }) => ms),
     ...bins.flatMap((bin) => [bin.from, bin.to]),
   ])
+}
+
+/** From the first to the last moment that is selected, in milliseconds since 1970. */
+function domainOf(
+  moments: readonly number[],
+  query: URLSearchParams,
+  field: string,
+): readonly [number, number] {
   const least = Date.parse(query.get(`${field}[gte]`) ?? '')
   const most = Date.parse(query.get(`${field}[lte]`) ?? '') + dayMs
   const from = Number.isNaN(least) ? Math.min(...moments) : least
@@ -74,10 +79,10 @@ function domainOf(
   return to > from ? [from, to] : [from - dayMs, from + dayMs]
 }
 
-function saysOf({ form, lanes, kinds, others }: Timeline, from: number, to: number): string {
+function saysOf({ form, lanes, kinds, others }: Timeline, moments: readonly number[]): string {
   const [most] = lanes
   if (most === undefined) return texts.nothingToDraw
-  const days = [formatDay(from), formatDay(to - 1)] as const
+  const days = texts.span(formatDay(Math.min(...moments)), formatDay(Math.max(...moments)))
   if (form === 'equal') {
     const [named, rest] = [kinds.slice(0, namedMax), kinds.slice(namedMax)]
     const list = named.map(
@@ -85,7 +90,7 @@ function saysOf({ form, lanes, kinds, others }: Timeline, from: number, to: numb
     )
     const more = rest.length > 0 ? [texts.andMore(rest.length)] : []
     return [
-      texts.timelineSaysAll(most.count, ...days),
+      texts.timelineSaysAll(most.count, days),
       list.length > 0 ? texts.timelineKinds([...list, ...more].join(', ')) : '',
       texts.timelineEqual(formatCount(drawnMax)),
     ].join('')
@@ -94,7 +99,7 @@ function saysOf({ form, lanes, kinds, others }: Timeline, from: number, to: numb
   const kind = labelOf(most.kind ?? '').toLowerCase()
   const [bin] = most.bins
   return [
-    texts.timelineSays(count, kinds.length, ...days),
+    texts.timelineSays(count, kinds.length, days),
     lanes.length > 1 ? texts.timelineMost(kind, formatCount(most.count)) : '',
     bin === undefined ? '' : texts.timelineDays(Math.round((bin.to - bin.from) / dayMs)),
     others > 0 ? texts.timelineOthers(others) : '',
@@ -138,7 +143,7 @@ function readoutOf(
   }
   if (lane !== undefined && bin !== undefined) {
     const { from, to, count } = bin
-    const says = texts.bar(laneLabel(lane), formatCount(count), formatDay(from), formatDay(to))
+    const says = texts.bar(laneLabel(lane), count, texts.span(formatDay(from), formatDay(to)))
     return html`<strong>${says}</strong> <span class="hint">${texts.barChoose}</span>`
   }
   return html`<span class="hint">${texts.zoomHint} ${texts.pictureKeys}</span>`
