@@ -142,6 +142,8 @@ export function testErrors(): void {
     await withhold(registry.store.db, 'erase', { company: ['GB', '1'] })
     await page.getByRole('link', { name: 'Rights' }).first().click()
     await page.getByRole('heading', { level: 1, name: 'Company 1' }).waitFor()
+    const kept = await page.evaluate('JSON.stringify({ ...sessionStorage })')
+    assert.doesNotMatch(String(kept), /One|Two/)
   })
 
   test('offline, what was loaded stays, and it tries again by itself', async (t) => {

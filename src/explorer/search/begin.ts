@@ -4,7 +4,7 @@
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'
 import { goTo, type Place, withQuery } from '../place.ts'
-import { recentCompanies } from './recent.ts'
+import { useRecentCompanies } from './recent.ts'
 import { CompanyLinks, SearchField } from './search.ts'
 import { texts } from '../texts.ts'
 
@@ -16,7 +16,7 @@ export function BeginPage({ place }: { readonly place: Place }) {
     const query = withQuery(place.query, { q: words === '' ? undefined : words })
     goTo({ ...place, query }, { isReplacing: true })
   }
-  const recent = recentCompanies()
+  const recent = useRecentCompanies()
   return html`<div class="welcome">
     <h1>${texts.welcome}</h1>
     <${SearchField} given=${place.query.get('q') ?? ''} onWords=${lookFor} />

@@ -1,22 +1,39 @@
-// The companies that were opened in this tab, the last one first.
+// The companies that were opened in this tab, the last one first. It remembers their numbers; who
+// they are, the registry says each time, so that a name that was withheld since is nowhere.
 
-import type { FoundCompany } from '../answers.ts'
+import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
+import { usePresentAnswer } from '../use-answer.ts'
+
+type Opened = Pick<FoundCompany, 'id' | 'identifier'>
 
 const storageName = 'dossier.recent'
 const recentMax = 8
 
-export function recentCompanies(): readonly FoundCompany[] {
+function openedCompanies(): readonly Opened[] {
   try {
     const list: unknown = JSON.parse(sessionStorage.getItem(storageName) ?? '[]')
-    return Array.isArray(list) ? (list as FoundCompany[]) : []
+    return Array.isArray(list) ? (list as Opened[]) : []
   } catch {
     return []
   }
 }
 
-export function noteRecent({ id, name, jurisdiction, identifier }: FoundCompany): void {
-  const others = recentCompanies().filter((one) => one.id !== id)
-  const list = [{ id, name, jurisdiction, identifier }, ...others].slice(0, recentMax)
+/** The companies that were opened and can be found by their numbers, once these are known. */
+export function useRecentCompanies(): readonly FoundCompany[] {
+  const opened = openedCompanies()
+  const numbers = opened.map(({ identifier }) => ['identifier', identifier ?? ''])
+  const query = new URLSearchParams(numbers).toString()
+  const { value } = usePresentAnswer<CompaniesAnswer>(
+    query === '' ? undefined : `companies?${query}`,
+  )
+  const found = new Map(value?.body.companies.map((one) => [one.id, one]))
+  return opened.flatMap(({ id }) => found.get(id) ?? [])
+}
+
+export function noteRecent({ id, identifier }: FoundCompany): void {
+  if (identifier === null) return
+  const others = openedCompanies().filter((one) => one.id !== id)
+  const list = [{ id, identifier }, ...others].slice(0, recentMax)
   try {
     sessionStorage.setItem(storageName, JSON.stringify(list))
   } catch {
