@@ -195,6 +195,8 @@ export function testVersions(): void {
       await page.getByRole('combobox', { name: 'Later version' }).selectOption('1')
       await page.getByText('New 2').waitFor()
       assert.match(page.url(), /from=1&to=2/)
+      await page.evaluate('location.hash = "#/companies/7/differences?from=4&to=2"')
+      await page.getByText('Gone 1').waitFor()
     })
   }
 

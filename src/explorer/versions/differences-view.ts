@@ -29,8 +29,11 @@ interface ViewProps {
 
 export function DifferencesView({ place, id, versions }: ViewProps) {
   const last = versions?.at(-1)?.version
-  const from = place.query.get('from') ?? String(Math.max(1, (last ?? 2) - 1))
-  const to = place.query.get('to') ?? String(last ?? '')
+  const given = {
+    from: place.query.get('from') ?? String(Math.max(1, (last ?? 2) - 1)),
+    to: place.query.get('to') ?? String(last ?? ''),
+  }
+  const { from, to } = inOrder(given)
   const loaded = useWork(
     last === undefined ? undefined : `${id} ${from} ${to}`,
     id,
@@ -38,9 +41,7 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
   )
   const choose = (name: string) => (event: Event) => {
     const { value } = event.target as HTMLSelectElement
-    const chosen = { from, to, [name]: value }
-    const [earlier, later] = [chosen.from, chosen.to].sort((a, b) => Number(a) - Number(b))
-    goTo({ ...place, query: withQuery(place.query, { from: earlier, to: later }) })
+    goTo({ ...place, query: withQuery(place.query, inOrder({ from, to, [name]: value })) })
   }
   const select = (label: string, name: string, value: string) => {
     const options = (versions ?? []).toReversed().map((one) => {
@@ -75,6 +76,11 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
       />`,
     )}
   </section>`
+}
+
+/** The earlier one of two versions first. */
+function inOrder({ from, to }: Readonly<Record<'from' | 'to', string>>) {
+  return Number(from) > Number(to) ? { from: to, to: from } : { from, to }
 }
 
 function sizeOf({ added, removed, changed }: Differences): number {
