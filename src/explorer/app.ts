@@ -30,7 +30,8 @@ export function App() {
     event.preventDefault()
     document.getElementById('main')?.focus()
   }
-  useFocusOnArrival(place)
+  useTopOnArrival(place)
+  useEffect(keepFocus, [])
   const isCompany = key !== undefined && place.company !== undefined
   return html`
     <a class="skip" href="#main" onClick=${toMain}>${texts.skip}</a>
@@ -57,17 +58,34 @@ export function App() {
   `
 }
 
-/** Where a page is left, what had the focus is gone; readers go on at the top of the next one. */
-function useFocusOnArrival({ company }: Place): void {
+function useTopOnArrival({ company }: Place): void {
   const last = useRef(company)
   useEffect(() => {
     if (last.current === company) return
     last.current = company
     scrollTo(0, 0)
-    const { activeElement } = document
-    const isLost = activeElement === null || activeElement === document.body
-    if (isLost) document.getElementById('main')?.focus({ preventScroll: true })
   }, [company])
+}
+
+/** Where what has the focus goes away, readers go on in the part of the page that it was in. */
+function keepFocus(): () => void {
+  let path: readonly EventTarget[] = []
+  const note = (event: Event) => {
+    path = event.composedPath()
+  }
+  const observer = new MutationObserver(() => {
+    const [last, ...around] = path.filter((one) => one instanceof HTMLElement)
+    if (last === undefined || last.isConnected || document.activeElement !== document.body) return
+    const part = around.find((one) => one.isConnected && one.matches('[tabindex="-1"]'))
+    const next = part ?? document.getElementById('main')
+    next?.focus({ preventScroll: true })
+  })
+  observer.observe(document.body, { childList: true, subtree: true })
+  addEventListener('focusin', note)
+  return () => {
+    observer.disconnect()
+    removeEventListener('focusin', note)
+  }
 }
 
 function Content({ place }: { readonly place: Place }) {

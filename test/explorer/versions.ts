@@ -89,6 +89,8 @@ export function testVersions(): void {
     await page.getByRole('button', { name: 'Look back' }).click()
     const slider = page.getByRole('slider')
     await slider.waitFor()
+    // The button goes away; readers by keyboard go on in the page, not before it.
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main')
     // Six of nine versions.
     assert.equal(await slider.getAttribute('max'), '5')
     assert.match(

@@ -1,7 +1,6 @@
 // The filters of a listing: for each field that can be one, a menu of its values with their counts,
 // or a range; and what is set, to be taken off one by one.
 
-import { useRef } from 'preact/hooks'
 import type { ListingSummary, ValueCount } from '../answers.ts'
 import { bounds, RangeFilter } from './filter-range.ts'
 import { ValueFilter } from './filter-values.ts'
@@ -28,13 +27,7 @@ export const currentOn = 'current_on'
 
 export function Filters({ resource, query, counts, onChange, onClear }: FiltersProps) {
   const fields = resource.fields.filter(({ filter }) => filter !== undefined)
-  // What takes a filter off goes away with it; the focus stays among the filters.
-  const root = useRef<HTMLDivElement>(null)
-  const takeOff = (change: () => void) => () => {
-    change()
-    root.current?.focus({ preventScroll: true })
-  }
-  return html`<div ref=${root} class="filters" role="group" aria-label=${texts.filters}
+  return html`<div class="filters" role="group" aria-label=${texts.filters}
     tabindex="-1">
     <div class="filter-menus">${fields.map(
       (
@@ -47,11 +40,11 @@ export function Filters({ resource, query, counts, onChange, onClear }: FiltersP
       isFiltered(query) &&
       html`<ul class="chips">${chipsOf(resource, query).map(
         ({ text, changes }) => html`<li key=${text}><button type="button" class="chip"
-          aria-label=${texts.remove(text)} onClick=${takeOff(() => onChange(changes))}>
+          aria-label=${texts.remove(text)} onClick=${() => onChange(changes)}>
           <bdi>${text}</bdi><svg viewBox="0 0 10 10" width="10" height="10"
           aria-hidden="true"><path d="M2 2l6 6M8 2l-6 6" /></svg></button>
             </li>`,
-      )}<li><button type="button" class="plain" onClick=${takeOff(onClear)}>
+      )}<li><button type="button" class="plain" onClick=${onClear}>
         ${texts.clearFilters}</button></li></ul>`
     }
   </div>`

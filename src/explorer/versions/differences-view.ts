@@ -105,7 +105,7 @@ function ListingPart({
       ${texts.betweenTooMany(what.toLowerCase())}</p></section>`
   }
   const { added, removed, changed } = differences
-  return html`<section class="difference">${head}
+  return html`<section class="difference" tabindex="-1">${head}
     <${Group} title=${texts.betweenChanged} items=${changed} itemOf=${(one: ChangedRow) =>
       html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after}
         />
