@@ -1,17 +1,16 @@
 // Requests to the service, with the endpoints and answers that every client has.
 
 import { heldKey } from './key/key.ts'
-import { texts } from './texts.ts'
 
 /** What went wrong, for a reader. */
-type FailureKind = 'key' | 'missing' | 'gone' | 'invalid' | 'offline' | 'fault'
+type FailureKind = 'key' | 'scope' | 'missing' | 'gone' | 'invalid' | 'offline' | 'fault'
 
-/** A request that was not answered as asked. */
+/** A request that was not answered as asked; its message is a sentence of the service, or empty. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly kind: FailureKind
 
-  constructor(kind: FailureKind, message: string) {
+  constructor(kind: FailureKind, message = '') {
     super(message)
     this.kind = kind
   }
@@ -57,10 +56,13 @@ export const movedOn = 'dossier:moved-on'
 let newest = 0
 
 const prefix = 'api/v1/'
+/** The path of what the service says of the key. */
+export const keyPath = 'key'
 const waitMsMax = 60_000
 const kinds: Readonly<Record<number, FailureKind>> = {
   400: 'invalid',
-  403: 'key',
+  401: 'key',
+  403: 'scope',
   404: 'missing',
   410: 'gone',
 }
@@ -79,21 +81,30 @@ export function urlOf(path: string): URL {
 export async function ask<Body>(path: string, options: AskOptions = {}): Promise<Answer<Body>> {
   const response = await send(path, options)
   const body = await readBody(response, options.signal)
-  if (response.status === 200 && body !== undefined) {
-    const given = response.headers.get('data-version')
-    const version = given === null ? undefined : Number(given)
-    noteVersion(version ?? 0)
-    return {
-      body: body as Body,
-      path,
-      version,
-      isPast: response.headers.get('link')?.includes('rel="latest-version"') ?? false,
-      at: Date.now(),
-    }
+  if (body === undefined) throw new Failure('fault')
+  const given = response.headers.get('data-version')
+  const version = given === null ? undefined : Number(given)
+  noteVersion(version ?? 0)
+  return {
+    body: body as Body,
+    path,
+    version,
+    isPast: response.headers.get('link')?.includes('rel="latest-version"') ?? false,
+    at: Date.now(),
   }
-  const { error } = (body ?? {}) as { error?: { message?: unknown } }
-  const said = typeof error?.message === 'string' ? error.message : String(response.status)
-  throw new Failure(kinds[response.status] ?? 'fault', said)
+}
+
+/** What an answer that is no success means. */
+async function failureOf(response: Response, path: string, options: AskOptions): Promise<Failure> {
+  const kind = kinds[response.status] ?? 'fault'
+  if (kind === 'scope') {
+    if (path === keyPath) return new Failure('key')
+    // A refusal does not say why (contract 2.2); the answer about the key itself does.
+    await ask(keyPath, options)
+  }
+  const body = await readBody(response, options.signal)
+  const said = (body as { error?: { message?: unknown } } | undefined)?.error?.message
+  return new Failure(kind, typeof said === 'string' ? said.replace(/[^?]$/, '$&.') : '')
 }
 
 /** Tells when an answer is of a later version than all before it. */
@@ -104,17 +115,20 @@ function noteVersion(version: number): void {
   if (!isFirst) dispatchEvent(new Event(movedOn))
 }
 
-/** The response to a request, after any waits. @throws Failure if the service is not there. */
+/** The response to a request, after any waits. @throws Failure if it is no success. */
 export async function send(
   path: string,
-  { signal, onWait }: AskOptions,
+  options: AskOptions,
   accept = 'application/json',
 ): Promise<Response> {
+  const { signal, onWait } = options
   const headers = { accept, authorization: `Bearer ${heldKey() ?? ''}` }
   for (;;) {
     const asked = fetch(urlOf(path), { headers, signal: signal ?? null })
-    const response = await asked.catch((error: unknown) => notReached(error, signal))
-    if (response.status !== 429 && response.status !== 503) return response
+    const response = await asked.catch(() => notReached(signal))
+    if (response.ok) return response
+    if (response.status !== 429 && response.status !== 503)
+      throw await failureOf(response, path, options)
     // A proxy may say a date instead of seconds.
     const seconds = Number(response.headers.get('retry-after')) || 1
     const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
@@ -129,14 +143,14 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
   try {
     return await response.json()
   } catch (error) {
-    return error instanceof SyntaxError ? undefined : notReached(error, signal)
+    return error instanceof SyntaxError ? undefined : notReached(signal)
   }
 }
 
 /** Throws the failure of a request that was not answered, or not to its end. */
-function notReached(error: unknown, signal: AbortSignal | undefined): never {
+function notReached(signal: AbortSignal | undefined): never {
   signal?.throwIfAborted()
-  throw new Failure('offline', error instanceof Error ? error.message : texts.offline)
+  throw new Failure('offline')
 }
 
 /** Waits; ends at once, with the signal's reason, when it is aborted. */

@@ -1,7 +1,7 @@
 // Failures and waits as sentences, with what to do.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Failure, Wait } from './api.ts'
+import { Failure, type Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
 import { forgetKey, keyChanged } from './key/key.ts'
@@ -9,14 +9,7 @@ import { texts } from './texts.ts'
 import type { Loaded } from './use-answer.ts'
 
 /** What is wrong with an answer, if anything. */
-export function Notice({
-  loaded,
-  actions,
-}: {
-  readonly loaded: Loaded<{ readonly at?: number }>
-  /** What the reader can do besides. */
-  readonly actions?: Shown
-}) {
+export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: number }> }) {
   const { failure, wait, value, retry } = loaded
   if (wait !== undefined) return html`<${Waiting} ...${wait} />`
   if (failure === undefined) return null
@@ -28,7 +21,7 @@ export function Notice({
   }
   return html`<div class="notice" role="alert">
     <p>${sentence(failure)}</p>
-    <div class="actions">${actions}${failure.kind === 'fault' && again}<${Exit} failure=${failure}
+    <div class="actions">${failure.kind === 'fault' && again}<${Exit} failure=${failure}
       /></div>
   </div>`
 }
@@ -38,11 +31,14 @@ export function Loading() {
   return html`<div class="waiting" role="status"><span class="hint">${texts.loading}</span></div>`
 }
 
-function sentence({ kind, message }: Failure): Shown {
-  const detail = html`<span class="detail">${message}.</span>`
+/** A failure in words; what else was thrown is a fault. */
+export function sentence(error: unknown): Shown {
+  const { kind, message } = error instanceof Failure ? error : new Failure('fault')
+  const detail = html`<span class="detail">${message}</span>`
   const said = {
-    key: texts.forbidden,
-    missing: html`${texts.missing} ${detail}`,
+    key: texts.keyRefused,
+    scope: texts.forbidden,
+    missing: message === '' ? texts.missing : message,
     gone: html`${texts.gone} ${detail}`,
     invalid: html`${texts.invalid} ${detail}`,
     offline: texts.offline,
@@ -53,7 +49,7 @@ function sentence({ kind, message }: Failure): Shown {
 
 /** The way out of a failure. */
 function Exit({ failure }: { readonly failure: Failure }) {
-  if (failure.kind === 'key') {
+  if (failure.kind === 'key' || failure.kind === 'scope') {
     const forget = () => {
       forgetKey()
       dispatchEvent(new Event(keyChanged))

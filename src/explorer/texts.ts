@@ -227,7 +227,7 @@ export const texts = {
   downloadPage: (count: string) => `This page, ${count}`,
   downloadAll: (count: string) => `All that is selected, ${count}`,
   downloading: 'Downloading …',
-  downloadFailed: (why: string) => `The download failed: ${why}`,
+  downloadFailed: 'The download failed.',
 
   // Print.
   print: 'Print',
@@ -248,8 +248,8 @@ export const texts = {
     `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
   waitBusy: (seconds: number) =>
     'The service is busy. ' + `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
-  forbidden:
-    'The service does not let this key read this. It may have expired, or not cover this part.',
+  keyRefused: 'The service does not accept this key. It may have expired or been revoked.',
+  forbidden: 'This key may not read this.',
   otherKey: 'Use another key',
   missing: 'This is not in the registry.',
   toStart: 'Find another company',

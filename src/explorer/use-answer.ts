@@ -61,7 +61,7 @@ export function useWork<Value>(
     work(abort.signal, (wait) => update({ wait })).then(
       (value) => update({ name, value, failure: undefined, wait: undefined }),
       (error: unknown) => {
-        const failure = error instanceof Failure ? error : new Failure('fault', String(error))
+        const failure = error instanceof Failure ? error : new Failure('fault')
         // What a failure answers is not shown beside it, unless the service is merely away.
         const kept = failure.kind === 'offline' ? {} : { value: undefined }
         update({ name, failure, wait: undefined, ...kept })

@@ -15,7 +15,7 @@ const refused = /status of 4\d\d/
 export function testErrors(): void {
   test('a company that is not there, and an address that makes no sense', async (t) => {
     const page = await visitDemo(t, '/companies/99999', { expected: refused })
-    await page.getByText('Company 99999 is not in the registry').waitFor()
+    await page.getByText('Company 99999 is not in the registry.', { exact: true }).waitFor()
     assert.deepEqual(await page.getByRole('definition').allTextContents(), ['99999'])
     assert.deepEqual(await page.getByRole('term').allTextContents(), ['ID'])
     await page.getByRole('link', { name: 'Find another company' }).click()
@@ -36,7 +36,10 @@ export function testErrors(): void {
     // Keys are remembered for half a second.
     await page.waitForTimeout(1_000)
     await page.getByRole('button', { name: 'Next page' }).click()
-    await page.getByRole('button', { name: 'Use another key' }).first().click()
+    await page.getByText('The service does not accept this key.').waitFor()
+    await page.evaluate('location.hash = "#/?q=other"')
+    await page.getByText('The service does not accept this key.').waitFor()
+    await page.getByRole('button', { name: 'Use another key' }).click()
     await page.getByLabel('Your key').waitFor()
   })
 
@@ -44,7 +47,7 @@ export function testErrors(): void {
     const registry = await serveRegistry(t)
     const wrong = { key: 'dossier_wrong', expected: refused }
     const page = await registry.visit('/companies/1', wrong)
-    await page.getByText('The service does not let this key read this.').waitFor()
+    await page.getByText('The service does not accept this key.').waitFor()
     await page.getByRole('button', { name: 'Use another key' }).click()
     await page.getByLabel('Your key').waitFor()
   })
@@ -56,7 +59,7 @@ export function testErrors(): void {
     await page.getByText('1–3 of 3').waitFor()
     await page.getByRole('heading', { name: 'Company 1' }).waitFor()
     await page.getByRole('link', { name: 'Jobs' }).click()
-    await page.getByText('The service does not let this key read this.').waitFor()
+    await page.getByText('This key may not read this.').waitFor()
   })
 
   test('a key that may not search says so, and opens a company by its number', async (t) => {
@@ -136,7 +139,7 @@ export function testErrors(): void {
       expected: refused,
     })
     await page.getByText('This version is no longer kept.').waitFor()
-    await page.getByRole('link', { name: 'Back to now' }).first().click()
+    await page.getByRole('link', { name: 'Back to now' }).click()
     await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor()
     // A company that is withheld meanwhile is gone, with its name.
     await withhold(registry.store.db, 'erase', { company: ['GB', '1'] })

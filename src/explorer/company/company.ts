@@ -54,16 +54,15 @@ export function CompanyPage({
   usePrintKeys(place)
   // A key may read listings without being allowed to see companies; then a listing says by itself
   // what it may not show.
-  const isRefused = shown.failure?.kind === 'key'
+  const isRefused = shown.failure?.kind === 'scope'
   const isFailed = shown.failure !== undefined && shown.failure.kind !== 'offline' && !isRefused
   const isSilent = isRefused && isListing(place)
-  const toNow = html`<a class="button" href=${addressOf(atPresent(place))}>${texts.timeBack}</a>`
   return html`<article class="company" aria-busy=${shown.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
       company=${company} now=${now} shown=${shownVersion} />
-    ${!isSilent && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
+    ${!isSilent && html`<${Notice} loaded=${shown} />`}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
@@ -77,10 +76,6 @@ export function CompanyPage({
 /** Whether a place has a request of its own, which tells what it is refused. */
 function isListing({ view }: Place): boolean {
   return view === differences || resourceNamed(view) !== undefined
-}
-
-function atPresent({ company, view }: Place): Place {
-  return { company, view, query: new URLSearchParams() }
 }
 
 interface Parts {

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyAnswer } from '../answers.ts'
-import { ask, Failure, type Wait } from '../api.ts'
+import { ask, Failure, keyPath, type Wait } from '../api.ts'
 import { html } from '../html.ts'
 import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
 import { Waiting } from '../notice.ts'
@@ -68,7 +68,7 @@ async function faultOf(
   if (!isKeyLike(text)) return texts.keyUnlike
   holdKey(text, false)
   try {
-    await ask<KeyAnswer>('key', { onWait })
+    await ask<KeyAnswer>(keyPath, { onWait })
     return undefined
   } catch (error) {
     forgetKey()

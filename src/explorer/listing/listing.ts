@@ -78,7 +78,7 @@ export function ListingView(props: ListingProps) {
     <${Take} path=${path} version=${loaded.value?.version}
       listing=${answer && { query, id, resource, answer }} />
   </div>`
-  const isEmpty = answer?.total === 0
+  const isEmpty = answer?.total === 0 || loaded.failure?.kind === 'scope'
   return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what}
     aria-busy=${loaded.isLoading}>
     ${!isEmpty && toolbar}

@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks'
 import type { ListingAnswer } from '../answers.ts'
 import { send, urlOf } from '../api.ts'
 import { formatCount } from '../format.ts'
-import { html } from '../html.ts'
+import { html, type Shown } from '../html.ts'
 import { listingPath, pageQuery, versionNames } from './listing-query.ts'
 import { Menu } from '../menu.ts'
+import { sentence } from '../notice.ts'
 import { addressOf, parsePlace, withQuery } from '../place.ts'
 import { printCompany } from './print-view.ts'
 import type { ResourceDescription } from '../resources.ts'
@@ -111,7 +112,7 @@ const formats = ['csv', 'ndjson'] as const
 type Format = (typeof formats)[number]
 
 function Downloads({ query: shown, id, resource, answer }: Downloadable) {
-  const [state, setState] = useState('')
+  const [state, setState] = useState<Shown>('')
   const rows = answer[resource.name] as readonly unknown[]
   const load = async (format: Format, isAll: boolean) => {
     setState(texts.downloading)
@@ -121,11 +122,10 @@ function Downloads({ query: shown, id, resource, answer }: Downloadable) {
     })
     try {
       const response = await send(listingPath(id, resource, query), {}, '*/*')
-      if (!response.ok) throw new Error(String(response.status))
       saveAs(await response.blob(), `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
       setState('')
     } catch (error) {
-      setState(texts.downloadFailed(error instanceof Error ? error.message : String(error)))
+      setState(html`${texts.downloadFailed} ${sentence(error)}`)
     }
   }
   const button = (label: string, format: Format, isAll: boolean) => html`<button type="button"

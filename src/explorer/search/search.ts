@@ -128,7 +128,7 @@ interface ResultsProps {
 
 function Results({ found, words, onMore, onOpen }: ResultsProps) {
   const { value, failure } = found
-  if (failure?.kind === 'key') return html`<${Unsearchable} words=${words} onOpen=${onOpen} />`
+  if (failure?.kind === 'scope') return html`<${Unsearchable} words=${words} onOpen=${onOpen} />`
   if (value === undefined) {
     return failure === undefined && found.wait === undefined
       ? html`<p class="hint" role="status">${texts.searching}</p>`
@@ -234,7 +234,7 @@ function findWork(words: string, shownMax: number): Work<Found> {
     const advice = answers.find((answer) => typeof answer === 'string')
     const total = Math.max(companies.length, ...lists.map((list) => list.pagination_total))
     const isAdvised = advice !== undefined && companies.length === 0
-    return { words, companies, total, ...(isAdvised ? { advice: `${advice}.` } : {}) }
+    return { words, companies, total, ...(isAdvised ? { advice } : {}) }
   }
 }
 

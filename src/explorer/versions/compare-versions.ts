@@ -7,7 +7,7 @@ import type {
   KeyAnswer,
   ListingSummary,
 } from '../answers.ts'
-import { ask, type AskOptions, Failure } from '../api.ts'
+import { ask, type AskOptions, Failure, keyPath } from '../api.ts'
 import { type Differences, differencesOf } from './differences.ts'
 import { companyPath } from '../listing/listing-query.ts'
 import { loadAll, loadedMax } from '../listing/load-all.ts'
@@ -67,7 +67,7 @@ export function compareVersions(
         throw error
       }),
       companyAt(to),
-      ask<KeyAnswer>('key', options),
+      ask<KeyAnswer>(keyPath, options),
     ])
     const isTold = key.body.key.scopes.includes('changes')
     const ofSources = differencesOf(sourceRows(earlier), sourceRows(later))

@@ -3,9 +3,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
-import { ask, Failure } from '../api.ts'
-import { html } from '../html.ts'
+import { ask } from '../api.ts'
+import { html, type Shown } from '../html.ts'
 import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
+import { sentence } from '../notice.ts'
 import { addressOf, differences, goTo, parsePlace, type Place, withQuery } from '../place.ts'
 import { type States, useStates } from './states.ts'
 import { StepButton } from '../step-button.ts'
@@ -160,7 +161,7 @@ function Slider({ versions, states, touched }: SliderProps) {
 
 /** Leads to the company as extracts of a day had it. */
 function DayForm({ id }: { readonly id: string }) {
-  const [said, setSaid] = useState('')
+  const [said, setSaid] = useState<Shown>('')
   const abort = useRef(new AbortController())
   useEffect(() => () => abort.current.abort(), [])
   const submit = async (event: Event) => {
@@ -176,7 +177,7 @@ function DayForm({ id }: { readonly id: string }) {
       goTo(toVersion(parsePlace(location.hash), isPast ? version : undefined))
     } catch (error) {
       if (signal.aborted) return
-      setSaid(error instanceof Failure ? `${error.message}.` : String(error))
+      setSaid(sentence(error))
     }
   }
   return html`<form class="day-form" onSubmit=${submit}>
