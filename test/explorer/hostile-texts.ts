@@ -38,7 +38,8 @@ export function testHostileTexts(): void {
         id: 1,
         jurisdiction: 'GB',
         identifier: '1',
-        name,
+        name: name + ' x'.repeat(400),
+        status: 'x'.repeat(300),
         ...Object.fromEntries(others.map((text, n) => [`field_${n}`, text])),
       },
     ])
@@ -77,7 +78,9 @@ export function testHostileTexts(): void {
     ])
     for (const width of [1280, 320]) {
       const page = await registry.visit('/companies/1', { width })
-      await page.getByRole('heading', { level: 1 }).getByText(name).waitFor()
+      const head = page.getByRole('heading', { level: 1 })
+      await head.getByText(name).waitFor()
+      assert.ok(((await head.boundingBox())?.height ?? Infinity) < 140, 'the name leaves room')
       await page.getByRole('link', { name: /^Rights 7/ }).waitFor()
       await checkText(page, 'overview')
       for (const link of [/^Rights/, /^Employees/, /^Events/]) {
