@@ -55,6 +55,8 @@ test('an extract without a date is refused if the source had one; --no-history r
   const { out } = await run(companies(1, 'York'), '--source', 'sec', '--no-history')
   assert.match(out, /updated +1\n/)
   assert.doesNotMatch(out, /recorded/)
+  const said = await runCommand(folder, ['company', 'GB:1'])
+  assert.match(said.out, /Attributes from sec, since version 4, /, 'nobody knows of a day')
 })
 
 test('a date beyond tomorrow is refused unless --future; so is a row of such a date', async (t) => {

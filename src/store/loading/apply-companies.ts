@@ -40,7 +40,7 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
       const former = said.get(company) ?? []
       const own = former.find(({ source }) => source === context.source)
       const row = rows.get(company)
-      const record = row ? changedRecord(context, own, row) : absentRecord(context, own)
+      const record = row ? changedRecord(context, row) : absentRecord(context, own)
       const records = [...former.filter((one) => one !== own), record]
       records.sort((a, b) => compareOrder(attributesShape, a, b))
       const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
@@ -77,12 +77,9 @@ async function renameAll({ tables, version }: ImportContext, names: NameKeeper):
   }
 }
 
-function changedRecord(
-  { source, version, asOf }: ImportContext,
-  own: ListedRecord | undefined,
-  row: Buffer,
-): ListedRecord {
-  const since = textsIn(row).asOf ?? asOf ?? (own === undefined ? null : statementOf(own).asOf)
+/** An import without a day does not say since when it is so. */
+function changedRecord({ source, version, asOf }: ImportContext, row: Buffer): ListedRecord {
+  const since = textsIn(row).asOf ?? asOf
   const values = valuesOf({ version, asOf: since, isPresent: true, saidIn: version })
   return { id: source, sort: 0, source, digest: digestIn(row), values, text: textIn(row) }
 }
@@ -94,7 +91,7 @@ function absentRecord(
 ): ListedRecord {
   if (own === undefined) throw new Error('a company without attributes cannot be removed')
   const { asOf: known, saidIn } = statementOf(own)
-  const days = [known, asOf].filter((day) => day !== null).sort()
-  const statement = { version, asOf: days.at(-1) ?? null, isPresent: false, saidIn }
+  const since = asOf !== null && known !== null && known > asOf ? known : asOf
+  const statement = { version, asOf: since, isPresent: false, saidIn }
   return { ...own, values: valuesOf(statement, plan.isRemoval) }
 }
