@@ -56,7 +56,7 @@ test('an import, a revert and a prune show their steps, and never go back', asyn
   await store.prune(Date.now(), watch)
   assert.deepEqual(
     stepsOf(shown),
-    ['companies', 'company_attributes', ...resources.map(({ name }) => name)].map(
+    ['companies', 'attributes', ...resources.map(({ name }) => name)].map(
       (name) => `deleting past ${name}`,
     ),
   )

@@ -30,7 +30,7 @@ export async function prune(
   await db.begin(watch)
   const version = Number(await readValue(db, lastVersionBefore, { before }))
   const kinds = new Map([
-    ['company_attributes', attributesShape],
+    ['attributes', attributesShape],
     ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
   ])
   watch.onStep?.('deleting past companies', 0)
