@@ -35,7 +35,8 @@ function noMapping(word: string, isFile: boolean): OperatorError {
     const path = isFile ? word : `./${word}`
     return new OperatorError(`there is no mapping ${word}; did you mean ${path}.sql?`)
   }
-  const ready = advise(word.replace(/\.sql$/i, ''), names, `ready-made: ${names.join(', ')}`)
+  const otherwise = isFile ? 'correct its path' : `ready-made: ${names.join(', ')}`
+  const ready = advise(word.replace(/\.sql$/i, ''), names, otherwise)
   const isHere = !isFile && existsSync(word)
   const advice = isHere ? `to use the file of that name, write ./${word}` : ready
   return new OperatorError(`there is no mapping ${word}; ${advice}`)

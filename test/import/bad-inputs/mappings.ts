@@ -33,7 +33,7 @@ export const badMappings: BadInputs = {
   ),
   'a file that is not there': found(
     'my.sql',
-    /^dossier: there is no mapping my\.sql; ready-made: /,
+    /^dossier: there is no mapping my\.sql; correct its path$/,
   ),
   'a folder': found('./', /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/),
   'a ready mapping of another resource': found(
