@@ -1,7 +1,6 @@
 // The application, without its listener: the stages that every request passes, and the endpoints
 // behind them.
 
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import type { ListenOptions, Socket } from 'node:net'
@@ -18,7 +17,7 @@ import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { createRouter, type Route } from './router.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createClient } from './wire/client.ts'
-import { HttpReply, HttpRequest } from './wire/exchange.ts'
+import { HttpReply, HttpRequest, requestIdOf } from './wire/exchange.ts'
 import { checkKeyAgain, createStages, type StageOptions, type Stop } from './stages.ts'
 import { createReadInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
 import { type AssetLimits, assetLimits, createSendAsset } from './static-assets.ts'
@@ -57,8 +56,6 @@ export interface App {
   /** Refuses every further request with 503, and closes its connection. */
   stopAnswering(): void
 }
-
-const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; the caller listens. */
 export function buildApp(options: AppOptions): App {
@@ -117,8 +114,7 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
 
   return (raw, response) => {
     const found = find(raw.url ?? '')
-    const id = requestId(raw.headers['x-request-id'])
-    const request = new HttpRequest(raw, new HttpReply(response), id, found, client)
+    const request = new HttpRequest(raw, new HttpReply(response), requestIdOf(raw), found, client)
     // Where the client leaves, a response never finishes, but it closes.
     response.once('close', () => noteAnswer(log, metrics, request))
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
@@ -131,11 +127,6 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
       fail(error)
     }
   }
-}
-
-/** The client's own id if it is harmless, else a random one (contract section 5). */
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
 /** The endpoints, with their handlers. */

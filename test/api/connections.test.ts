@@ -213,7 +213,7 @@ test('a head that arrives too slowly is a 408 (E1)', above, async (t) => {
   for (const timer of timers) clearInterval(timer)
 })
 
-const body = ['Content-Type: application/json', 'Content-Length: 100']
+const body = ['Content-Type: application/json', 'Content-Length: 100', 'X-Request-Id: own']
 
 for (const [what, limits, sent, dripped] of [
   ['a body that arrives too slowly is a 408 (B12)', { headMs: 200, requestMs: 400 }, body, ' '],
@@ -226,8 +226,10 @@ for (const [what, limits, sent, dripped] of [
     const wire = await openWire(port)
     if (sent.length > 0) wire.send(`${request('', sent)}{"page":1 `)
     const timer = setInterval(() => wire.send(dripped), 30)
-    checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
+    const answer = answerIn(await wire.closed())
     clearInterval(timer)
+    checkRawFailure(answer, 408, 'Request Timeout')
+    assert.equal(answer.headers['x-request-id'] === 'own', sent.length > 0)
     // The client may see the end of a connection before the server does.
     await until(async () => (await open()) === 0)
   })

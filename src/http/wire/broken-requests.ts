@@ -1,12 +1,12 @@
 // Broken requests, which the parser or a timeout has ended; they are answered on the socket.
 
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody, malformedUrl } from '../errors.ts'
 import { createLineLimit } from '../request-log.ts'
+import { requestIdOf } from './exchange.ts'
 import {
   afterAnswers,
   closeToRequests,
@@ -14,6 +14,7 @@ import {
   isAnsweredEarly,
   isAwaitingRequest,
   isClosedToRequests,
+  unfinishedRequest,
   unknownMethod,
 } from './server.ts'
 import { STATUS_CODES } from './node-http.ts'
@@ -102,7 +103,7 @@ function writeRefusal(
 ): void {
   const phrase = STATUS_CODES[status] ?? ''
   const body = failureBody(status, status === 400 ? messageOf(reason) : phrase)
-  const requestId = randomUUID()
+  const requestId = requestIdOf(unfinishedRequest(socket))
   socket.end(
     [
       `HTTP/1.1 ${status} ${phrase}`,

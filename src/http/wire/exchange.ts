@@ -1,6 +1,7 @@
 // A request and its reply, as stages and endpoints see them: thin values over Node's own, since
 // each request makes both.
 
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RateVerdict } from '../../config/rate.ts'
@@ -19,6 +20,14 @@ export interface Target {
   readonly query: Readonly<Record<string, unknown>>
   /** Whether the target is no URL that can be decoded. */
   readonly isMalformed: boolean
+}
+
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+
+/** The client's own id if it is harmless, else a random one (contract section 5). */
+export function requestIdOf(raw: IncomingMessage | undefined): string {
+  const given = raw?.headers['x-request-id']
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
 /** A request, with its reply. */

@@ -181,7 +181,7 @@ export function cut(socket: Socket): void {
 }
 
 /** Whether the head of a response has been sent already. */
-export function isAnswering(socket: Duplex): boolean {
+function isAnswering(socket: Duplex): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null }
   return response?.headersSent ?? false
 }
@@ -203,14 +203,19 @@ export function isClosedToRequests(socket: Duplex): boolean {
 
 /** Whether the connection waits only for the rest of a request. */
 export function isAwaitingRequest(socket: Duplex): boolean {
-  const { last, unanswered, isClosing } = connectionOf(socket)
-  return !isClosing && unanswered === 1 && last?.complete === false
+  const { unanswered, isClosing } = connectionOf(socket)
+  return !isClosing && unanswered === 1 && unfinishedRequest(socket) !== undefined
 }
 
-/** Whether the last request, of which the rest is missing, has been answered without it. */
+/** Whether a request has been answered without its rest, which is missing. */
 export function isAnsweredEarly(socket: Duplex): boolean {
-  const { last, unanswered } = connectionOf(socket)
-  return unanswered === 0 && last?.complete === false
+  return connectionOf(socket).unanswered === 0 && unfinishedRequest(socket) !== undefined
+}
+
+/** The last request of a connection if its rest is missing. */
+export function unfinishedRequest(socket: Duplex): IncomingMessage | undefined {
+  const { last } = connectionOf(socket)
+  return last?.complete === false ? last : undefined
 }
 
 /**
