@@ -33,7 +33,7 @@ export async function findZipEntry(name: string): Promise<ZipEntry> {
     return await onlyEntry(name, archive)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
     throw new OperatorError(
       `${name} is not a sound zip archive: ${reason}; download it again, or decompress it first`,
     )

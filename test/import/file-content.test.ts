@@ -385,6 +385,7 @@ describe('mapped JSON', () => {
   const faulty: readonly (readonly [text: string, field: string | undefined, reason: RegExp])[] = [
     ['{"n":2,"name":"y"', undefined, /^is not valid JSON/],
     ['{"n":2}{"n":3}', undefined, /^is not valid JSON/],
+    [`{"n":2,"name":"${'x'.repeat(20)}","y":NaN}`, undefined, /JSON \(Unexpected token 'N'\)$/],
     ['17', undefined, /^must be a JSON object$/],
     ['{"n":2,"n":3}', 'n', /^is in the JSON object twice$/],
     ['{"n":2,"name":"\\ud83d"}', 'name', /^contains half of a surrogate pair$/],

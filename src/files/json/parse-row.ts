@@ -43,8 +43,13 @@ function parseText(text: string): SourceRow | Refusal {
   try {
     value = JSON.parse(text)
   } catch (error) {
+    if (text.trim() === '') return new Refusal('is not JSON: there is a comma too many')
     const why = error instanceof Error ? error.message : ''
-    return new Refusal(`is not valid JSON (${why.replace(/, "[^]*$/, '')})`, undefined, text)
+    return new Refusal(
+      `is not valid JSON (${why.replace(/, (\.{3})?"[^]*$/, '')})`,
+      undefined,
+      text,
+    )
   }
   if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
   const doubled = doubledMember(text, value)
