@@ -36,8 +36,7 @@ export function collectWords(
   }
   if (body === undefined) return given
   const inBody = new Set<string>()
-  for (const [name, value] of bodyValues(body)) {
-    if (ignored.includes(name)) continue
+  for (const [name, value] of bodyValues(body, ignored)) {
     check(name, 'body member')
     if (Array.isArray(value) && takesList?.(name) !== true) throw invalid(name, value, takesOne)
     // A bound has two forms in a body.
@@ -55,9 +54,10 @@ export function collectWords(
 
 const takesOne = 'it takes one value'
 
-/** The members of a body under the names that they have in a query. */
-function* bodyValues(body: Members): Iterable<[string, unknown]> {
+/** The members of a body, except ignored ones, under the names that they have in a query. */
+function* bodyValues(body: Members, ignored: readonly string[]): Iterable<[string, unknown]> {
   for (const [name, value] of Object.entries(body)) {
+    if (ignored.includes(name)) continue
     const isOne = typeof value !== 'object' || value === null || Array.isArray(value)
     // A number as it is written (`readBody`) is no object with bounds.
     if (isOne || 'rawJSON' in value) {
