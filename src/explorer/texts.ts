@@ -28,7 +28,6 @@ export const texts = {
     'New tabs and reloads work with it, until you forget it or close the last tab of this page.',
   keepKey: 'Keep the key',
   keyUse: 'Open',
-  keyWrong: 'The service does not accept this key. Check that it is complete and has not expired.',
   keyUnlike: 'This cannot be a key: a key is one word without blanks.',
   search: 'Name or number of a company',
   searchHint:
@@ -248,7 +247,7 @@ export const texts = {
     `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
   waitBusy: (seconds: number) =>
     'The service is busy. ' + `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
-  keyRefused: 'The service does not accept this key. It may have expired or been revoked.',
+  keyRefused: 'The service does not accept this key. It may be incomplete, expired or revoked.',
   forbidden: 'This key may not read this.',
   otherKey: 'Use another key',
   missing: 'This is not in the registry.',

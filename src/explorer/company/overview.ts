@@ -4,7 +4,6 @@ import type { Company, CompanySource, ListingSummary, ValueCount, Version } from
 import { LongText } from '../listing/cell.ts'
 import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
-import { Freshness } from '../versions/freshness.ts'
 import { type LatestChange, sinceOf } from '../versions/latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
 import { addressOf, type Place, withQuery } from '../place.ts'
@@ -12,7 +11,7 @@ import { fieldLabel, type ResourceDescription, resources } from '../resources.ts
 import { Scroller } from '../listing/scroller.ts'
 import { Take } from '../listing/take.ts'
 import { texts } from '../texts.ts'
-import { companiesResource, lastImports, momentOf } from '../versions/versions.ts'
+import { companiesResource, Freshness, lastImports, momentOf } from '../versions/versions.ts'
 
 interface OverviewProps {
   readonly company: Company

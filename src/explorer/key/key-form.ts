@@ -2,10 +2,10 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyAnswer } from '../answers.ts'
-import { ask, Failure, keyPath, type Wait } from '../api.ts'
-import { html } from '../html.ts'
+import { ask, keyPath, type Wait } from '../api.ts'
+import { html, type Shown } from '../html.ts'
 import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
-import { Waiting } from '../notice.ts'
+import { sentence, Waiting } from '../notice.ts'
 import { texts } from '../texts.ts'
 
 export function KeyPage() {
@@ -19,7 +19,7 @@ export function KeyPage() {
 function KeyForm() {
   const [text, setText] = useState('')
   const [isKept, setKept] = useState(false)
-  const [fault, setFault] = useState<string>()
+  const [fault, setFault] = useState<Shown>()
   const [isBusy, setBusy] = useState(false)
   const [wait, setWait] = useState<Wait>()
   const field = useRef<HTMLInputElement>(null)
@@ -64,7 +64,7 @@ function KeyForm() {
 async function faultOf(
   text: string,
   onWait: (wait: Wait | undefined) => void,
-): Promise<string | undefined> {
+): Promise<Shown | undefined> {
   if (!isKeyLike(text)) return texts.keyUnlike
   holdKey(text, false)
   try {
@@ -72,8 +72,6 @@ async function faultOf(
     return undefined
   } catch (error) {
     forgetKey()
-    const kind = error instanceof Failure ? error.kind : 'fault'
-    if (kind === 'key') return texts.keyWrong
-    return kind === 'offline' ? texts.offline : texts.fault
+    return sentence(error)
   }
 }

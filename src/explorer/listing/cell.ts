@@ -48,6 +48,13 @@ export function LongText({ text }: { readonly text: string }) {
     }</button>`
 }
 
+/** What a value was, and what it has become. */
+export function Became({ former, later }: { readonly former: string; readonly later: string }) {
+  return html`<del><${LongText} text=${former} /></del>
+    <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText}
+      text=${later} /></ins>`
+}
+
 function List({ values }: { readonly values: readonly unknown[] }) {
   const [isOpen, setOpen] = useState(useContext(IsWhole))
   const shown = isOpen ? values : values.slice(0, listLengthMax)

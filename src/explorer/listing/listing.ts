@@ -11,8 +11,8 @@ import {
 import { movedOn } from '../api.ts'
 import type { Differences } from '../versions/differences.ts'
 import { type Changes, Filters, withFilters } from './filters.ts'
-import { Freshness } from '../versions/freshness.ts'
 import { html } from '../html.ts'
+import { Freshness } from '../versions/versions.ts'
 import {
   isFiltered,
   isOfPast,

@@ -2,7 +2,7 @@
 
 import { type AskOptions, ask } from '../api.ts'
 import { type ListingAnswer, rowsOf } from '../answers.ts'
-import { listingPath } from './listing-query.ts'
+import { isOfPast, listingPath } from './listing-query.ts'
 import { withQuery } from '../place.ts'
 import type { ResourceDescription, Row } from '../resources.ts'
 
@@ -44,15 +44,11 @@ export async function loadAll(
   const { version, body } = first
   const rows = [...rowsOf(resource, body)]
   const selected = body.pagination_total
-  const fixed = version === undefined || hasVersion(query) ? {} : { version: String(version) }
+  const fixed = version === undefined || isOfPast(query) ? {} : { version: String(version) }
   for (let page = 2; rows.length < Math.min(selected, recordsMax); page += 1) {
     const more = rowsOf(resource, (await pageAt(page, fixed)).body)
     if (more.length === 0) break
     rows.push(...more)
   }
   return { rows, selected, answer: body, version }
-}
-
-function hasVersion(query: URLSearchParams): boolean {
-  return ['version', 'as_of', 'known_at'].some((name) => query.has(name))
 }

@@ -7,7 +7,6 @@ import type { Company, ListingAnswer, Version } from '../answers.ts'
 import { rowsOf } from '../answers.ts'
 import { IsWhole } from './cell.ts'
 import { formatCount, formatMoment } from '../format.ts'
-import { Freshness } from '../versions/freshness.ts'
 import { html } from '../html.ts'
 import { isOfPast, listingPath, versionQuery } from './listing-query.ts'
 import { Notice } from '../notice.ts'
@@ -16,7 +15,7 @@ import { type ResourceDescription, resources } from '../resources.ts'
 import { RecordTable } from './table.ts'
 import { texts } from '../texts.ts'
 import { useAnswer } from '../use-answer.ts'
-import { daysOf, lastImports, versionAt } from '../versions/versions.ts'
+import { daysOf, Freshness, lastImports, versionAt } from '../versions/versions.ts'
 
 /** How many records of each listing are printed. */
 const printedMax = 1_000

@@ -18,7 +18,7 @@ interface ScrollerProps {
 export function Scroller({ label, labelledBy, className = '', content, children }: ScrollerProps) {
   const [element, { isWide, hasMore }] = useSides()
   useTop(element, content)
-  const frame = `scroll-frame${isWide ? ' wide' : ''}${hasMore ? ' more-right' : ''}`
+  const frame = `scroll-frame${hasMore ? ' more-right' : ''}`
   return html`<div class=${frame}>
     ${isWide && html`<p class="scroll-hint">${texts.scrollHint}</p>`}
     <div ref=${element} class=${`scroller ${className}`} tabindex="0" role="region"

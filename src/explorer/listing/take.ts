@@ -5,7 +5,7 @@ import type { ListingAnswer } from '../answers.ts'
 import { send, urlOf } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { html, type Shown } from '../html.ts'
-import { listingPath, pageQuery, versionNames } from './listing-query.ts'
+import { isOfPast, listingPath, pageQuery } from './listing-query.ts'
 import { Menu } from '../menu.ts'
 import { sentence } from '../notice.ts'
 import { addressOf, parsePlace, withQuery } from '../place.ts'
@@ -38,7 +38,7 @@ function Ways({ path, version, listing }: TakeProps) {
   const [isFixed, setFixed] = useState(false)
   const place = parsePlace(location.hash)
   const url = urlOf(path)
-  const names = versionNames.some((name) => url.searchParams.has(name))
+  const names = isOfPast(url.searchParams)
   const fixed = isFixed && !names && version !== undefined ? { version: String(version) } : {}
   for (const [name, value] of Object.entries(fixed)) url.searchParams.set(name, value)
   const hash = addressOf({ ...place, query: withQuery(place.query, fixed) })

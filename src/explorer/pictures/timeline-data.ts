@@ -11,7 +11,6 @@ import {
   listingPath,
   pageOf,
   selectionQuery,
-  versionNames,
 } from '../listing/listing-query.ts'
 import { drawnMax, loadAll } from '../listing/load-all.ts'
 import { withQuery } from '../place.ts'
@@ -100,8 +99,7 @@ export async function loadTimeline(
 /** All requests are of one version and of the same selection. */
 function fixedQuery({ query, version }: TimelineRequest): URLSearchParams {
   const selection = selectionQuery(query)
-  const isFixed = versionNames.some((name) => selection.has(name))
-  if (isFixed || version === undefined) return selection
+  if (isOfPast(selection) || version === undefined) return selection
   return withQuery(selection, { version: String(version) })
 }
 

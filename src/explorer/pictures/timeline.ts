@@ -2,7 +2,7 @@
 // period zooms in, which filters the table below by the same days.
 
 import { useState } from 'preact/hooks'
-import { LongText } from '../listing/cell.ts'
+import { Became } from '../listing/cell.ts'
 import type { Changes } from '../listing/filters.ts'
 import { formatCount, formatDay, formatTimestamp, isoDay, labelOf, plainText } from '../format.ts'
 import { html } from '../html.ts'
@@ -158,12 +158,9 @@ interface ChangeProps {
 function Change({ kind, mark: { row }, resource: { changeFields } }: ChangeProps) {
   if (changeFields === undefined) return null
   const at = formatTimestamp(String(row[changeFields.date]))
-  const former = plainText(row[changeFields.before])
-  const later = plainText(row[changeFields.after])
-  return html`<strong>${kind}</strong>, ${at}: <span class="from-to"><del>
-    <${LongText} text=${former} /></del>${' '}<span aria-label=${texts.becomes} role="img">→</span>
-      ${' '}<ins>
-    <${LongText} text=${later} /></ins></span>`
+  return html`<strong>${kind}</strong>, ${at}: <span class="from-to"><${Became}
+    former=${plainText(row[changeFields.before])}
+    later=${plainText(row[changeFields.after])} /></span>`
 }
 
 function figuresOf(lanes: readonly Lane[]): Figures {

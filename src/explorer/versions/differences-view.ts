@@ -5,7 +5,7 @@ import type { ChangeFields } from '../../resources/traits.ts'
 import type { Version } from '../answers.ts'
 import { compareVersions, type ListingDifferences, sourcesResource } from './compare-versions.ts'
 import type { ChangedRow, Differences } from './differences.ts'
-import { LongText } from '../listing/cell.ts'
+import { Became } from '../listing/cell.ts'
 import { formatCount, formatTimestamp, labelOf, plainText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { companyPath } from '../listing/listing-query.ts'
@@ -164,12 +164,9 @@ function Name({ resource, row }: NameProps) {
 }
 
 function changeName(names: ChangeFields, row: Row) {
-  const [former, later] = [plainText(row[names.before]), plainText(row[names.after])]
   return html`<strong>${labelOf(String(row[names.attr]))}</strong>,${' '}
-    ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><del><${LongText}
-      text=${former} /></del>
-    <span class="arrow" role="img" aria-label=${texts.becomes}>→</span>
-    <ins><${LongText} text=${later} /></ins></span>`
+    ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><${Became}
+      former=${plainText(row[names.before])} later=${plainText(row[names.after])} /></span>`
 }
 
 function Fields({
@@ -182,9 +179,7 @@ function Fields({
   const { fields, before, after } = change
   return html`<dl class="from-to">${fields.map((name) => {
     const field = fieldNamed(resource, name)
-    return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><del><${LongText}
-      text=${plainText(before[name], field)} /></del>
-      <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText}
-        text=${plainText(after[name], field)} /></ins></dd></div>`
+    return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><${Became}
+      former=${plainText(before[name], field)} later=${plainText(after[name], field)} /></dd></div>`
   })}</dl>`
 }

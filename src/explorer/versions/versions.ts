@@ -2,6 +2,7 @@
 // came.
 
 import type { Company, Version, VersionsAnswer } from '../answers.ts'
+import { html } from '../html.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
 import { resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
@@ -80,3 +81,14 @@ export function lastImports(
 
 /** What versions call the imports of companies. */
 export const companiesResource = 'companies'
+
+const sourcesMax = 3
+
+/** How fresh records are. @param imports the last import of each source, newest first. */
+export function Freshness({ imports }: { readonly imports: readonly Version[] }) {
+  return imports.slice(0, sourcesMax).map(
+    (version) =>
+      html`<p key=${version.source} class="freshness"><bdi>
+          ${texts.freshness(version.source, daysOf(version))}</bdi></p>`,
+  )
+}
