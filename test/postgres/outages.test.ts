@@ -237,4 +237,6 @@ test('the server refuses all connections: 503, then recovery', async (t) => {
   await setLimit(-1)
   assert.ok((await untilWell(refused)) < 2_000)
   assert.equal((await ask(server)).status, 200)
+  await client.query('revoke select on dossier.heads from reader')
+  assert.equal((await ask(refused, '/readyz')).status, 503, 'it is told of a right that is gone')
 })

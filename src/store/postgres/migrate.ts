@@ -1,7 +1,7 @@
 // Creates the tables, one process at a time, and has Citus distribute them.
 
 import { randomBytes } from 'node:crypto'
-import { type Client, DatabaseError } from 'pg'
+import { type Client, type ClientBase, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { LockWait } from '../work-watch.ts'
@@ -74,7 +74,7 @@ export async function isOutdated(
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
-export async function checkSchema(client: Client, db: string): Promise<void> {
+export async function checkSchema(client: ClientBase, db: string): Promise<void> {
   if ((await checkFormat(client, db)) === undefined) {
     const advice = 'holds no registry; create it with: dossier import'
     throw new OperatorError(`${describeUrl(db)} ${advice}`)
@@ -109,7 +109,7 @@ const unusableSql = `
  *
  * @throws OperatorError if it is another one than this version's, or if the user may not see it.
  */
-async function checkFormat(client: Client, db: string): Promise<number | undefined> {
+async function checkFormat(client: ClientBase, db: string): Promise<number | undefined> {
   const { rows: columns } = await client.query<{ name: string }>(columnsOfStore)
   if (columns.length === 0) {
     const schema = schemaIn(db)

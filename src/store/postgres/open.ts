@@ -1,6 +1,6 @@
 // Opens a store in PostgreSQL for serving, inspecting and writing.
 
-import type { Client } from 'pg'
+import type { Client, ClientBase } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { createInspector, type StoreInspector } from '../inspecting.ts'
@@ -40,7 +40,8 @@ export async function openForReading(
       const storeId = await readStoreId(registry)
       return { storeId, role: await findNodeRole(client) }
     })
-    return createReader(openPool(db, bounds, role !== undefined), { storeId, role })
+    const check = (client: ClientBase) => checkSchema(client, db)
+    return createReader(openPool(db, bounds, role !== undefined), { storeId, role, check })
   })
 }
 

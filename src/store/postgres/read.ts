@@ -1,6 +1,6 @@
 // Serves from PostgreSQL: a page is a head and a run of segments, over any connection of a pool.
 
-import type { Pool, QueryConfig, QueryResultRow } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { readChanges } from '../changes/read-changes.ts'
 import { readCopy } from '../exports/read-copy.ts'
 import { closing } from '../closing.ts'
@@ -31,18 +31,18 @@ interface ReaderOptions {
   readonly storeId: string
   /** On which node of Citus it is read, if that has distributed its tables. */
   readonly role?: NodeRole | undefined
+  /** Throws if a session can no longer read its tables. */
+  readonly check: (client: ClientBase) => Promise<void>
 }
 
 /** Makes the reader of a store whose tables have been checked. */
-export function createReader(pool: Pool, { storeId, role }: ReaderOptions): StoreReader {
+export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions): StoreReader {
   const reading =
     role === undefined
       ? { gate: openGate, even: undefined }
       : { gate: createGate(pool), even: createEvenState(pool, role === 'worker') }
   const reads = createReads(pool, reading)
   const queries = queriesOf(pool, dialect)
-  const query = <R extends QueryResultRow>(config: QueryConfig) =>
-    withConnection(pool, async (client) => (await client.query<R>(config)).rows)
   return {
     storeId,
     ...createListingReader(reads),
@@ -50,13 +50,12 @@ export function createReader(pool: Pool, { storeId, role }: ReaderOptions): Stor
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
     lastWithheld: () => lastWithheld(queries),
     async findKey(hash) {
-      const [row] = await query<Row>({ name: 'key', text: findKeySql, values: [hash] })
-      return row && keyRecord(row)
+      const query = { name: 'key', text: findKeySql, values: [hash] }
+      const { rows } = await withConnection(pool, (client) => client.query<Row>(query))
+      return rows[0] && keyRecord(rows[0])
     },
     lastImports: () => lastImports(queries),
-    async ping() {
-      await query({ text: 'select from store' })
-    },
+    ping: () => withConnection(pool, check),
     ...closing(() => pool.end()),
   }
 }
