@@ -185,6 +185,11 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
 function clientConfig(db: string): ClientConfig {
   const url = parseUrl(db)
   url.searchParams.delete('schema')
+  // The driver takes these for `verify-full`, but warns that a later one will not.
+  const isTaken = /^(prefer|require|verify-ca)$/.test(url.searchParams.get('sslmode') ?? '')
+  if (isTaken && !url.searchParams.has('uselibpqcompat')) {
+    url.searchParams.set('sslmode', 'verify-full')
+  }
   return { connectionString: url.href, types: { getTypeParser } }
 }
 

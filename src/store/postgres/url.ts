@@ -64,6 +64,10 @@ function adviceOfDriver(code: string, message: string): string | undefined {
   if (unreachable.has(code)) {
     return `it cannot be reached (${code}); start PostgreSQL, or correct --db`
   }
+  if (isOfTls.test(code)) {
+    const advice = 'name its CA in --db with sslrootcert=FILE, or do not check: sslmode=no-verify'
+    return `its certificate is not accepted (${code}); ${advice}`
+  }
   if (lacksPassword.test(message)) {
     return 'it asks for a password; give it in --db, PGPASSWORD or ~/.pgpass'
   }
@@ -72,6 +76,9 @@ function adviceOfDriver(code: string, message: string): string | undefined {
 }
 
 const lacksPassword = /^SASL: .* client password must be /
+
+/** https://nodejs.org/api/tls.html#x509-certificate-error-codes, and errors of the protocol. */
+const isOfTls = /CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/
 
 /** What the system and the driver say of a session that has ended, or could not begin. */
 const isLost =
@@ -92,6 +99,7 @@ const adviceOfState: Readonly<Record<string, string>> = {
   '25P04': 'commands take longer; set transaction_timeout to 0 for this user',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
+  '53100': 'nothing was changed; make room on the disk of the server, and try again',
   '53300': 'raise max_connections, or lower --pool of the servers',
 }
 
