@@ -115,6 +115,7 @@ test('what is no filter, bound, value or order is a 400 that says what is (10.6)
   for (const [query, message] of [
     ['statsu=x', /^"statsu" is not a known query parameter; did you mean status\?$/],
     ['currency=EUR', /^"currency" is not a known query parameter; /],
+    ['status[]=x', /^"status\[\]" is not a known .*; for any of several values, repeat status$/],
     ['status[gte]=x', /^"status\[gte\]" is not a known .*; status has no bounds$/],
     ['registration_date[ge]=x', /; bounds are gte, gt, lt, lte$/],
     [

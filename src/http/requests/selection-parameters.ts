@@ -87,12 +87,16 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     .filter(isRange)
     .flatMap((field) => bounds.map((bound) => boundName(field, bound)))
   const all = new Set([...names, ...bounded])
+  const boundsOf = (field: string, name: string) => {
+    // As many clients write a list.
+    if (name === `${field}[]`) return `for any of several values, repeat ${field}`
+    return isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
+  }
   return (name, kind) => {
     if (all.has(name)) return
     const field = fieldOf(name)
     if (name !== field && fields.includes(field)) {
-      const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
-      throw noSuchName(name, kind, takes)
+      throw noSuchName(name, kind, boundsOf(field, name))
     }
     // A field that is no filter is not a mistyped name.
     if (Object.hasOwn(resource.fields, field)) {
