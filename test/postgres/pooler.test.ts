@@ -10,7 +10,7 @@ import { makeFolder, writeRows } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runServer, untilReady } from '../support/run-server.ts'
-import { onCitus, schemaPrefix, schemaUrl } from '../support/store-at.ts'
+import { onCitus, schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
 
 const isThere = spawnSync('pgbouncer', ['--version']).status === 0
@@ -19,7 +19,7 @@ const skip = onCitus !== false || (isThere ? false : 'there is no pgbouncer here
 /** Starts PgBouncer; returns the URL of a store behind it. */
 async function putPooler(t: TestContext, mode: 'session' | 'transaction'): Promise<string> {
   const url = new URL(schemaUrl('pooled'))
-  t.after(() => queryServer(url.href, `drop schema if exists ${schemaPrefix}pooled cascade`))
+  t.after(() => queryServer(testServerUrl(), `drop schema if exists ${schemaPrefix}pooled cascade`))
   const folder = makeFolder(t)
   chmodSync(folder, 0o755)
   const port = await freePort()
@@ -37,9 +37,8 @@ async function putPooler(t: TestContext, mode: 'session' | 'transaction'): Promi
   let said = ''
   child.stderr.on('data', (text: Buffer) => (said += text.toString()))
   await until(() => said.includes('process up'), 'PgBouncer is up')
-  const pooled = new URL(url)
-  pooled.port = String(port)
-  return pooled.href
+  url.port = String(port)
+  return url.href
 }
 
 test('a store is written and served behind a pooler that keeps sessions', { skip }, async (t) => {

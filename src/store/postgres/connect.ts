@@ -43,19 +43,6 @@ const graceMs = 200
  * @throws OperatorError if a pooler does not leave it its session of the server.
  */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
-  const client = await connect(db)
-  try {
-    const pid = await applySettings(client, db, { ...commandSettings, ...settings })
-    // A pooler has numbers of its own for its clients.
-    if (pid !== pidTold(client)) await refuseSharedSessions(client, db, pid)
-    return client
-  } catch (error) {
-    socketOf(client).destroy()
-    throw error
-  }
-}
-
-async function connect(db: string): Promise<Client> {
   const client = createClient({
     ...clientConfig(db),
     application_name: 'dossier',
@@ -66,13 +53,16 @@ async function connect(db: string): Promise<Client> {
   client.on('error', () => undefined)
   try {
     await client.connect()
+    const pid = await applySettings(client, db, { ...commandSettings, ...settings })
+    // A pooler has numbers of its own for its clients.
+    if (pid !== pidTold(client)) await refuseSharedSessions(client, db, pid)
+    return client
   } catch (error) {
     // What the driver itself cannot begin, as without a password, it leaves open; the server would
     // end it after a minute.
     socketOf(client).destroy()
     throw error
   }
-  return client
 }
 
 const pidSql = 'select pg_backend_pid() as pid'
@@ -95,21 +85,18 @@ async function applySettings(
 
 /** In PgBouncer's modes `transaction` and `statement`, nothing that a session sets is kept. */
 async function refuseSharedSessions(client: Client, db: string, pid: number | undefined) {
-  const other = await connect(db)
+  const others = openPool(db, commandBounds)
   try {
-    const [again, beside] = [await pidOf(client), await pidOf(other)]
-    if (again === pid && beside !== pid) return
+    const again = await client.query<{ pid: number }>(pidSql)
+    const beside = await others.query<{ pid: number }>(pidSql)
+    if (again.rows[0]?.pid === pid && beside.rows[0]?.pid !== pid) return
   } finally {
-    await other.end()
+    await others.end()
   }
   throw new OperatorError(
     `${describeUrl(db)}: the pooler there does not keep sessions; ` +
       'have it do so (PgBouncer: pool_mode = session), or name PostgreSQL itself in --db',
   )
-}
-
-async function pidOf(client: Client): Promise<number | undefined> {
-  return (await client.query<{ pid: number }>(pidSql)).rows[0]?.pid
 }
 
 /** Runs `work` in a session of its own, which is closed afterwards. */
