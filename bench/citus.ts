@@ -4,7 +4,7 @@
 // Each is given by the clock and by processor time, that of the databases' processes included.
 
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
-import { startCountingProxy } from '../test/support/counting-proxy.ts'
+import { startCountingProxy } from './counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
 import { makeCompanies } from './companies.ts'
 import { dossier, makeFew, makeFile, makeKey, rightsOf } from './files.ts'

@@ -5,8 +5,6 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { OperatorError } from '../../src/config/operator-error.ts'
-import { explainStoreError } from '../../src/store/open-store.ts'
 import { commit } from '../../src/store/postgres/transaction.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { schemaIn } from '../../src/store/postgres/url.ts'
@@ -118,22 +116,6 @@ test('a role limited to one session commits, and an unknown outcome is reported 
   }
   const { rowCount } = await watcher.query('select from sources where id >= 1000')
   assert.equal(rowCount, 2)
-})
-
-test('a session that ends before COMMIT, between two statements, is reported in one line', async (t) => {
-  const { db } = await makeStore(t)
-  const [client, watcher] = [await openSession(db), await openSession(db)]
-  t.after(() => watcher.end())
-  await client.query('begin')
-  await client.query(`insert into sources (id, name) values (1000, 'lost')`)
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const gone = new Promise<void>((done) => client.once('end', done))
-  await watcher.query('select pg_terminate_backend($1::integer)', [rows[0]?.pid])
-  await gone
-  const error: unknown = await commit(client, db).catch((failed: unknown) => failed)
-  const told = explainStoreError(db, error)
-  assert.ok(told instanceof OperatorError, String(error))
-  assert.match(told.message, /^postgres:[^\n]*: no connection \(.*\); nothing was changed/)
 })
 
 // A short transaction may not have reached the disk by then. The server would reuse its number for

@@ -77,18 +77,6 @@ test('names are in Latin, Cyrillic, Chinese and Arabic script', () => {
   assert.ok(people.some((name) => /[\u{10000}-\u{10ffff}]/u.test(name)))
 })
 
-test('a right of two holders is in both listings, with the same id and content', () => {
-  const byId = Map.groupBy(rowsOf('rights'), (row) => row['id'])
-  const shared = [...byId.values()].filter((rows) => rows.length > 1)
-  assert.ok(shared.length > 100)
-  for (const rows of shared) {
-    const contents = rows.map((row) => ({ ...row, company_id: undefined }))
-    assert.equal(new Set(rows.map((row) => row['company_id'])).size, 2)
-    assert.deepEqual(contents[0], contents[1])
-    assert.equal((rows[0]?.['holders'] as string[] | undefined)?.length, 2)
-  }
-})
-
 test('histories have the expected length and order, and each change continues from the previous one', () => {
   const histories = rowsByCompany(rowsOf(longHistoryListing))
   assert.equal(histories.get(longHistoryId)?.length, longHistoryLength)
