@@ -1,13 +1,17 @@
-// A schema that pg_restore has put in the place of another one, under a reader that goes on.
+// What changes under a reader that goes on: a schema that pg_restore has put in the place of another
+// one, and segments that a prune moves out of heads.
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { listingReads, type Rows, writerOf } from '../../src/store/postgres/tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
-import { importRows } from '../support/import-rows.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
+import { mustRun } from '../support/run-command.ts'
 import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 /** A reader of a store with so many rights, and what puts another history in its place. */
@@ -69,4 +73,25 @@ test('a view is of one history, though another one is restored before it is made
   })
   assert.equal(during.status, 'latter')
   assert.deepEqual(await read(() => undefined), during)
+})
+
+test('a segment is found that a prune moves while it is looked for (9.3)', async (t) => {
+  const [db, folder] = [schemaUrl('moved'), makeFolder(t)]
+  for (const name of ['former', 'latter']) {
+    await importRows('unused', 'rights', [{ id: 1, company_id: 7, name }], { at: db })
+  }
+  // The head of the third version names the segment that the first one holds.
+  await mustRun(folder, ['revert', '2', '--db', db])
+  const client = await openSession(db)
+  t.after(() => client.end())
+  const { rows } = writerOf(client, false)
+  let statements = 0
+  const pruneAfterFirst: Rows = async (...statement) => {
+    const found = await rows<never>(...statement)
+    statements += 1
+    if (statements === 1) await mustRun(folder, ['prune', '--keep', '0d', '--yes', '--db', db])
+    return found
+  }
+  const [texts] = await listingReads(pruneAfterFirst).texts(7, [1])
+  assert.match(String(texts), /"name":"former"/)
 })

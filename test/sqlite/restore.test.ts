@@ -1,4 +1,5 @@
-// `dossier restore`: a backup takes a store's place while servers go on.
+// `dossier restore`: a backup takes a store's place while servers go on. And how one is made: in
+// several steps, with progress, beside commits.
 
 import assert from 'node:assert/strict'
 import {
@@ -18,7 +19,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
+import { openStoreInspector, openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
 import type { RestoreWatch } from '../../src/store/inspecting.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
@@ -337,4 +338,58 @@ test('a copy that lacks imports is asked for, one of another registry named as s
   assert.equal(replaced.code, 0)
   // A running server counts uses under the registry's id, which it has read at its start.
   assert.match(replaced.out, /^Restart the servers of this store: they still count uses of keys /m)
+})
+
+/** An open store that is copied in several steps. */
+async function makeOpen(t: TestContext) {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const description = 'x'.repeat(60_000)
+  const rows = Array.from({ length: 200 }, (_, n) => ({ id: n + 1, company_id: 7, description }))
+  await importRows(db, 'jobs', rows)
+  const store = await openStoreInspector(db, resources)
+  t.after(() => store.close())
+  return { folder, db, copy: join(folder, 'copy.db'), store }
+}
+
+test('a copy reports progress, and is a snapshot despite concurrent commits', async (t) => {
+  const { db, copy, store } = await makeOpen(t)
+  const writer = new DatabaseSync(db)
+  const told: number[] = []
+  let total = 0
+  const bytes = await store.backup(copy, {
+    onProgress(copied, totalBytes) {
+      told.push(copied)
+      total = totalBytes
+      // A copy that restarted at each commit would never end.
+      if (told.length > 100) throw new Error('the copy does not come to its end')
+      writer.exec(`insert into sources (name) values ('another ${told.length}')`)
+    },
+    signal: new AbortController().signal,
+  })
+  writer.close()
+  assert.ok(told.length > 2, `told ${told.length} times`)
+  assert.deepEqual(
+    told,
+    told.toSorted((a, b) => a - b),
+    'it never begins anew',
+  )
+  assert.equal(bytes, total)
+  const others = "select count(*) from sources where name like 'another %'"
+  // The first is committed before the snapshot is taken.
+  assert.deepEqual([queryValue(copy, others), queryValue(db, others)], [1, told.length])
+  assert.equal(queryValue(copy, 'pragma integrity_check'), 'ok')
+})
+
+test('an aborted copy leaves nothing, and the store can be copied again', async (t) => {
+  const { folder, copy, store } = await makeOpen(t)
+  const stop = new AbortController()
+  const copying = store.backup(copy, {
+    onProgress: (copied) => copied > 0 && stop.abort('SIGINT'),
+    signal: stop.signal,
+  })
+  await assert.rejects(copying, (reason) => reason === 'SIGINT')
+  assert.ok(!readdirSync(folder).some((name) => name.startsWith('copy')))
+  const { signal } = new AbortController()
+  assert.ok((await store.backup(copy, { onProgress: () => undefined, signal })) > 0)
 })
