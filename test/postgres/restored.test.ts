@@ -1,5 +1,5 @@
-// What changes under a reader that goes on: a schema that pg_restore has put in the place of another
-// one, and segments that a prune moves out of heads.
+// What changes under a reader that goes on: a schema that pg_restore has put in the place of
+// another, and segments that a prune moves out of heads.
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'

@@ -1,5 +1,5 @@
-// What is deleted from a store cannot be found in its files any more, nor what was written in vain to
-// a full disk. A file system in memory stands in for that; mounting one requires root.
+// What is deleted from a store cannot be found in its files any more, and what was written in vain
+// to a full disk takes no room. A file system in memory stands in for that: mounting it needs root.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
