@@ -100,8 +100,10 @@ test('an index has what was put into it, whatever the values', () => {
 })
 
 test('damaged bytes are a fault and never the end of the process', () => {
+  // The first bytes say what the others are.
+  const anyPlace = fc.oneof(fc.nat(7), fc.nat())
   fc.assert(
-    fc.property(records, fc.nat(), fc.integer({ min: 1, max: 255 }), (list, place, flip) => {
+    fc.property(records, anyPlace, fc.integer({ min: 1, max: 255 }), (list, place, flip) => {
       const { entries, texts: joined } = encodeSegment(shape, list)
       const damaged = Buffer.from(entries)
       const at = place % damaged.length
