@@ -309,3 +309,28 @@ test('a long listing that two sources have is again what it would be without an 
   assert.deepEqual(await wholeListing(db, events), after)
   await checkSound(db)
 })
+
+test('a change that comes back does not take the place of one that was recorded since', async (t) => {
+  const app = await makeApp(t)
+  const db = pathOfStore(app)
+  const load = (source: string, day: number, said: object) =>
+    importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', ...said }], {
+      ...{ source, asOf: `2024-01-0${day}T00:00:00Z`, recordIn: changeResource },
+    })
+  await load('a', 1, { name: 'A' })
+  await load('b', 1, { town: 'x' })
+  await load('a', 2, { name: 'B' })
+  await revert(db, one(3))
+  await load('b', 3, { town: 'y' })
+  await revert(db, one(4))
+  const [first, last] = [1_000_000_000_001, 1_000_000_000_002]
+  const { text } = await app.ask('/api/v1/companies/GB:1/events')
+  const { events } = JSON.parse(text) as { events: { id: number; after: string }[] }
+  assert.deepEqual(
+    events.map(({ id, after }) => [id, after]),
+    [
+      [last, 'y'],
+      [first, 'B'],
+    ],
+  )
+})

@@ -1,7 +1,9 @@
 // Finds each row's company and id, and refuses the rows that contradict others or the registry. A
 // natural key has one id, and an id one content, in whatever listings a record is.
 
+import type { Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
+import { readValue } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
 import { idIn } from './staging/spool.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -32,7 +34,7 @@ export async function placeRows(context: ImportContext): Promise<void> {
   if (plan.knownCompaniesOnly || resource === undefined) staging.run(dropUnknown)
   if (resource === undefined) staging.run('update stage set id = company_id')
   else if (staging.facts.hasKeys) {
-    await assignIds(context)
+    await assignIds(context, resource)
     staging.run(placeByKey)
   }
   staging.run(refuseUnplaced, values)
@@ -42,8 +44,9 @@ export async function placeRows(context: ImportContext): Promise<void> {
 }
 
 /** Assigns an id to each natural key that is new from this source. */
-async function assignIds({ staging, tables, plan, source }: ImportContext): Promise<void> {
-  const { name } = plan.target
+async function assignIds(context: ImportContext, resource: Resource): Promise<void> {
+  const { staging, tables, source } = context
+  const { name } = resource
   const keys = staging.iterate('select distinct key from stage where key is not null')
   for (const batch of inBatches(keys, batchLength)) {
     const asked = batch.map(([key]) => key as string)
@@ -51,8 +54,7 @@ async function assignIds({ staging, tables, plan, source }: ImportContext): Prom
       staging.insert('keys', key, id, 0)
     }
   }
-  const last = await tables.lastId(name, assignedIdEnd)
-  const lastId = Math.max(assignedIdMin - 1, staging.facts.greatestId, last)
+  const lastId = Math.max(staging.facts.greatestId, await lastAssigned(context, resource))
   staging.run(
     `insert into keys
       select s.key, $lastId + row_number() over (order by min(s.seq)), 1 from stage s
@@ -61,6 +63,17 @@ async function assignIds({ staging, tables, plan, source }: ImportContext): Prom
       group by s.key`,
     { lastId },
   )
+}
+
+/** The greatest id that the store may have assigned in a resource: ids are permanent. */
+export async function lastAssigned(
+  { tables, db }: ImportContext,
+  resource: Resource,
+): Promise<number> {
+  const last = await tables.lastId(resource.name, assignedIdEnd)
+  // A revert may have taken recorded changes out of the listings.
+  const recorded = resource.changeFields && (await readValue(db, 'select recorded from store'))
+  return Math.max(assignedIdMin - 1, last, Number(recorded ?? 0))
 }
 
 /** Writes the ids of new natural keys to the registry, where they stay. */

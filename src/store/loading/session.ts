@@ -11,14 +11,13 @@ import type {
   StagedProblem,
 } from '../importing.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
-import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
 import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
-import { areInPlace, placeRows, writeKeys } from './place.ts'
+import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
@@ -191,9 +190,9 @@ async function appendRecorded(
   recorded: Recorded | undefined,
 ): Promise<void> {
   if (recorded === undefined || recorded.rows === 0) return
-  const { staging, tables } = context
-  const { name } = recorded.resource
-  const lastId = Math.max(assignedIdMin - 1, await tables.lastId(name, assignedIdEnd))
+  const { staging, db } = context
+  const lastId = await lastAssigned(context, recorded.resource)
+  await db.run('update store set recorded = $id', { id: lastId + recorded.rows })
   staging.run(['delete from change', 'delete from removal'])
   staging.run(
     `insert into change

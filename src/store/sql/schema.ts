@@ -25,12 +25,14 @@ export function createSharedTables(d: SchemaDialect): string {
 
 const registryTables = (d: SchemaDialect) => `
   -- past_from: the earliest version whose state is still completely known.
-  -- segments: the greatest number that a segment has had.
+  -- segments: the greatest number that a segment has had; recorded: the greatest id that a recorded
+  -- change has had.
   -- withheld: the state of the list of what is withheld that it agrees with.
   create table store (
     id ${d.text} not null,${d.formatColumn}
     past_from integer not null default 0,
     segments ${d.long} not null default 0,
+    recorded ${d.long} not null default 0,
     withheld ${d.text} not null default ''
   );
 

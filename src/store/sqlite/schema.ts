@@ -8,7 +8,7 @@ export const applicationId = 0x446f7373
 /** That of stores before format 1, which kept listings in another way. */
 export const formerApplicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 32768'
