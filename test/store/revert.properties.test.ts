@@ -334,3 +334,18 @@ test('a change that comes back does not take the place of one that was recorded 
     ],
   )
 })
+
+test('a record does not come back under an id that another source has used since', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const load = (source: string, ids: readonly number[], isSnapshot = false) => {
+    const rows = ids.map((id) => ({ id, company_id: 1, name: source }))
+    return importRows(db, 'rights', rows, { source, isSnapshot })
+  }
+  await load('a', [5, 7])
+  await load('a', [7], true)
+  await load('b', [5])
+  const message = /^record 5 of rights cannot come back: the source b has used its id since/
+  await assert.rejects(revert(db, one(2)), { message })
+  await revert(db, { to: 1 })
+  await checkSound(db)
+})

@@ -147,6 +147,8 @@ async function openPairs(
 export interface ComparedStates {
   readonly source: number
   readonly first: number
+  /** Whether the other sources keep what they have now. */
+  readonly isAlone: boolean
 }
 
 /** Compares the states of companies' listings, in their order, reading segments of many at once. */

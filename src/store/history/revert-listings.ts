@@ -5,6 +5,7 @@
 // of that former head, and no text is read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { OperatorError } from '../../config/operator-error.ts'
 import { readAttributes, statementOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
@@ -40,7 +41,7 @@ export async function revertListings(
   const { listing } = shape
   const all: Changes = { restored: 0, updated: 0, removed: 0 }
   const out = createOutput(context, shape)
-  const ids = shape === attributesShape ? undefined : collectIds(tables, listing, states.source)
+  const ids = shape === attributesShape ? undefined : collectIds(tables, listing, states)
   const names = shape === attributesShape ? await createNameKeeper(db) : undefined
   const changed = await readNumbers(
     db,
@@ -132,14 +133,34 @@ function asOf(version: number, record: ListedRecord): ListedRecord {
   return { ...record, values: [version, ...record.values.slice(1, -1), saidIn] }
 }
 
+/** @throws OperatorError if another source has used one of the ids since. */
+async function refuseTaken(
+  tables: ListingTables,
+  listing: string,
+  made: readonly ListedId[],
+): Promise<void> {
+  for (const some of inBatches(made, 5_000)) {
+    const ids = some.map(({ id }) => id)
+    const taken = await tables.whereListed(listing, ids)
+    const other = taken.find(({ source }) => source !== some[0]?.source)
+    if (other === undefined) continue
+    const name = (await tables.sources()).get(other.source)?.name
+    throw new OperatorError(
+      `record ${other.id} of ${listing} cannot come back: the source ${name} has used its id ` +
+        'since; take that import back first, or all since then with --to',
+    )
+  }
+}
+
 /** So many are sorted in memory: tables take ids faster in their order. */
 const idsAtOnce = 200_000
 
 /** Collects in which listings the source's records are, and writes that. */
-function collectIds(tables: ListingTables, listing: string, source: number) {
+function collectIds(tables: ListingTables, listing: string, { source, isAlone }: ComparedStates) {
   let gone: ListedId[] = []
   let made: ListedId[] = []
   async function finish(): Promise<void> {
+    if (isAlone) await refuseTaken(tables, listing, made)
     for (const rows of [gone, made]) rows.sort((a, b) => a.id - b.id)
     for (const some of inBatches(gone, 5_000)) await tables.dropIds(listing, some)
     for (const some of inBatches(made, 5_000)) await tables.putIds(listing, some)

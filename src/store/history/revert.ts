@@ -12,6 +12,7 @@ import { numberSegments, type SegmentNumbers } from '../listing/write-listings.t
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, logVersion, readVersions } from '../sql/import-log.ts'
+import type { ComparedStates } from './compare-states.ts'
 import { forgetCompanies, reviveCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
 import { changedReverts, chooseVersions, type RevertGroup } from './reverted-versions.ts'
@@ -54,13 +55,20 @@ async function revertAll(
   const groups = chooseVersions(await readVersions(db), plan.range, pastFrom)
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
+  const isAlone = groups.length === 1
   const reverted: Done[] = []
   for (const [n, group] of groups.entries()) {
     const onShare = (step: string, share: number) => {
       plan.signal?.throwIfAborted()
       plan.onStep?.(step, ((n + share) / groups.length) * committingFrom)
     }
-    const done = await revertGroup(db, numbers, group, shapesOf(shapes, group), onShare)
+    const done = await revertGroup(
+      db,
+      numbers,
+      { ...group, isAlone },
+      shapesOf(shapes, group),
+      onShare,
+    )
     await note(db, done, group.sourceId, plan)
     reverted.push(done)
   }
@@ -91,7 +99,7 @@ function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly
 async function revertGroup(
   db: ImportConnection,
   numbers: SegmentNumbers,
-  group: RevertGroup,
+  group: RevertGroup & Pick<ComparedStates, 'isAlone'>,
   shapes: readonly ListingShape[],
   onShare: (step: string, share: number) => void,
 ): Promise<Done> {
@@ -103,7 +111,7 @@ async function revertGroup(
   let own = { restored: 0, updated: 0, removed: 0 }
   for (const [n, shape] of shapes.entries()) {
     const { listing } = shape
-    const states = { source: await sourceIn(db, shape, group), first }
+    const states = { source: await sourceIn(db, shape, group), first, isAlone: group.isAlone }
     const done = await revertListings(db, context, shape, states, (share) =>
       onShare(`reverting ${listing}`, (n + share) / shapes.length),
     )
