@@ -349,3 +349,17 @@ test('a record does not come back under an id that another source has used since
   await revert(db, { to: 1 })
   await checkSound(db)
 })
+
+test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
+  const app = await makeApp(t)
+  const db = pathOfStore(app)
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: '3' }])
+  await revert(db, { to: 1 })
+  assert.equal((await app.ask('/api/v1/companies/3/rights')).status, 404)
+  for (const version of [2, 3]) {
+    const { text } = await app.ask(`/api/v1/companies/3/rights?version=${version}`)
+    assert.match(text, /"rights":\[\],"total":0/)
+  }
+})
