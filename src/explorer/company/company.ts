@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
+import { IsWhole } from '../listing/cell.ts'
 import { CompanyHead } from './company-head.ts'
 import { DifferencesView } from '../versions/differences-view.ts'
 import { formatCount } from '../format.ts'
@@ -135,13 +136,16 @@ function View(props: ViewProps) {
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
   if (place.view === undefined || place.view === printView) {
     if (company === undefined) return isRefused ? null : html`<${Loading} />`
-    return html`<${Overview} company=${company} now=${now} place=${place} versions=${versions}
-          shown=${shown} changes=${changes} />
-          ${
-            place.view === printView &&
-            html`<${PrintView} place=${place} id=${id} name=${name} company=${company}
-              versions=${versions} shown=${shown} />`
-          }`
+    // Texts begin cut or whole, so each of the two views has its own.
+    const isPrint = place.view === printView
+    return html`<${IsWhole.Provider} key=${place.view} value=${isPrint}>
+      <${Overview} company=${company} now=${now} place=${place} versions=${versions}
+        shown=${shown} changes=${changes} />
+      ${
+        isPrint &&
+        html`<${PrintView} place=${place} id=${id} name=${name} company=${company}
+          versions=${versions} shown=${shown} />`
+      }<//>`
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`

@@ -5,7 +5,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Company, ListingAnswer, Version } from '../answers.ts'
 import { rowsOf } from '../answers.ts'
-import { IsWhole } from './cell.ts'
 import { formatCount, formatMoment } from '../format.ts'
 import { html } from '../html.ts'
 import { isOfPast, listingPath, versionQuery } from './listing-query.ts'
@@ -71,12 +70,12 @@ export function PrintView({ place, id, name, company, versions, shown }: PrintPr
         ${texts.print}</button><a class="button" href=${back}>${texts.printBack}</a></div>
     <p class="printed">${texts.printed(formatMoment(Date.now()), location.href)}
       ${version !== undefined && ` ${texts.timeVersion(shown)}, ${daysOf(version)}.`}</p>
-    <${IsWhole.Provider} value=${true}>${readable.map(
+    ${readable.map(
       (resource) => html`<${PrintedListing} key=${resource.name} id=${id} name=${name}
         resource=${resource} query=${place.query} version=${shown}
         imports=${lastImports(versions, resource.name, shown)}
         onLoaded=${() => setLoaded((last) => new Set([...last, resource.name]))} />`,
-    )}<//></div>`
+    )}</div>`
 }
 
 interface ListingProps {
