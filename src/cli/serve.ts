@@ -1,6 +1,5 @@
 // `dossier serve`: answers requests from the store until a signal stops it.
 
-import { resources } from '../resources/index.ts'
 import type { Command } from './command.ts'
 
 export const serve: Command = {
@@ -8,15 +7,14 @@ export const serve: Command = {
   summary: 'serve the API from the store',
   synopsis: ['serve [OPTIONS]'],
   details: `
-Serves GET /api/v1/companies/{company_id}/LISTING to clients with a key, where LISTING is one of
-${resources.map(({ name }) => name).join(', ')}; /healthz and /readyz for load balancers; and
-/docs, the API reference. The store is opened read-only. Imports may run at the same time; clients
-see each as soon as it is committed.
+Serves the API, /api/v1/, to clients with a key. /docs describes it, / is the explorer, and /healthz
+and /readyz are for load balancers. The store is opened read-only. Imports may run at the same time;
+clients see each as soon as it is committed.
 
 SIGTERM or SIGINT (Ctrl-C) stops it: /readyz turns 503, connections are closed, running requests
 finish, and it exits with code 0.
 
-  dossier serve --db registry.db --host 0.0.0.0 --port 80
+  dossier serve --db registry.db --workers 2
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
   options: {},
   takesWords: false,
