@@ -2,7 +2,7 @@
 
 /**
  * The known word that a mistyped one most likely means: the only word that begins with it, else the
- * nearest one, at most half its letters away; undefined if none is near.
+ * nearest one, at most half its letters away, or one of four; undefined if none is near.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const given = word.slice(0, 64).toLowerCase()
@@ -10,8 +10,8 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   const begun = words.filter((candidate) => candidate.toLowerCase().startsWith(given))
   if (begun.length === 1 && given.length >= 3) return begun[0]
   let best: string | undefined
-  // Two edits could turn a word of three letters into almost any other.
-  let bestDistance = (given.length <= 3 ? 1 : Math.max(2, Math.floor(given.length / 2))) + 1
+  // Two edits could turn a word of four letters into almost any other: name into page.
+  let bestDistance = (given.length <= 4 ? 1 : Math.floor(given.length / 2)) + 1
   for (const candidate of words) {
     const distance = editDistance(given, candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]

@@ -70,7 +70,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
       2,
       /start_date\[gte\] is "soon"; it takes a day/,
     ],
-    ['listing GB:00000012 employees --format json', 2, /--format is json; did you mean ndjson\?/],
+    ['listing GB:00000012 employees --format json', 2, /--format is json; choose from csv, ndjson/],
     [
       'listing GB:00000012 employees --version 9',
       1,

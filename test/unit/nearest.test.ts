@@ -23,6 +23,7 @@ const mistyped: Readonly<Record<string, string | undefined>> = {
   comp: undefined,
   demi: 'demo',
   dew: undefined,
+  dens: undefined,
   company_identifer: 'company_identifier',
   xylophone: undefined,
   '👍👍👍👍': undefined,
