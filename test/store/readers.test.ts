@@ -53,7 +53,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   const seen = new Set<string>()
   let reads = 0
   for (; !state.isOver; reads++) {
-    await sleep(5)
+    await sleep(40)
     const page = await readListing(store, events, 1, { limit: 100_000 })
     const head = await readListingHead(store, events, 1)
     assert.ok(page && head)
