@@ -1,5 +1,5 @@
 // Readers walk listings that are pinned to a version while imports, reverts and prunes go on: each
-// walk is, byte for byte, the listing of its version, or told that it was pruned (contract 9.1, 9.3).
+// walk is, byte for byte, the listing of its version, or told of the prune (contract 9.1, 9.3).
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
