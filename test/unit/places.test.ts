@@ -1,0 +1,15 @@
+// Places shared among keys, without anybody's setting.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPlaces } from '../../src/http/places.ts'
+
+test('a place that is given back, twice even, is free once (L3)', () => {
+  const places = createPlaces(4)
+  const [first, second] = [places.take(1), places.take(1)]
+  first?.()
+  first?.()
+  assert.equal(places.count(), 1)
+  second?.()
+  assert.equal(places.count(), 0)
+})
