@@ -135,6 +135,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
   const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
   const { standstillMs } = { ...wireLimits, ...options.limits }
+  const scans = { ...scanLimits, ...options.limits }
   const service: Service = {
     store,
     readUses: options.readUses,
@@ -143,7 +144,8 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     answers: createAnswerCache(options.cacheBytesMax),
     sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
     beginStream: createBeginStream({ noteFault, checkKeyAgain: checkAgain, standstillMs }),
-    readInTurn: createReadInTurn({ ...scanLimits, ...options.limits }),
+    readInTurn: createReadInTurn(scans),
+    searchInTurn: createReadInTurn({ ...scans, scansWaitingMax: scans.searchesMax }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     checkKeyAgain: checkAgain,

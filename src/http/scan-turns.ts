@@ -1,5 +1,5 @@
-// Who may make the store scan a long listing now: a few at a time, each key in its turn, and no
-// longer than somebody waits for it.
+// Who may make the store scan a long listing, or search for names, now: a few at a time, each key
+// in its turn, and no longer than somebody waits for it.
 
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -13,12 +13,17 @@ export interface ScanLimits {
   readonly scansMax: number
   /** How many run or wait. */
   readonly scansWaitingMax: number
+  /** How many searches for names run or wait; most of them take a millisecond. */
+  readonly searchesMax: number
   /** How long a request may wait for a scan; shorter than a silent connection lives. */
   readonly scanMs: number
 }
 
 /** The default limits. */
-export const scanLimits: ScanLimits = { scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 }
+export const scanLimits: ScanLimits = {
+  ...{ scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 },
+  searchesMax: 1_000,
+}
 
 /**
  * Reads what may need scans of the store.
@@ -30,7 +35,8 @@ export type ReadInTurn = <T>(
   work: (turns: ScanTurns) => Awaitable<T>,
 ) => Awaitable<T>
 
-export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimits): ReadInTurn {
+export function createReadInTurn(limits: Omit<ScanLimits, 'searchesMax'>): ReadInTurn {
+  const { scansMax, scansWaitingMax, scanMs } = limits
   const places = createPlaces(scansWaitingMax)
   const queue = createFairQueue(scansMax)
 

@@ -95,12 +95,17 @@ test('who waits too long gets a 503 with Retry-After, and not the end of the con
 })
 
 test('a key has its share of those who wait, and what its clients leave is dropped (L3)', async (t) => {
-  const { one, other } = await serve(t, { scansMax: 0, scansWaitingMax: 8, scanMs: 60_000 })
+  for (const ask of [() => filtered(long), () => '/api/v1/companies?q=x']) await checkShare(t, ask)
+})
+
+async function checkShare(t: TestContext, ask: () => string) {
+  const most = { scansWaitingMax: 8, searchesMax: 8 }
+  const { one, other } = await serve(t, { ...most, scansMax: 0, scanMs: 60_000 })
   const leaving = new AbortController()
   const refusedOf = async (asker: typeof one, signal: AbortSignal, min: number) => {
     let refused = 0
     for (let asked = 0; asked < 6; asked += 1) {
-      const answer = status(asker(filtered(long), signal))
+      const answer = status(asker(ask(), signal))
       void answer.then(
         () => (refused += 1),
         () => undefined,
@@ -114,7 +119,7 @@ test('a key has its share of those who wait, and what its clients leave is dropp
   assert.equal(await refusedOf(other, leaving.signal, 4), 4, 'half of what the one has left')
   leaving.abort()
   while ((await refusedOf(one, AbortSignal.timeout(1_000), 2)) !== 2) await sleep(50)
-})
+}
 
 test('a key has its share of the streams (L3)', async (t) => {
   const { one, other } = await serve(t)

@@ -5,7 +5,7 @@ import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { wordsOfQuery } from '../../store/name-words.ts'
 import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
-import type { CompanyQuery, FoundCompany, StoreReader } from '../../store/reading.ts'
+import type { CompanyQuery, FoundCompany } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
 import {
   counterSchemas,
@@ -76,12 +76,24 @@ export const companies: Endpoint = {
 async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
   const asked = parseRequest(await readMembers(request))
   const form = formOf(asked)
-  return sendCached(request, service, { form, make: () => find(service.store, asked) })
+  return sendCached(request, service, { form, make: () => find(request, service, asked) })
 }
 
 /** @throws ApiError 400 if more names match than may, or the page would be too large. */
-async function find(store: StoreReader, asked: CompaniesRequest): Promise<StateAnswer> {
-  const { registry, companies: found } = await fromStore(() => store.findCompanies(queryOf(asked)))
+async function find(
+  request: HttpRequest,
+  { store, searchInTurn }: Service,
+  asked: CompaniesRequest,
+): Promise<StateAnswer> {
+  const query = queryOf(asked)
+  const { registry, companies: found } = await fromStore(() =>
+    'words' in query
+      ? searchInTurn(request, async (turns) => {
+          const end = await turns.begin(turns.left)
+          return store.findCompanies(query).finally(end)
+        })
+      : store.findCompanies(query),
+  )
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)
   }

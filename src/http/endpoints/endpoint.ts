@@ -33,6 +33,8 @@ export interface Service {
   readonly beginStream: BeginStream
   /** Reads what may need scans of long listings. */
   readonly readInTurn: ReadInTurn
+  /** Reads what needs a search for names. */
+  readonly searchInTurn: ReadInTurn
   /** Lets requests wait for the next version. */
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */

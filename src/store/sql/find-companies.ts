@@ -1,9 +1,9 @@
 // Finds companies by their number in a register, and by words of their name (contract 8.1 to 8.3).
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
+import { createPace } from '../serving/pace.ts'
 import type { Dialect, RowReader } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
@@ -19,7 +19,7 @@ export async function findCompanies(
 ): Promise<FoundCompanies> {
   const registry = await readRegistry(snapshot)
   const companies = await ('words' in query
-    ? findByWords(snapshot, query.words)
+    ? findByWords(inSteps(snapshot), query.words)
     : findByNumber(snapshot, query.identifiers, query.jurisdiction))
   return { registry, companies }
 }
@@ -141,7 +141,7 @@ function compareText(a: string | null, b: string | null): number {
  * @param words those of `wordsOfQuery`; at least one.
  */
 async function findByWords(
-  snapshot: Snapshot,
+  snapshot: RowReader,
   words: readonly string[],
 ): Promise<FoundCompany[] | undefined> {
   const candidates = await chooseCandidates(snapshot, words)
@@ -153,7 +153,6 @@ async function findByWords(
       const rows = await snapshot.rows<NamedId>(namesOf(snapshot.dialect), some)
       for (const row of rows) if (hasWords(row[1], words)) matching.push(row)
       if (matching.length > matchesMax) return undefined
-      if (ids.length > namesAtOnce) await nextTurn()
     }
   }
   if (matching.length === 0) return []
@@ -162,6 +161,18 @@ async function findByWords(
   const found = rows.map((row) => [foundCompany(row), lengthOf(row)] as const)
   found.sort(([a, lengthOfA], [b, lengthOfB]) => lengthOfA - lengthOfB || a.id - b.id)
   return found.map(([company]) => company)
+}
+
+/** Reads between which other requests go on, however many searches there are. */
+function inSteps(snapshot: RowReader): RowReader {
+  const pace = createPace()
+  return {
+    dialect: snapshot.dialect,
+    async rows(...asked) {
+      await pace()
+      return snapshot.rows(...asked)
+    },
+  }
 }
 
 /** A company and its name. */
@@ -192,7 +203,7 @@ const collectedMax = 50_000
  * Undefined if there is only one word, and more names match than may.
  */
 async function chooseCandidates(
-  snapshot: Snapshot,
+  snapshot: RowReader,
   words: readonly string[],
 ): Promise<Ids | undefined> {
   const whole = words.slice(0, -1)
@@ -213,7 +224,7 @@ async function chooseCandidates(
 }
 
 /** The ids of all words with a beginning, in order; undefined if those are too many to sort. */
-async function readBegun(snapshot: Snapshot, beginning: string): Promise<Ids | undefined> {
+async function readBegun(snapshot: RowReader, beginning: string): Promise<Ids | undefined> {
   const end = beginning + afterAll
   const rows = await snapshot.rows<[word: string]>(wordsBegun, beginning, end, fewWords + 1)
   if (rows.length <= fewWords) {
@@ -238,7 +249,7 @@ const chunksOfWord = `
   select first, distances from words where word = $1 and first > $2 order by first limit $3`
 
 /** The ids of a word; undefined if they are more than `fewIds`. */
-async function readIfFew(snapshot: Snapshot, word: string): Promise<number[] | undefined> {
+async function readIfFew(snapshot: RowReader, word: string): Promise<number[] | undefined> {
   // A chunk that is not the last of its word has at least half of the usual bytes.
   const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, -1, fewChunks + 1)
   if (rows.length > fewChunks) return undefined
@@ -252,13 +263,12 @@ const fewChunks = 4
 const chunksAtOnce = 16
 
 /** All ids of a word. */
-async function* readAll(snapshot: Snapshot, word: string): AsyncGenerator<readonly number[]> {
+async function* readAll(snapshot: RowReader, word: string): AsyncGenerator<readonly number[]> {
   for (let after = -1; ;) {
     const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, after, chunksAtOnce)
     yield idsOf(rows.map(chunkOf))
     if (rows.length < chunksAtOnce) return
     after = rows.at(-1)?.[0] ?? Infinity
-    await nextTurn()
   }
 }
 
@@ -276,7 +286,7 @@ const wordChunksAtOnce = 100
 
 /** The ids of all words with a beginning; undefined if they are more than `idsMax`. */
 async function readBeginning(
-  snapshot: Snapshot,
+  snapshot: RowReader,
   beginning: string,
   idsMax: number,
 ): Promise<number[] | undefined> {
@@ -293,7 +303,6 @@ async function readBeginning(
     const last = rows.at(-1)
     if (last === undefined || rows.length < wordChunksAtOnce) break
     ;[word, first] = last
-    await nextTurn()
   }
   return [...found].sort((a, b) => a - b)
 }
