@@ -7,6 +7,7 @@ import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { timeStore } from '../../src/server/time-store.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
@@ -23,13 +24,16 @@ await filled.load([
   { resource: rights, company: 1, records: makeRecords(rights, longTotal) },
   { resource: rights, company: 2, records: makeRecords(rights, 5, 20_000) },
 ])
-const oneKey = await filled.issueKey({ name: 'one' })
-const otherKey = await filled.issueKey({ name: 'other' })
+const scopes = ['rights', 'companies', 'changes']
+const oneKey = await filled.issueKey({ name: 'one', scopes })
+const otherKey = await filled.issueKey({ name: 'other', scopes })
 
-/** A server of the store above, with metrics or without, and clients with its two keys. */
-async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, isMeasured = false) {
-  const opened = await openStoreReader(filled.db, patientBounds)
-  const reader = isMeasured ? timeStore(opened, { countStore: () => undefined }) : opened
+const asItIs = (reader: StoreReader) => reader
+const measured = (reader: StoreReader) => timeStore(reader, { countStore: () => undefined })
+
+/** A server of the store above, and clients with its two keys. */
+async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, wrap = asItIs) {
+  const reader = wrap(await openStoreReader(filled.db, patientBounds))
   const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const client = (key: string) => (path: string, signal?: AbortSignal) => {
@@ -80,8 +84,8 @@ test('a listing of few records waits for no scan of a long one (L3)', async (t) 
 })
 
 test('who waits too long gets a 503 with Retry-After, and not the end of the connection (L3)', async (t) => {
-  for (const isMeasured of [false, true]) {
-    const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 }, isMeasured)
+  for (const wrap of [asItIs, measured]) {
+    const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 }, wrap)
     const answer = await one(filtered(long))
     assert.equal(answer.status, 503)
     assert.equal(answer.headers.get('retry-after'), '5')
@@ -133,4 +137,24 @@ test('a key has its share of the streams (L3)', async (t) => {
     assert.equal(await status(other(`${long}?format=csv&limit=all`)), 200)
   }
   for (const answer of answers) await answer.body?.cancel()
+})
+
+test('a key has its share of the changes that are being read (L3)', async (t) => {
+  const { promise: read, resolve: proceed } = Promise.withResolvers<void>()
+  const { one, other } = await serve(t, {}, (reader) => ({
+    ...reader,
+    readChanges: (asked) => read.then(() => reader.readChanges(asked)),
+  }))
+  const found: number[] = []
+  const note = (given: number) => found.push(given)
+  const changes = (limit: number) => `/api/v1/changes?after=0&limit=${limit}`
+  const asked = Array.from({ length: 40 }, (_, n) => status(one(changes(n + 1))).then(note))
+  await until(() => found.length === 8)
+  const same = status(one(changes(1)))
+  const others = status(other(changes(50)))
+  await sleep(150)
+  proceed()
+  await Promise.all(asked)
+  assert.deepEqual(found.toSorted().slice(31, 33), [200, 503])
+  assert.deepEqual(await Promise.all([same, others]), [200, 200])
 })
