@@ -140,10 +140,10 @@ test('a key has its share of the streams (L3)', async (t) => {
 })
 
 test('a key has its share of the changes that are being read (L3)', async (t) => {
-  const { promise: read, resolve: proceed } = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<undefined>()
   const { one, other } = await serve(t, {}, (reader) => ({
     ...reader,
-    readChanges: (asked) => read.then(() => reader.readChanges(asked)),
+    readChanges: (asked) => reading.promise.then(() => reader.readChanges(asked)),
   }))
   const found: number[] = []
   const note = (given: number) => found.push(given)
@@ -153,8 +153,8 @@ test('a key has its share of the changes that are being read (L3)', async (t) =>
   const same = status(one(changes(1)))
   const others = status(other(changes(50)))
   await sleep(150)
-  proceed()
+  reading.resolve(undefined)
   await Promise.all(asked)
-  assert.deepEqual(found.toSorted().slice(31, 33), [200, 503])
+  assert.equal(found.filter((given) => given === 200).length, 32)
   assert.deepEqual(await Promise.all([same, others]), [200, 200])
 })
