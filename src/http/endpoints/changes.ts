@@ -25,7 +25,7 @@ import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-/** How many pages are made at a time; a long one takes a second, whether or not its client stays. */
+/** How many pages are made at a time; a long one takes a second, even if its client leaves. */
 const makingMax = 64
 
 export function changes(resources: readonly Resource[]): Endpoint {
