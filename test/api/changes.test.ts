@@ -96,7 +96,7 @@ test('after=0 is everything there is, and until the cursor from which to go on (
   const company = { id: 1, jurisdiction: null, identifier: null, name: null, sources: [] }
   assert.deepEqual(first.changes[0]?.record, company)
   assert.deepEqual([first.after, first.next], ['0', null])
-  assert.match(first.until, /^1\.[0-9a-f]{12}$/)
+  assert.match(first.until, /^1\.[0-9a-f]{16}$/)
 
   await put('rights', [right(1, 'new'), right(3, 'c', 2)], true)
   const second = await page(`?after=${first.until}`)
@@ -247,13 +247,15 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
     ['?afer=0', '"afer" is not a known query parameter; did you mean after?'],
   ]
   for (const [query, message] of bad) checkFailure(await follow(query), 400, message)
-  const later = await follow('?after=3.0123456789ab')
+  const later = await follow(`?after=${until.replace('2.', '3.')}`)
   checkFailure(later, 404, 'Version 3 does not exist yet; the last one is 2')
   assert.equal(later.headers['retry-after'], '1')
   const elsewhere = 'Version 2 of the cursor is of another history; begin again with after=0'
-  checkFailure(await follow('?after=2.0123456789ab'), 410, elsewhere)
-  checkFailure(await follow('?after=0&until=2.0123456789ab'), 410, elsewhere)
-  checkFailure(await follow(`?after=0~2.0123456789ab~rights.1.1.0.1`), 410, elsewhere)
+  const ofAnotherStore = await follow('?after=3.0123456789abcdef')
+  checkFailure(ofAnotherStore, 410, elsewhere.replace('2', '3'))
+  checkFailure(await follow('?after=2.0123456789abcdef'), 410, elsewhere)
+  checkFailure(await follow('?after=0&until=2.0123456789abcdef'), 410, elsewhere)
+  checkFailure(await follow(`?after=0~2.0123456789abcdef~rights.1.1.0.1`), 410, elsewhere)
   checkFailure(await follow('?after=0&company_id=GB:1'), 404, /GB:1 is not in the registry/)
 })
 

@@ -20,7 +20,7 @@ import {
 import { describeTagged } from './tagged-answer.ts'
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
-const examplePoint = '17.3f9a1c0b7d2e'
+const examplePoint = '17.5d1c3f9a1c0b7d2e'
 
 const page = objectOf('A page of changes', {
   ok: okSchema,

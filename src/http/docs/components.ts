@@ -85,7 +85,7 @@ export const parameterComponents: Schemas = {
   'If-None-Match': requestHeader(
     'If-None-Match',
     'The `ETag` of an earlier response; gives a 304 if nothing has changed',
-    'W/"3f9a1c0b7d2e-q83vEjRWeJA0"',
+    'W/"5d1c3f9a1c0b7d2e-q83vEjRWeJA0"',
   ),
   Range: requestHeader('Range', 'The part of the file that is asked for', 'bytes=1048576-'),
   'If-Range': requestHeader(
@@ -125,10 +125,10 @@ export const headerComponents: Schemas = {
     schema: countSchema,
     example: 1,
   },
-  'Changes-Until': responseHeader('What `until` is in the body of JSON', '17.3f9a1c0b7d2e'),
+  'Changes-Until': responseHeader('What `until` is in the body of JSON', '17.5d1c3f9a1c0b7d2e'),
   'Changes-Next': responseHeader(
     'What `next` is in the body of JSON; absent at the end',
-    '12.b0d2e3f9a1c7~17.3f9a1c0b7d2e~rights.17.1.0.1',
+    '12.5d1cb0d2e3f9a1c7~17.5d1c3f9a1c0b7d2e~rights.17.1.0.1',
   ),
   'Accept-Ranges': responseHeader('Parts of the file can be asked for with `Range`', 'bytes'),
   'Content-Range': responseHeader('Of which bytes the part is, and of how many', 'bytes 0-99/1234'),
@@ -140,7 +140,7 @@ export const headerComponents: Schemas = {
     'With CSV and NDJSON: the name of a file',
     'attachment; filename="rights-1-version-12.csv"',
   ),
-  ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
+  ETag: responseHeader('Changes when this listing changes', 'W/"5d1c3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(
     'Cache the response, but revalidate it before each use; errors and health checks: `no-store`',
     'private, no-cache',

@@ -13,7 +13,7 @@ export interface Cursor {
   readonly after: ChangesPlace | undefined
 }
 
-const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{12}))?)$/
+const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16}))?)$/
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
 /** A cursor that begins at a state. */

@@ -10,6 +10,7 @@ import {
   optionalNumber,
   optionalText,
   type Queries,
+  readStoreId,
   readValue,
   type Row,
   type Value,
@@ -43,7 +44,7 @@ interface LogEntry {
  */
 export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
   const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
-  const { lineage = drawLineage() } = entry
+  const lineage = entry.lineage ?? (await drawLineage(db))
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
@@ -216,15 +217,18 @@ function parsed(value: Value | undefined): unknown {
 }
 
 /**
- * Draws the lineage of an import: 48 random bits, as 12 hexadecimal digits. It identifies the
- * history to which a version belongs: version numbers repeat when a restored backup is imported
- * into, but no other import has the same lineage. Copies of a store share the lineages of the
- * imports that they share. Whatever clients keep and send back later, such as an entity tag, is
- * made from a lineage, never from a version number.
+ * Draws the lineage of an import: the mark of its store and 48 random bits, as 16 hexadecimal
+ * digits. It identifies the history to which a version belongs: version numbers repeat when a
+ * restored backup is imported into, but no other import has the same lineage. Copies of a store
+ * share the lineages of the imports that they share. Whatever clients keep and send back later,
+ * such as an entity tag, is made from a lineage, never from a version number.
  */
-export function drawLineage(): string {
-  return randomBytes(6).toString('hex')
+export async function drawLineage(db: Queries): Promise<string> {
+  return markOfStore(await readStoreId(db)) + randomBytes(6).toString('hex')
 }
+
+/** What the lineages of a store, and of its copies, begin with. */
+export const markOfStore = (storeId: string) => storeId.slice(0, 4)
 
 /** The number of a source; undefined if there is none of this name. */
 export async function knownSourceId(db: Database, name: string): Promise<number | undefined> {

@@ -69,7 +69,7 @@ export async function applyOrder(
   const { db } = context
   const { tables } = db
   const touched: Touched[] = []
-  const lineage = drawLineage()
+  const lineage = await drawLineage(db)
   const numbers = await numberSegments(tables)
   const work: Work = {
     ...{ ...context, tables, touched, lineage, numbers },
