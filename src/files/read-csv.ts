@@ -14,7 +14,7 @@ const recordBytesMax = 16 << 20
 
 /** A row of a file. */
 export interface CsvRow {
-  /** Its number among the rows, from 1 on; blank lines are none. */
+  /** Its number among the rows, from 1 on; blank lines and repeated headers are none. */
   readonly number: number
   /** The line that it begins in. */
   readonly line: number
@@ -124,7 +124,8 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
       refuseLong(text)
       if (record.isOpen) throw openQuote(name, line)
       // In a file of one column, a blank line is a row without a value.
-      if (columns.length === 1 || !/^ *$/.test(text)) {
+      const isBlank = columns.length > 1 && /^ *$/.test(text)
+      if (!isBlank && !repeatsHeader(record.cells, columns)) {
         number += 1
         rows.push({ number, line, ...fit(record, text, header, line) })
       }
@@ -146,6 +147,12 @@ function linesIn(text: string): number {
   return 1 + (text.match(/\r\n|\r|\n/g)?.length ?? 0)
 }
 
+/** Whether a record is the header again, as where files were joined, a byte order mark included. */
+function repeatsHeader(cells: readonly string[], columns: readonly string[]): boolean {
+  const isLike = columns.every((name, at) => cells[at]?.trim() === name)
+  return isLike && columns.length > 1 && cells.slice(columns.length).join('') === ''
+}
+
 /** The cells of a record, or why they do not fit the header. */
 function fit(
   { cells, faultyCell }: CsvRecord,
@@ -158,7 +165,11 @@ function fit(
   if (faultyCell !== undefined) {
     return { cells, text, refusal: refuse('has text after a closing quote') }
   }
-  if (length === columns.length) return { cells, text, refusal: undefined }
+  if (length === columns.length) {
+    const isOther = length > 1 && cells.every((cell) => columns.includes(cell.trim()))
+    const reason = 'has the names of the columns in another order; split the file before it'
+    return { cells, text, refusal: isOther ? refuse(reason) : undefined }
+  }
   // A delimiter at the end of each line makes an empty cell too many.
   if (length === columns.length + 1 && text.endsWith(delimiter)) {
     return { cells: cells.slice(0, -1), text: text.slice(0, -1), refusal: undefined }

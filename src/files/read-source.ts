@@ -28,8 +28,6 @@ export interface Source {
 interface Found {
   /** Those that have been read. */
   readonly files: ImportedFile[]
-  /** The names of the columns of tables. */
-  readonly header: Set<string>
   /** The rows of the files that a mapping has read; undefined without one. */
   rows: number | undefined
 }
@@ -52,7 +50,7 @@ interface SourceOptions extends Reading {
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
-  const found: Found = { files: [], header: new Set(), rows: undefined }
+  const found: Found = { files: [], rows: undefined }
   const batches =
     mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
   return { unit: isByLine ? 'line' : 'row', batches, found }
@@ -75,10 +73,6 @@ function createTools({ mappingFolders, signal }: SourceOptions) {
   }
 }
 
-function addHeader({ header }: Found, columns: readonly string[]): void {
-  for (const column of columns) header.add(column)
-}
-
 async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
   await using tools = createTools(options)
   const { target, showing } = options
@@ -88,7 +82,6 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
     if (format === 'csv' || format === 'tsv') {
       const { chunks } = await openContent(sourceFile, digest, options)
       const { header, rows } = await openCsv(sourceFile, chunks)
-      addHeader(found, header.columns)
       if (!showing) checkColumns(sourceFile.name, header.columns, target, false)
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {
@@ -129,7 +122,6 @@ async function* readMapped(
     // Shown rows come after the columns.
     const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
     prepared.push(table)
-    if (table.kind === 'csv') addHeader(found, table.columns)
     found.files.push({ name: file.name, ...digest })
   }
   // JSON without sound rows has no columns, which a mapping could name.

@@ -7,7 +7,7 @@ import type { Columns } from './rows/column-facts.ts'
 import type { ImportRequest } from './import-files.ts'
 import type { PlacedRow } from '../files/json/read-json.ts'
 import type { Source } from '../files/read-source.ts'
-import { describeProblem, type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
+import { describeProblem, type Problem, Refusal } from '../files/refusal.ts'
 import { collectKinds } from './rows/refused-kinds.ts'
 
 const problemsShownMax = 20
@@ -53,7 +53,6 @@ export async function stageRows(
   { request, source, problems, latest, columns }: Course,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
-  const { header } = source.found
   const check = rowChecker(request, latest)
   let read = 0
   let refused = 0
@@ -64,7 +63,7 @@ export async function stageRows(
       const { row, number } = placed
       read += 1
       if (!(row instanceof Refusal)) columns.note(row, number)
-      const checked = row instanceof Refusal ? row : (repeatedHeader(row, header) ?? check(row))
+      const checked = row instanceof Refusal ? row : check(row)
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)
@@ -79,22 +78,6 @@ export async function stageRows(
     onRows(read)
   }
   return { read, refused, unnamed }
-}
-
-/** A row that has the names of its columns: a header, as where files were joined. */
-function repeatedHeader(row: SourceRow, header: ReadonlySet<string>): Refusal | undefined {
-  if (header.size === 0) return undefined
-  let texts = 0
-  let names = 0
-  for (const column in row) {
-    const value = row[column]
-    if (typeof value !== 'string' || value === '') continue
-    texts += 1
-    if (header.has(value)) names += 1
-    // A mapping may add a constant.
-    else if (texts - names > 1) return undefined
-  }
-  return names < 2 ? undefined : new Refusal('repeats the header; remove this line from the file')
 }
 
 /** A snapshot cannot keep the record of a row that does not identify it. */

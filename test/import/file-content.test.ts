@@ -192,6 +192,9 @@ describe('CSV is read', () => {
     'with a pipe between': ['id|company_id|name\n1|7|one\n2|7|two\n3|7|three\n'],
     'with blank lines': ['id,company_id,name\n\n1,7,one\n\n2,7,two\n3,7,three\n\n'],
     'with blank lines of blanks': ['id,company_id,name\n  \n1,7,one\n\n \n2,7,two\n3,7,three\n'],
+    'with its header again, as where files were joined': [
+      'id,company_id,name\n1,7,one\n\uFEFFid,company_id,name\n2,7,two\nid,"company_id",name,\n3,7,three\n',
+    ],
     'with a delimiter at the end of lines': [
       'id,company_id,name\n1,7,one,\n2,7,two,\n3,7,three,\n',
     ],

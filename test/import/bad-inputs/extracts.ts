@@ -136,14 +136,9 @@ export const badExtracts: BadInputs = {
     all,
     '--strict',
   ),
-  '14: a second header': next(
-    insert(header.trim()),
-    /row 30: repeats the header; remove this line from the file$/,
-  ),
-  '14: a second header behind a mapping': mapped(
-    'select * from source',
-    /row 30: repeats the header; remove this line from the file$/,
-    insert(header.trim()),
+  '14: a second header in another order': next(
+    insert('identifier,jurisdiction,name,town'),
+    /row 30 .*: has the names of the columns in another order; split the file before it$/,
   ),
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
