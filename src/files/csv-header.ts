@@ -2,14 +2,16 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { likeNames, refuseColumns } from './check-columns.ts'
-import { type CsvRecord, splitRecord } from './csv-record.ts'
+import { type CsvForm, type CsvRecord, splitRecord } from './csv-record.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
 
-/** Names and delimiter of a file's columns. */
-export interface CsvHeader {
+/** The form of a file, and the names of its columns. */
+export interface CsvHeader extends CsvForm {
   readonly columns: readonly string[]
-  readonly delimiter: string
 }
+
+/** What else to do about a faulty quote. */
+export const ifQuotes = 'if quotes are parts of texts in the whole file, say --no-quotes'
 
 /** The longest header, in characters. */
 export const headerLengthMax = 1 << 20
@@ -17,7 +19,7 @@ export const headerLengthMax = 1 << 20
 /**
  * Parses the header of a file.
  *
- * @param candidates the characters that may separate the columns.
+ * @param candidates the forms that the file may have.
  * @param text the start of the file, including the whole header.
  * @param skipped the lines before it that were skipped.
  * @returns the header, and its record in the text.
@@ -26,11 +28,11 @@ export const headerLengthMax = 1 << 20
  */
 export function parseHeader(
   name: string,
-  candidates: readonly string[],
+  candidates: readonly CsvForm[],
   text: string,
   skipped: number,
 ): { readonly header: CsvHeader; readonly record: CsvRecord } {
-  const { record, delimiter } = splitFirst(candidates, text)
+  const { record, form } = splitFirst(candidates, text)
   if (text.trim() !== '' && text.slice(0, record.end).trim() === '') {
     const advice = `say --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
@@ -48,7 +50,7 @@ export function parseHeader(
     cells.length > 1 && cells.indexOf('') === cells.length - 1 ? cells.slice(0, -1) : cells
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
-  return { header: { columns, delimiter }, record }
+  return { header: { columns, ...form }, record }
 }
 
 /**
@@ -59,16 +61,16 @@ export function parseHeader(
  */
 export function nameColumns(
   name: string,
-  candidates: readonly string[],
+  candidates: readonly CsvForm[],
   text: string,
   columns: readonly string[],
 ): CsvHeader {
   const first = text.replace(/^[\r\n]+/, '')
-  const { record, delimiter } = splitFirst(candidates, first)
+  const { record, form } = splitFirst(candidates, first)
   const { length } = record.cells
   // A delimiter at the end of each line makes an empty cell too many.
   const isEnded = length === columns.length + 1 && record.cells.at(-1) === ''
-  if (length === columns.length || isEnded || first === '') return { columns, delimiter }
+  if (length === columns.length || isEnded || first === '') return { columns, ...form }
   const shown = JSON.stringify(first.slice(0, Math.min(record.end, 60)))
   const cells = length === 1 ? '1 cell' : `${length} cells`
   throw new OperatorError(
@@ -77,10 +79,10 @@ export function nameColumns(
   )
 }
 
-/** The first record of a text; the delimiter is the candidate that is outside quotes most often. */
-function splitFirst(candidates: readonly string[], text: string) {
+/** The first record of a text, in the form whose delimiter is outside quotes most often. */
+function splitFirst(candidates: readonly CsvForm[], text: string) {
   return candidates
-    .map((delimiter) => ({ delimiter, record: splitRecord(text, 0, delimiter) }))
+    .map((form) => ({ form, record: splitRecord(text, 0, form) }))
     .reduce((a, b) => (soundCells(b.record) > soundCells(a.record) ? b : a))
 }
 
@@ -103,7 +105,7 @@ function refuseText(name: string, record: CsvRecord, text: string): void {
     const cell = (cells[faultyCell] ?? '').trim().slice(0, 40)
     throw new OperatorError(
       `${name}: in the header, ${fault} in column ${faultyCell + 1}, ${JSON.stringify(cell)}; ` +
-        'correct it in the file',
+        `correct it in the file; ${ifQuotes}`,
     )
   }
   if (text.length >= headerLengthMax) {

@@ -1,6 +1,13 @@
 // Splits CSV and TSV into records, and records into cells. A quote opens a cell only at the cell's
 // start, and lines end with LF, CRLF or CR.
 
+/** What is between cells and around them. */
+export interface CsvForm {
+  readonly delimiter: string
+  /** Whether a quote opens a cell; else it is a character like any other. */
+  readonly hasQuotes: boolean
+}
+
 /** A record of a text. */
 export interface CsvRecord {
   readonly cells: readonly string[]
@@ -21,11 +28,7 @@ export interface CsvRecord {
  * @param isWhole whether the text ends with its last record; else that one is left out if it may
  *   go on.
  */
-export function* recordsOf(
-  text: string,
-  delimiter: string,
-  isWhole: boolean,
-): Generator<CsvRecord> {
+export function* recordsOf(text: string, form: CsvForm, isWhole: boolean): Generator<CsvRecord> {
   let newline = -1
   let carriageReturn = -1
   for (let start = 0; start < text.length;) {
@@ -34,9 +37,10 @@ export function* recordsOf(
     const end = Math.min(newline, carriageReturn)
     const line = text.slice(start, end)
     // Most lines have no quotes, and this is faster.
-    const record = line.includes('"')
-      ? splitRecord(text, start, delimiter)
-      : { cells: line.split(delimiter), start, end, next: nextLine(text, end) }
+    const mayBeQuoted = form.hasQuotes && line.includes('"')
+    const record = mayBeQuoted
+      ? splitRecord(text, start, form)
+      : { cells: line.split(form.delimiter), start, end, next: nextLine(text, end) }
     const mayGoOn = record.isOpen || (record.next === text.length && !text.endsWith('\n'))
     if (mayGoOn && !isWhole) return
     yield record
@@ -51,13 +55,17 @@ function find(text: string, character: string, start: number): number {
 }
 
 /** The record that begins at `start`; it ends with the text if that has no line end. */
-export function splitRecord(text: string, start: number, delimiter: string): CsvRecord {
+export function splitRecord(
+  text: string,
+  start: number,
+  { delimiter, hasQuotes }: CsvForm,
+): CsvRecord {
   const cells: string[] = []
   let faultyCell: number | undefined
   for (let at = start; ; at += 1) {
     const open = skipBlanks(text, at)
     let end: number
-    if (text[open] === '"') {
+    if (hasQuotes && text[open] === '"') {
       const close = closingQuote(text, open)
       cells.push(text.slice(open + 1, close).replaceAll('""', '"'))
       const { length } = text

@@ -1,7 +1,7 @@
 // Tells from the start of a CSV file why its first line may not be its header.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { recordsOf } from './csv-record.ts'
+import { type CsvForm, recordsOf } from './csv-record.ts'
 
 const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
 const sampleLength = 64 << 10
@@ -11,14 +11,14 @@ const sampleLength = 64 << 10
  *
  * @param text the start of the file.
  * @param header the number of columns that the first line has, with this delimiter.
- * @param considered the delimiters that were, and the lines skipped before the text.
+ * @param considered the forms that were, and the lines skipped before the text.
  * @throws OperatorError that names the option that helps.
  */
 export function diagnoseHeader(
   name: string,
   text: string,
   header: number,
-  { candidates, skipped }: { candidates: readonly string[]; skipped: number },
+  { candidates, skipped }: { candidates: readonly CsvForm[]; skipped: number },
 ): void {
   const sample = text.slice(0, sampleLength)
   const [first = ''] = text.split(/[\r\n]/, 1)
@@ -28,15 +28,15 @@ export function diagnoseHeader(
     throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
   }
   refuseDelimiter(name, sample, header, shown)
-  for (const delimiter of candidates) {
-    refuseTitle(name, cellsOf(sample, delimiter), { header, shown, skipped })
+  for (const form of candidates) {
+    refuseTitle(name, cellsOf(sample, form), { header, shown, skipped })
   }
 }
 
 function refuseDelimiter(name: string, sample: string, header: number, shown: string): void {
   if (header > 1) return
   const other = delimiters.find((delimiter) => {
-    const [first = 0, second] = cellsOf(sample, delimiter)
+    const [first = 0, second] = cellsOf(sample, { delimiter, hasQuotes: true })
     return first > 1 && first === second
   })
   if (other === undefined) return
@@ -70,8 +70,8 @@ function refuseTitle(
 }
 
 /** The number of cells of each record in a text, 0 for a blank line. */
-function cellsOf(text: string, delimiter: string): number[] {
-  const counts = Array.from(recordsOf(text, delimiter, true), ({ cells, start, end }) =>
+function cellsOf(text: string, form: CsvForm): number[] {
+  const counts = Array.from(recordsOf(text, form, true), ({ cells, start, end }) =>
     end > start ? cells.length : 0,
   )
   // The last record may be cut off.

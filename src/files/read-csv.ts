@@ -3,8 +3,14 @@
 // Memory is bounded by the longest record that is accepted.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { type CsvHeader, headerLengthMax, nameColumns, parseHeader } from './csv-header.ts'
-import { type CsvRecord, recordsOf } from './csv-record.ts'
+import {
+  type CsvHeader,
+  headerLengthMax,
+  nameColumns,
+  ifQuotes,
+  parseHeader,
+} from './csv-header.ts'
+import { type CsvForm, type CsvRecord, recordsOf } from './csv-record.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 import { decodeUtf8 } from './encoding.ts'
@@ -38,10 +44,10 @@ export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>) {
   try {
     const start = await startOf(texts)
     if (columns !== undefined) {
-      const header = nameColumns(name, delimitersOf(file), start, columns)
+      const header = nameColumns(name, formsOf(file), start, columns)
       return { header, rows: readRows(name, header, skippedLines + 1, startingWith(start, texts)) }
     }
-    const { header, record } = parseHeader(name, delimitersOf(file), start, skippedLines)
+    const { header, record } = parseHeader(name, formsOf(file), start, skippedLines)
     const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
     const rest = startingWith(start.slice(record.next), texts)
     return { header, rows: readRows(name, header, line, rest) }
@@ -63,9 +69,10 @@ async function startOf(texts: AsyncGenerator<string>): Promise<string> {
   return start.replace(/^\uFEFF/, '')
 }
 
-function delimitersOf({ format, options }: SourceFile): readonly string[] {
-  if (options.delimiter !== undefined) return [options.delimiter]
-  return format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
+function formsOf({ format, options }: SourceFile): readonly CsvForm[] {
+  const usual = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
+  const delimiters = options.delimiter === undefined ? usual : [options.delimiter]
+  return delimiters.map((delimiter) => ({ delimiter, hasQuotes: options.hasNoQuotes !== true }))
 }
 
 async function* startingWith(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
@@ -105,7 +112,7 @@ async function* inParts(texts: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** Makes a function that reads the rows of consecutive texts, and tells where the rest begins. */
 function rowReader(name: string, header: CsvHeader, firstLine: number) {
-  const { delimiter, columns } = header
+  const { columns } = header
   let line = firstLine
   let number = 0
   function refuseLong(text: string): void {
@@ -119,7 +126,7 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
   return (texts: string, isWhole: boolean) => {
     const rows: CsvRow[] = []
     let end = 0
-    for (const record of recordsOf(texts, delimiter, isWhole)) {
+    for (const record of recordsOf(texts, header, isWhole)) {
       const text = texts.slice(record.start, record.end)
       refuseLong(text)
       if (record.isOpen) throw openQuote(name, line)
@@ -139,7 +146,8 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
 
 function openQuote(name: string, line: number): OperatorError {
   return new OperatorError(
-    `${name}: line ${line}: a quote is not closed; close it, or double it if it is part of a text`,
+    `${name}: line ${line}: a quote is not closed; close it, or double it if it is part of a ` +
+      `text; ${ifQuotes}`,
   )
 }
 
@@ -163,7 +171,11 @@ function fit(
   const { length } = cells
   const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
   if (faultyCell !== undefined) {
-    return { cells, text, refusal: refuse('has text after a closing quote') }
+    return {
+      cells,
+      text,
+      refusal: refuse(`has text after a closing quote; ${ifQuotes}`),
+    }
   }
   if (length === columns.length) {
     const isOther = length > 1 && cells.every((cell) => columns.includes(cell.trim()))

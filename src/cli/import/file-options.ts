@@ -13,6 +13,7 @@ export const fileOptions: Command['options'] = {
   '--delimiter CHARACTER':
     'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
     'one in the first line)',
+  '--no-quotes': 'in CSV, quotes are characters like any other, not around cells',
   '--skip-lines N': 'lines before the header of CSV, such as a title',
   '--columns NAMES': 'the columns of CSV without a header, in their order: id,status,name',
   '--records PATH': 'the array of rows in a JSON object: features, or data.items',
@@ -23,13 +24,14 @@ export const fileOptions: Command['options'] = {
 const linesMax = 1_000_000
 
 /** Parses these options. @throws UsageError if one is invalid. */
-export function parseFileOptions({ options }: Input): FileOptions {
+export function parseFileOptions({ options, flags }: Input): FileOptions {
   const { format, records, 'skip-lines': lines } = options
   if (records === '') throw new UsageError('--records is empty; it takes a path such as data.items')
   return {
     format: format === undefined ? undefined : parseChoice('format', format, formats),
     encoding: parseEncoding(options['encoding']),
     delimiter: parseDelimiter(options['delimiter']),
+    hasNoQuotes: flags.has('no-quotes'),
     skippedLines: lines === undefined ? undefined : parseNumber('skip-lines', lines, 0, linesMax),
     columns: parseColumns(options['columns']),
     records,
@@ -37,17 +39,19 @@ export function parseFileOptions({ options }: Input): FileOptions {
 }
 
 /** @throws UsageError if an option applies to none of the files. */
-export function refuseUnusedOptions(files: readonly SourceFile[], { options }: Input): void {
+export function refuseUnusedOptions(files: readonly SourceFile[], { options, flags }: Input): void {
   const found = new Set(files.map(({ format }) => format))
   const uses: readonly (readonly [option: string, formats: readonly Format[]])[] = [
     ['delimiter', ['csv', 'tsv']],
+    ['no-quotes', ['csv', 'tsv']],
     ['skip-lines', ['csv', 'tsv']],
     ['columns', ['csv', 'tsv']],
     ['records', ['json']],
     ['encoding', ['ndjson', 'json', 'csv', 'tsv']],
   ]
   for (const [option, formats] of uses) {
-    if (options[option] === undefined || formats.some((format) => found.has(format))) continue
+    const isGiven = options[option] !== undefined || flags.has(option)
+    if (!isGiven || formats.some((format) => found.has(format))) continue
     throw new UsageError(
       `--${option} applies to ${formats.join(', ')}, but the files are ${[...found].join(', ')}`,
     )
