@@ -56,7 +56,9 @@ export async function connectSharedWindows(url: string, prefix: string, listener
       if (!String(error).includes('NOSCRIPT')) throw error
       return run('EVAL', script)
     })
-    return { count, leftMs }
+    // What is no Redis must not decide what clients are told.
+    if (Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs) return { count, leftMs }
+    throw new Error('the answer is no count')
   }
 
   async function countOrGiveUp(key: string, lengthMs: number): Promise<Counted | undefined> {
