@@ -6,8 +6,8 @@ import { OperatorError } from '../config/operator-error.ts'
 import {
   type CsvHeader,
   headerLengthMax,
-  nameColumns,
   ifQuotes,
+  nameColumns,
   parseHeader,
 } from './csv-header.ts'
 import { type CsvForm, type CsvRecord, recordsOf } from './csv-record.ts'
@@ -171,11 +171,7 @@ function fit(
   const { length } = cells
   const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
   if (faultyCell !== undefined) {
-    return {
-      cells,
-      text,
-      refusal: refuse(`has text after a closing quote; ${ifQuotes}`),
-    }
+    return { cells, text, refusal: refuse(`has text after a closing quote; ${ifQuotes}`) }
   }
   if (length === columns.length) {
     const isOther = length > 1 && cells.every((cell) => columns.includes(cell.trim()))

@@ -182,7 +182,7 @@ export function testVersions(): void {
       await part.getByText('Ann').waitFor()
       assert.deepEqual(
         (await part.innerText()).split(/\s*\n\s*/).filter((line) => line !== ''),
-        ['Employees', 'Changed 1', 'Ann Director', 'Position', 'Clerk→ Director'].concat([
+        ['Employees', 'Changed 1', 'Ann Director', 'Position', 'Clerk → Director'].concat([
           'New 1',
           'Cas Clerk',
           'Gone 1',

@@ -50,9 +50,8 @@ export function LongText({ text }: { readonly text: string }) {
 
 /** What a value was, and what it has become. */
 export function Became({ former, later }: { readonly former: string; readonly later: string }) {
-  return html`<del><${LongText} text=${former} /></del>
-    <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText}
-      text=${later} /></ins>`
+  return html`<del><${LongText} text=${former} /></del> <span role="img"
+    aria-label=${texts.becomes}>→</span> <ins><${LongText} text=${later} /></ins>`
 }
 
 function List({ values }: { readonly values: readonly unknown[] }) {

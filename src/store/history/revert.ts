@@ -52,23 +52,17 @@ async function revertAll(
   plan: RevertPlan,
 ): Promise<RevertReport> {
   const pastFrom = Number(await readValue(db, 'select past_from from store'))
-  const groups = chooseVersions(await readVersions(db), plan.range, pastFrom)
+  const chosen = chooseVersions(await readVersions(db), plan.range, pastFrom)
+  const groups = chosen.map((group) => ({ ...group, isAlone: chosen.length === 1 }))
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
-  const isAlone = groups.length === 1
   const reverted: Done[] = []
   for (const [n, group] of groups.entries()) {
     const onShare = (step: string, share: number) => {
       plan.signal?.throwIfAborted()
       plan.onStep?.(step, ((n + share) / groups.length) * committingFrom)
     }
-    const done = await revertGroup(
-      db,
-      numbers,
-      { ...group, isAlone },
-      shapesOf(shapes, group),
-      onShare,
-    )
+    const done = await revertGroup(db, numbers, group, shapesOf(shapes, group), onShare)
     await note(db, done, group.sourceId, plan)
     reverted.push(done)
   }
