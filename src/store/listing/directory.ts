@@ -43,19 +43,16 @@ function encodeDirectory({ level, entries }: Directory): string {
 }
 
 /**
- * A directory that was written anew after its version: it ends with a mark of that, 12 hexadecimal
- * digits, by which two states of one version differ.
+ * Marks a new directory as written anew after its version: it ends with the lineage of that, by
+ * which two states of one version differ.
  */
-export function markDirectory(directory: string, mark: string): string {
-  const unmarked = directory.slice(0, markOf(directory) === '' ? -1 : -(markLength + 4))
-  return `${unmarked},"${mark}"]`
+export function markDirectory(directory: string, lineage: string): string {
+  return `${directory.slice(0, -1)},"${lineage}"]`
 }
-
-const markLength = 12
 
 /** The mark of a directory; empty if it was written with its version. */
 export function markOf(directory: string): string {
-  return directory.at(-2) === '"' ? directory.slice(-(markLength + 2), -2) : ''
+  return directory.at(-2) === '"' ? directory.slice(directory.indexOf('"') + 1, -2) : ''
 }
 
 type EncodedEntry = readonly [segment: number, records: number, bytes: number, largest: number]
