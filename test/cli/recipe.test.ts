@@ -140,9 +140,28 @@ describe('the recipe of a source', () => {
     assert.equal(mapped.code, 2)
     assert.match(
       mapped.err,
-      /^dossier: --map gives one kind, .* add --resource companies or employees$/m,
+      /^dossier: --map is for one kind, .* add --resource companies or employees$/m,
     )
+    const rejects = await run('update nse nse-2025-11.csv --rejects refused.ndjson')
+    assert.match(rejects.err, /^dossier: --rejects is for one kind, and these files give comp/)
     assert.equal(await storeDigest(db), before)
+  })
+
+  test('who edits the file of a mapping is told that update takes the text in the log', async (t) => {
+    const { load, run, refuse, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    write('companies.sql', companiesSql.replace('N as', 'upper(N) as'))
+    const told =
+      /companies\.sql is not the mapping that version 1 .* add --map \.\/companies\.sql --res/
+    await refuse('update nse nse-2025-11.csv --strict', told)
+    const { code, err } = await run('update nse nse-2025-11.csv')
+    assert.equal(code, 0)
+    assert.match(err, told)
+    await load('update nse nse-2025-10.csv --map ./companies.sql --resource companies --accept')
+    assert.equal(
+      (await run('update nse nse-2025-11.csv --accept')).err.includes('is not the map'),
+      false,
+    )
   })
 
   test('the removal of a source tells which recorded events stay', async (t) => {

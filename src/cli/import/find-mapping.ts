@@ -16,7 +16,7 @@ const mappingsFolder = join(import.meta.dirname, '../../../mappings')
  * @param target what is imported, for which a ready-made mapping must be.
  */
 export function findMapping(word: string, target: string): { path: string; sql: string } {
-  const isFile = /[/\\]|\.sql$/i.test(word)
+  const isFile = isMappingFile(word)
   const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
   if (!existsSync(path)) throw noMapping(word, isFile)
   const sql = readText(path)
@@ -28,6 +28,9 @@ export function findMapping(word: string, target: string): { path: string; sql: 
   }
   return { path, sql }
 }
+
+/** Whether a mapping is named by its file, rather than a ready-made one by its name. */
+export const isMappingFile = (word: string) => /[/\\]|\.sql$/i.test(word)
 
 function noMapping(word: string, isFile: boolean): OperatorError {
   const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))

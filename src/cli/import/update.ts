@@ -1,5 +1,6 @@
 // `dossier update`: imports the next extract of a source as its last one was.
 
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import { KnownFiles } from '../../import/earlier-imports.ts'
@@ -10,6 +11,7 @@ import type { SourceRecipe } from '../../store/inspecting.ts'
 import { isRecordingSource } from '../../store/importing.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import { type Command, type CommandContext, type Input, parseInput } from '../command.ts'
+import { findMapping, isMappingFile } from './find-mapping.ts'
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
 
@@ -38,7 +40,7 @@ last, or of a day that another file has given, is refused; --accept lets a part 
     if (files.length === 0) throw new UsageError(`name the files to update ${source} from`)
     const recipes = await findRecipes(source, input)
     const chosen = chooseRecipes(recipes, { source, files, input })
-    refuseMapOfMany(chosen, input)
+    refuseForMany(chosen, input)
     for (const [n, one] of chosen.entries()) {
       let code = 1
       try {
@@ -108,13 +110,25 @@ function chooseRecipes(
   )
 }
 
-/** A mapping gives records of one kind. */
-function refuseMapOfMany(chosen: readonly SourceRecipe[], { options }: Input): void {
-  if (options['map'] === undefined || chosen.length < 2) return
+/** A mapping, or a file of refused rows, is for one kind. */
+function refuseForMany(chosen: readonly SourceRecipe[], { options }: Input): void {
+  const name = ['map', 'rejects'].find((one) => options[one] !== undefined)
+  if (name === undefined || chosen.length < 2) return
   const targets = chosen.map(({ target }) => target)
   throw new UsageError(
-    `--map gives one kind, and these files give ${targets.join(' and ')}; add --resource ` +
+    `--${name} is for one kind, and these files give ${targets.join(' and ')}; add --resource ` +
       targets.join(' or '),
+  )
+}
+
+/** Tells who has edited the file of a mapping that the recipe has the text of the last import. */
+function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined {
+  const path = recipe.options.find((word) => word.startsWith('--map='))?.slice('--map='.length)
+  if (path === undefined || !isMappingFile(path) || !existsSync(path)) return undefined
+  if (findMapping(path, target).sql === recipe.mapping) return undefined
+  return (
+    `${path} is not the mapping that version ${last.version} was imported with, which is used ` +
+    `again; to use the file, add --map ${path} --resource ${target}`
   )
 }
 
@@ -127,9 +141,10 @@ const namesOf = (files: readonly string[]) =>
   [...new Set(files.map((name) => basename(name).replace(/\d+/g, '#')))].sort().join()
 
 async function updateBy(
-  { target, recipe }: SourceRecipe,
+  one: SourceRecipe,
   { source, files, input, context }: Asked & { readonly context: CommandContext },
 ): Promise<number> {
+  const { target, recipe } = one
   const given = givenOptions(importCommand, input)
   const names = new Set(given.map(([name]) => name))
   const words = [
@@ -145,6 +160,9 @@ async function updateBy(
   const parsed = parseInput(importCommand, args, context.environment)
   try {
     const mapping = names.has('map') ? undefined : recipe.mapping
+    const edited = mapping === undefined ? undefined : tellEdited(one)
+    if (edited !== undefined && input.flags.has('strict')) throw new OperatorError(edited)
+    if (edited !== undefined) context.stderr.writeLines(`dossier: warning: ${edited}`)
     return await runImport(parsed, context, { mapping })
   } catch (error) {
     if (!(error instanceof KnownFiles)) throw error
