@@ -29,8 +29,10 @@ select
   'computer_program' as object_type,
   case actual when 'true' then 'active' else actual end as status,
   number as registration_number,
-  strptime(nullif("registration date", ''), '%Y%m%d')::date as registration_date,
-  strptime(nullif("application date", ''), '%Y%m%d')::date as application_date,
+  coalesce(try_strptime("registration date", '%Y%m%d')::date::varchar, "registration date")
+    as registration_date,
+  coalesce(try_strptime("application date", '%Y%m%d')::date::varchar, "application date")
+    as application_date,
   names as holders,
   source_file,
   source_row

@@ -18,7 +18,7 @@ select
   pborg_seq as employer_identifier,
   trim(agcy_name) as employer_name,
   'US' as employer_jurisdiction,
-  strptime(nullif(trim(expires), ''), '%m/%d/%Y')::date as end_date,
+  coalesce(try_strptime(trim(expires), '%m/%d/%Y')::date::varchar, expires) as end_date,
   source_file,
   source_row
 from source

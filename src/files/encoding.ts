@@ -132,7 +132,7 @@ export async function* toUtf8(
     const control = mayHaveControls ? -1 : text.search(/[\x80-\x9f]/)
     if (control >= 0) {
       const before = linesOf(text.slice(0, control))
-      throw invalid(name, line + before, encoding, text.charCodeAt(control))
+      throw invalid(name, line + before, encoding, text.charCodeAt(control), bytes)
     }
     follow(bytes, false)
     line += linesOf(text)
@@ -144,11 +144,11 @@ export async function* toUtf8(
       try {
         line += linesOf(follow(Buffer.of(byte), false))
       } catch {
-        return invalid(name, line, encoding, byte)
+        return invalid(name, line, encoding, byte, bytes)
       }
     }
     // The last character is not whole.
-    return invalid(name, line, encoding, bytes.at(-1) ?? lastByte)
+    return invalid(name, line, encoding, bytes.at(-1) ?? lastByte, bytes)
   }
   for await (const chunk of chunks) yield convert(chunk, false)
   yield convert(Buffer.alloc(0), true)
@@ -170,12 +170,19 @@ function linesOf(text: string): number {
   return lines
 }
 
-function invalid(name: string, line: number, encoding: Encoding, byte: number): OperatorError {
+function invalid(
+  name: string,
+  line: number,
+  encoding: Encoding,
+  byte: number,
+  bytes: Buffer,
+): OperatorError {
   const shown = `0x${byte.toString(16).padStart(2, '0')}`
+  const guess = isUtf8(bytes.subarray(0, wholeCharacters(bytes))) ? 'utf-8' : 'NAME'
   const other = encoding === 'latin1' ? '; it is probably windows-1252' : ''
   return new OperatorError(
     `${name}: line ${line} is not valid ${encoding} (at a byte ${shown})${other}; ` +
-      'say which encoding the file has: --encoding NAME',
+      `say which encoding the file has: --encoding ${guess}`,
   )
 }
 

@@ -185,8 +185,9 @@ function oneObject(name: string, paths: readonly string[], isLine: boolean): Ope
     )
   }
   const options = paths.map((path) => `--records ${path}`).join(' or ')
-  const other = isLine ? '; if it is a row itself: --format ndjson' : ''
+  const toLine = isLine ? '--format ndjson' : `jq -c . ${name} > rows.ndjson`
   return new OperatorError(
-    `${name} is one JSON object; say which array in it has the rows: ${options}${other}`,
+    `${name} is one JSON object; say which array in it has the rows: ${options}; if it is ` +
+      `a row itself: ${toLine}`,
   )
 }

@@ -103,6 +103,7 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
     [0xe9],
     /line 3 is not valid UTF-8; say which encoding the file has: --encoding NAME/,
   ],
+  ['windows-1252', [0xc3, 0x81], /line 3 .* \(at a byte 0x81\); .*: --encoding utf-8$/],
   ['latin1', [0x80], /line 3 is not valid latin1 \(at a byte 0x80\); it is probably windows-1252/],
   ['windows-1252', [0x81], /line 3 is not valid windows-1252 \(at a byte 0x81\)/],
   ['windows-1251', [0x98], /line 3 is not valid windows-1251/],

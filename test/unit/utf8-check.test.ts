@@ -75,6 +75,6 @@ test('a header has its columns, whatever its delimiter and quotes', async (t) =>
   for (const [text, columns, delimiter] of headers) {
     const row = columns.map(() => '1').join(delimiter)
     const found = await prepare(makeFolder(t), Buffer.from(`${text}\n${row}\n`))
-    assert.deepEqual(found, { columns, delimiter }, text)
+    assert.deepEqual(found, { columns, delimiter, hasQuotes: true }, text)
   }
 })

@@ -27,7 +27,8 @@ const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   ],
   [
     /Malformed JSON at byte \d{1,9} of input: .{0,100} {2}Input: "([^"]{0,200})"/,
-    'it takes "$1" for JSON, which it is not; leave it as text',
+    'it takes "$1" for JSON, which it is not; take only what is: case when ' +
+      'json_valid("column") then … end',
   ],
 ]
 

@@ -88,7 +88,8 @@ function passOutside(walk: Walk, byte: number): void {
     throw new OperatorError(`${name} is nested deeper than ${nestingMax} levels`)
   } else if (byte > blankMax && members.length === 0) {
     const where = what === 'array' ? 'after the end of' : 'before or after'
-    throw new OperatorError(`${name} has content ${where} its JSON ${what}`)
+    const advice = what === 'array' ? '' : '; if each line is a row, import it without --records'
+    throw new OperatorError(`${name} has content ${where} its JSON ${what}${advice}`)
   } else if (byte === quote) walk.isInString = true
   else if (byte === closeBrace) {
     members.pop()

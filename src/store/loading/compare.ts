@@ -64,7 +64,7 @@ export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<numb
 const refuseEarlier = [
   `insert into refused
     select s.seq, 'as_of', coalesce(s.as_of, $asOf),
-      'is before ' || c.was || ', the date of the data in the registry'
+      'is before the day of what the registry has of the company'
     from change c join stage s on s.seq = c.seq
     where coalesce(s.as_of, $asOf) < c.was
     on conflict do nothing`,

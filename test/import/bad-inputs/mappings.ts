@@ -115,7 +115,7 @@ export const badMappings: BadInputs = {
   ),
   'a text that is taken for JSON': mapping(
     `${named}, Name::json as name from source`,
-    /at row 1 \(line 2\) of x\.csv: it takes "Acme.*" for JSON, which it is not; leave it as text$/,
+    /at row 1 \(line 2\) of x\.csv: it takes "Acme.*" for JSON, which it is not; take only what is: case/,
   ),
   'a date that does not exist': {
     files: {
