@@ -35,8 +35,7 @@ export type ReadInTurn = <T>(
   work: (turns: ScanTurns) => Awaitable<T>,
 ) => Awaitable<T>
 
-export function createReadInTurn(limits: Omit<ScanLimits, 'searchesMax'>): ReadInTurn {
-  const { scansMax, scansWaitingMax, scanMs } = limits
+export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimits): ReadInTurn {
   const places = createPlaces(scansWaitingMax)
   const queue = createFairQueue(scansMax)
 
