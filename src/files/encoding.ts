@@ -178,11 +178,12 @@ function invalid(
   bytes: Buffer,
 ): OperatorError {
   const shown = `0x${byte.toString(16).padStart(2, '0')}`
-  const guess = isUtf8(bytes.subarray(0, wholeCharacters(bytes))) ? 'utf-8' : 'NAME'
-  const other = encoding === 'latin1' ? '; it is probably windows-1252' : ''
+  // At the end of the file, what is left to convert is empty.
+  const isUtf = bytes.length > 0 && isUtf8(bytes.subarray(0, wholeCharacters(bytes)))
+  const other = encoding === 'latin1' && !isUtf ? '; it is probably windows-1252' : ''
   return new OperatorError(
     `${name}: line ${line} is not valid ${encoding} (at a byte ${shown})${other}; ` +
-      `say which encoding the file has: --encoding ${guess}`,
+      `say which encoding the file has: --encoding ${isUtf ? 'utf-8' : 'NAME'}`,
   )
 }
 

@@ -104,13 +104,14 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
     /line 3 is not valid UTF-8; say which encoding the file has: --encoding NAME/,
   ],
   ['windows-1252', [0xc3, 0x81], /line 3 .* \(at a byte 0x81\); .*: --encoding utf-8$/],
+  ['latin1', [0xc3, 0x80], /line 3 .* \(at a byte 0x80\); say .*: --encoding utf-8$/],
   ['latin1', [0x80], /line 3 is not valid latin1 \(at a byte 0x80\); it is probably windows-1252/],
   ['windows-1252', [0x81], /line 3 is not valid windows-1252 \(at a byte 0x81\)/],
   ['windows-1251', [0x98], /line 3 is not valid windows-1251/],
   ['shift_jis', [0x81, 0x20], /line 3 is not valid shift_jis/],
   ['euc-kr', [0xff], /line 3 is not valid euc-kr/],
   ['gb18030', [0xff], /line 3 is not valid gb18030/],
-  ['gb18030', [0x81, 0x30], /line 3 is not valid gb18030/],
+  ['gb18030', [0x81, 0x30], /line 3 is not valid gb18030.*: --encoding NAME$/],
 ]
 
 for (const [encoding, bytes, says] of invalid) {
