@@ -353,8 +353,8 @@ test('answers are as the OpenAPI document announces them', async () => {
 })
 
 test('a wait is longer than a connection may stand still (12.4)', async () => {
-  const { app, key, until } = await makeFollowed({ limits: { standstillMs: 400 } })
-  const { body } = await askPort(await listenOn({ app }), `${path}?after=${until}&wait=2`, { key })
+  const { app, key, until } = await makeFollowed({ limits: { standstillMs: 1_500 } })
+  const { body } = await askPort(await listenOn({ app }), `${path}?after=${until}&wait=4`, { key })
   assert.deepEqual((JSON.parse(body) as Page).changes, [])
 })
 
