@@ -1,6 +1,5 @@
 // `dossier update`: imports the next extract of a source as its last one was.
 
-import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import { KnownFiles } from '../../import/earlier-imports.ts'
@@ -124,8 +123,13 @@ function refuseForMany(chosen: readonly SourceRecipe[], { options }: Input): voi
 /** Tells who has edited the file of a mapping that the recipe has the text of the last import. */
 function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined {
   const path = recipe.options.find((word) => word.startsWith('--map='))?.slice('--map='.length)
-  if (path === undefined || !isMappingFile(path) || !existsSync(path)) return undefined
-  if (findMapping(path, target).sql === recipe.mapping) return undefined
+  if (path === undefined || !isMappingFile(path)) return undefined
+  try {
+    if (findMapping(path, target).sql === recipe.mapping) return undefined
+  } catch {
+    // The recipe has the mapping itself: its file may be gone, or not for this user to read.
+    return undefined
+  }
   return (
     `${path} is not the mapping that version ${last.version} was imported with, which is used ` +
     `again; to use the file, add --map ${path} --resource ${target}`
