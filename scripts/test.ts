@@ -31,7 +31,7 @@ const files = {
     'test/api/{authorization,cache,changes,companies,company,company-names}.test.ts',
     'test/api/{connections,exports,health,keys,paging.properties}.test.ts',
     'test/api/{reliability,sixth-resource,stop,versions}.test.ts',
-    'test/import/{another-target,history,import,names,snapshot,survival}.test.ts',
+    'test/import/{history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
     'test/cli/{changes,commands,export,history,listing,recipe,revert}.test.ts',
   ],

@@ -98,12 +98,6 @@ export const badExtracts: BadInputs = {
     all.replace('Town 5\n', `"Town 5\n${'long line\n'.repeat(150)}"\n`),
     /^dossier: row 5: town has 152 lines; is a quote before it not closed\?/,
   ),
-  '8: a forgotten --snapshot': refused(
-    'banks-12.csv',
-    newest,
-    '--source banks --as-of 2025-12-31',
-    /^dossier: all imports of companies from banks so far were snapshots, .* dossier update banks/,
-  ),
   '9: a misspelt store in an update': command(
     'update banks banks-11.csv --db dosier.db',
     /^dossier: dosier\.db does not exist; create it with: dossier import$/,
@@ -208,21 +202,6 @@ export const badExtracts: BadInputs = {
     /^dossier: there is no mapping \.\/m; did you mean \.\/m\.sql\?$/,
     { 'm.sql': 'select 1' },
   ),
-  'unclear: an extract that is older by its rows': refused(
-    'c.ndjson',
-    '{"jurisdiction":"GB","identifier":"1","as_of":"2020-01-31"}\n',
-    '--source register',
-    / by the latest as_of of its rows \(line 1 of c\.ndjson\), .* add --accept\. In/,
-  ),
-  'an extract that is older, accepted though a snapshot followed': {
-    files: { 'banks-12.csv': newest },
-    run: 'update banks banks-12.csv --as-of 2025-11-01 --accept',
-    says: /as of 2025-11-30; nothing was changed\. .*: dossier revert 5, then import this/,
-  },
-  'unclear: a date that cannot be parsed': mapped(
-    "select jurisdiction, identifier, strptime(town, '%d') as day from source",
-    /at row 1 \(line 2\) of banks-12\.csv: it cannot read "Town 1" as "%d"; try_strptime/,
-  ),
   'unclear: a file in place of a backup': command(
     'restore banks-11.csv',
     /^dossier: banks-11\.csv is not a Dossier store; name a file that backup has made$/,
@@ -238,11 +217,6 @@ export const badExtracts: BadInputs = {
     all,
     '--skip-lines 1',
   ),
-  'a column that another name has': mapped(
-    'select jurisdiction, identifier, "Bank Name" as name, town from source',
-    /does not have; it has jurisdiction, identifier, Name of Bank, town$/,
-    all.replace('name,town', 'Name of Bank,town'),
-  ),
   'a column that is gone, and another that is almost called so': mapped(
     'select jurisdiction, identifier, town as town from source',
     /not have; it has jurisdiction, identifier, name, wtn$/,
@@ -252,10 +226,6 @@ export const badExtracts: BadInputs = {
     '{"error":"rate limited"}\n',
     /^dossier: banks-12\.csv has no lines after the 1 that --skip-lines skips; look at it: head /,
     '--skip-lines 1',
-  ),
-  'a file that is not there': command(
-    'update banks banks-13.csv --as-of 2025-12-31',
-    /^dossier: banks-13\.csv does not exist; correct its name$/,
   ),
   'records without the keys that they had': command(
     'update marks marks-2.ndjson',

@@ -24,7 +24,6 @@ const mappingOf = (name: string, content: string, sql: string, says: RegExp): Ba
 })
 
 const named = 'select Jurisdiction as jurisdiction, Identifier as identifier'
-const record = 'select Jurisdiction as company_jurisdiction, Identifier as company_identifier'
 
 export const badMappings: BadInputs = {
   'no mapping of that name': found(
@@ -36,11 +35,6 @@ export const badMappings: BadInputs = {
     /^dossier: there is no mapping my\.sql; correct its path$/,
   ),
   'a folder': found('./', /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/),
-  'a ready mapping of another resource': found(
-    'ba-atms',
-    /^dossier: the mapping ba-atms gives pos_terminals, not rights: dossier import pos_/,
-    'rights',
-  ),
   'a ready mapping of another file': found(
     'ba-atms',
     /^dossier: the mapping fails in line \d+: it names the column ID, which the source/,
@@ -55,17 +49,9 @@ export const badMappings: BadInputs = {
     /^dossier: the mapping m\.sql is UTF-16; save it as UTF-8$/,
   ),
   'not SQL': mapping('jurisdiction: GB', /^dossier: the mapping is not valid SQL: .* in line 1/),
-  'a reserved word as a column': mapping(
-    `${named}, order as number from source`,
-    /not valid SQL: .* in line 1 .*; order is a word of SQL: .* put it in quotes: "order"$/,
-  ),
   'a reserved word as the last column': mapping(
     `${named},\n  order\nfrom source`,
     /not valid SQL: .* in line 3 .*; order is a word of SQL: .* quotes: "order"$/,
-  ),
-  'a reserved word as a table': mapping(
-    `${named} from order`,
-    /not valid SQL: .*; order is a word of SQL: if it is a column, put it in quotes: "order"$/,
   ),
   'a quote that is not closed': mapping(
     `${named}, 'x from source`,
@@ -74,10 +60,6 @@ export const badMappings: BadInputs = {
   'a bracket that is not closed': mapping(`${named}, upper(Name from source`, /not valid SQL: /),
   'a file on the web': mapping(
     "select * from read_csv('https://example.com/x.csv')",
-    /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
-  ),
-  'a file on the web as a table': mapping(
-    "select * from 'https://example.com/x.csv'",
     /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
   ),
   'a bucket, with --map-read': mapping(
@@ -161,11 +143,6 @@ export const badMappings: BadInputs = {
     `${named}, Name as name, upper(Name) as name from source`,
     /^dossier: the mapping returns the column name twice; name one .*: \* exclude \("name"\)$/,
   ),
-  'a null in the key': mapping(
-    `${record}, Name as key from source`,
-    /^x\.csv: row 2: key: null: is blank; give each row a key, or leave the column out$/,
-    'rights',
-  ),
   'a null joined with ||': mapping(
     "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
     /row 2: identifier: is required; \|\| with a null gives null: use concat\(\) or coalesce\(\)$/,
@@ -173,12 +150,6 @@ export const badMappings: BadInputs = {
   'a null written with ||': mapping(
     `${named}, Name || null as town from source`,
     /^dossier: the mapping joins a text with null by \|\|, which gives null; use concat\(\)/,
-  ),
-  'a mapped file with a member twice': mappingOf(
-    'x.ndjson',
-    '{"a":"1"}\n{"a":"1","b":"2","a":"3"}\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 2: a: is in the JSON object twice$/,
   ),
   'a mapped file with a member twice in an object within': mappingOf(
     'x.json',
@@ -197,36 +168,6 @@ export const badMappings: BadInputs = {
     '{"a":["1"]}\n{"a":["2"]}\n',
     "select 'EE' as jurisdiction, unnest(a) as identifier from source",
     /fails .* unnest\(\) for a text; .*: unnest\(from_json\("names", '\["json"\]'\)\)$/,
-  ),
-  'a mapped file that is not JSON': mappingOf(
-    'x.ndjson',
-    '{"a":1\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 1: .*: is not valid JSON \(.*\)$/,
-  ),
-  'a mapped file with a comma too many': mappingOf(
-    'x.ndjson',
-    '{"a":1}\n{"a":2,"b":3,}\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 2: .*: is not valid JSON \(.*\)$/,
-  ),
-  'a mapped file with two objects on a line': mappingOf(
-    'x.ndjson',
-    '{"a":1}\n\n{"a":2}{"a":3}\n{"a":4}\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 2: .*: is not valid JSON \(.*\)$/,
-  ),
-  'a mapped file with a row that is no object': mappingOf(
-    'x.ndjson',
-    '{"a":1}\n17\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 2: 17: must be a JSON object$/,
-  ),
-  'a mapped file with half of a surrogate pair': mappingOf(
-    'x.ndjson',
-    '{"a":"x"}\n{"a":["\\ud83d"]}\n',
-    'select a as jurisdiction, a as identifier from source',
-    /^x\.ndjson: row 2: a: .*: contains half of a surrogate pair$/,
   ),
   'a mapped file of empty objects': mappingOf(
     'x.ndjson',

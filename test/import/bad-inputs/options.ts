@@ -114,24 +114,20 @@ const failures: Rows = [
     /^dossier: no\/registry\.db: the folder does not/,
   ],
   ['import companies c.ndjson --db c.ndjson', /^dossier: c\.ndjson is not a Dossier store/],
-  ['import companies c.ndjson --db .', /^dossier: \. is not a Dossier store; check --db$/],
   ['revert 99', /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)$/],
   ['revert 2', /^dossier: version 2 .* has later imports of the same source: .*--with-later$/],
   ['revert --to 99', /^dossier: there is no version 99/],
-  ['sources remove marks', /^dossier: nothing was changed; to remove these, add --yes$/],
   [
     'sources remove registr --yes',
     /^dossier: there is no source registr; did you mean register\?$/,
   ],
   ['sources remove register --resource jobs --yes', /has nothing of jobs, so nothing was changed$/],
-  ['backup dossier.db', /^dossier: dossier\.db exists; name a new file for the copy$/],
   ['backup no/such/copy.db', /no\/such does not exist; create it first$/],
   ['backup copy.db --db none.db', /^dossier: none\.db does not exist/],
   ['company GB 99', /^dossier: .*GB 99/],
   ['verify --db other.db', /^dossier: other\.db does not exist/],
 ]
 
-const named = '{"jurisdiction":"GB","identifier":"8"'
 const keyed = '{"company_id":1,"key":"A"'
 
 const tableOf = (rows: Rows, code: 1 | 2) =>
@@ -142,11 +138,6 @@ const tableOf = (rows: Rows, code: 1 | 2) =>
 export const badOptions: BadInputs = {
   ...tableOf(usage, 2),
   ...tableOf(failures, 1),
-  'two contents for one company': {
-    files: { 'c.ndjson': `${named},"town":"York"}\n${named},"town":"Hull"}\n` },
-    run: 'import companies c.ndjson --source trial',
-    says: /line 2: identifier: "8": was given before with other content, in line 1$/,
-  },
   'two values for one key': {
     files: { 'r.ndjson': `${keyed}}\n${keyed},"name":"B"}\n` },
     run: 'import rights r.ndjson --source trial',
