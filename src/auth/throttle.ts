@@ -7,7 +7,7 @@ import type { Rate } from '../config/rate.ts'
 import { createWindows } from './windows.ts'
 
 /** How many addresses are remembered. */
-export const addressesMax = 100_000
+const addressesMax = 100_000
 /** How many valid keys, and how many invalid ones, are remembered by their hashes. */
 const keysMax = 20_000
 /**

@@ -8,22 +8,12 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { events } from '../../src/resources/events.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { importInto } from '../support/import-rows.ts'
-import {
-  type Answer,
-  checkFailure,
-  checkTag,
-  listenOn,
-  makeApp,
-  memberOf,
-  pathOf,
-} from '../support/make-app.ts'
+import { checkFailure, checkTag, listenOn, makeApp, memberOf, pathOf } from '../support/make-app.ts'
 import { inOrder, makeRecord, type WireRecord } from '../support/make-record.ts'
-import { until } from '../support/until.ts'
 
 const path = pathOf(rights, 7)
 const odd = [
@@ -234,26 +224,6 @@ test('a stream ends with the key that asked for it (2.2)', async (t) => {
   await sleep(600)
   assert.equal((await readAll(other)).length, linesOf(wide).length)
   await assert.rejects(readAll(answer), /aborted|ECONNRESET/)
-})
-
-test('a client that leaves ends its stream, and a key has only so many at a time', async (t) => {
-  const made = await makeApp(t, load(wide))
-  const port = await listenOn(made)
-  const answers: IncomingMessage[] = []
-  for (let n = 0; n < streamsMax / 2; n += 1) {
-    answers.push(await open(port, made.key, 'format=csv&limit=all'))
-  }
-  checkFailure(await made.ask(`${path}?format=csv&limit=all`), 503, 'Service Unavailable')
-  for (const answer of answers) answer.destroy()
-  let again: Answer
-  do {
-    await sleep(10)
-    again = await made.ask(`${path}?format=ndjson&limit=all&status=nobody`)
-  } while (again.status === 503)
-  assert.equal(again.text, '')
-  const lines = () => made.logged().filter(({ status, bytes }) => status === 200 && bytes !== 0)
-  await until(() => lines().length >= answers.length, 'each of them has a line in the log')
-  assert.equal(lines().length, answers.length)
 })
 
 test('events, which are served newest first, are so in every format', async (t) => {

@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import fc from 'fast-check'
 import { findKeyFaults } from '../../fuzz/keys.ts'
 import { hashKey, isWellFormedKey, keyHint, makeKey } from '../../src/auth/key.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -34,18 +33,11 @@ test('100,000 keys are distinct, and their checksums valid (2.4, C18)', above, (
 })
 
 test('the key encodes all 256 bits of the secret (2.4)', above, () => {
-  fc.assert(
-    fc.property(
-      fc.uint8Array({ minLength: 32, maxLength: 32 }),
-      fc.integer({ min: 0, max: 255 }),
-      (random, bit) => {
-        const other = Uint8Array.from(random)
-        other[bit >> 3] = (random[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-        assert.notEqual(makeKey(random).slice(0, -6), makeKey(other).slice(0, -6))
-      },
-    ),
-    { numRuns: 500 },
+  const random = randomBytes(32)
+  const keys = Array.from({ length: 256 }, (_, bit) =>
+    makeKey(random.with(bit >> 3, (random[bit >> 3] ?? 0) ^ (1 << (bit & 7)))).slice(0, -6),
   )
+  assert.equal(new Set([...keys, makeKey(random).slice(0, -6)]).size, 257)
   for (const fill of [0, 255]) assert.ok(isWellFormedKey(makeKey(new Uint8Array(32).fill(fill))))
 })
 

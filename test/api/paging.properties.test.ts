@@ -9,7 +9,7 @@ import { defineResource, type Resource } from '../../src/resources/resource.ts'
 import { anyRecords } from '../support/arbitrary-record.ts'
 import { type Answer, checkPage, linksOf, makeApp, memberOf, pathOf } from '../support/make-app.ts'
 import { inOrder, type WireRecord } from '../support/make-record.ts'
-import { aboveStores, runsOf, someOf } from '../support/store-at.ts'
+import { runsOf, someOf } from '../support/store-at.ts'
 
 const backwards = defineResource({
   name: 'filings',
@@ -132,34 +132,3 @@ for (const resource of all) {
     )
   })
 }
-
-test(
-  'any text of a parameter is taken or refused as contracted',
-  { skip: aboveStores },
-  async () => {
-    await store.loadCompanies([900_000])
-    const path = pathOf(backwards, 900_000)
-    const plain = /^[0-9]{1,16}$/
-    const anyValue = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 20 }),
-      fc.stringMatching(/^[0-9+. -]{0,6}$/),
-      fc.integer({ min: -5, max: 1_100 }).map(String),
-      fc.bigInt({ min: 0n, max: 1n << 60n }).map(String),
-    )
-    await fc.assert(
-      fc.asyncProperty(anyValue, async (value) => {
-        const isGood = plain.test(value) && Number(value) >= 1
-        const limit = await ask(`${path}?limit=${encodeURIComponent(value)}`)
-        assert.equal(limit.status, isGood && Number(value) <= 1_000 ? 200 : 400)
-        const page = await ask(`${path}?page=${encodeURIComponent(value)}`)
-        assert.equal(page.status, isGood && Number.isSafeInteger(Number(value)) ? 200 : 400)
-        // As path segments these two are not values.
-        if (value === '.' || value === '..') return
-        const company = await ask(pathOf(backwards, encodeURIComponent(value)))
-        const isCompany = /^[1-9]/.test(value) && page.status === 200
-        assert.ok((isCompany ? [200, 404] : [400]).includes(company.status), company.text)
-      }),
-      { numRuns: 200 },
-    )
-  },
-)

@@ -5,13 +5,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createCounter } from '../../src/auth/counter.ts'
 import { createLimit } from '../../src/auth/rate-limit.ts'
-import { parseRate } from '../../src/config/rate.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
 import { type Answer, checkFailure, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRights, makeRightsStore } from '../support/rights-store.ts'
-import { runCommand } from '../support/run-command.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
 const { records, path, whole } = makeRights(3)
@@ -184,50 +182,6 @@ test('a million keys are counted exactly in bounded memory (E8)', async (t) => {
   const mib = (bytesInUse() - before) / 1_048_576
   t.diagnostic(`${mib.toFixed(1)} MiB`)
   assert.ok(mib < 150, `${mib} MiB`)
-})
-
-test('a rate is a count and a time', () => {
-  assert.deepEqual(parseRate('600/300s'), { quota: 600, seconds: 300 })
-  assert.deepEqual(parseRate('60/1m'), { quota: 60, seconds: 60 })
-  assert.deepEqual(parseRate('1000000000/31d'), { quota: 1e9, seconds: 31 * 86_400 })
-  for (const text of [
-    '',
-    '600',
-    '600/',
-    '/300s',
-    '0/1s',
-    '1/0s',
-    '1e3/1s',
-    '1/32d',
-    '-1/1s',
-    ' 1/1s',
-  ]) {
-    assert.equal(parseRate(text), undefined, text)
-  }
-})
-
-test('keys create --rate shows in keys list, and the server enforces it', async (t) => {
-  const { store } = await makeRightsStore(t)
-  const create = (...args: string[]) =>
-    runCommand(store.folder, ['keys', 'create', '--db', store.db, ...args])
-  const { code, out } = await create('--name', 'small', '--rate', '2/1h')
-  assert.equal(code, 0)
-  const bad = await create('--name', 'bad', '--rate', '2 per hour')
-  assert.equal(bad.code, 2)
-  assert.match(bad.err, /^dossier: --rate is "2 per hour"; it takes none, or a count and a time/)
-  const list = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
-  assert.match(list.out, /^NAME +KEY +STATE +SCOPES +RATE +/)
-  assert.match(list.out, /^small +\S+ +in use +default +2\/1h +/m)
-  assert.match(list.out, /^test +\S+ +in use +default +default +/m)
-
-  const { port } = await runServer(t, store.db)
-  const statuses: number[] = []
-  for (let turn = 0; turn < 3; turn += 1) {
-    const answer = await askPort(port, path, { key: out.trim() })
-    statuses.push(answer.status)
-    assert.equal(answer.headers['ratelimit-policy'], '"default";q=2;w=3600')
-  }
-  assert.deepEqual(statuses, [200, 200, 429])
 })
 
 test('the workers of a server share their limits (E9, C15)', async (t) => {

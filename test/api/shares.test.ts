@@ -137,6 +137,7 @@ test('a key has its share of the streams (L3)', async (t) => {
     assert.equal(await status(other(`${long}?format=csv&limit=all`)), 200)
   }
   for (const answer of answers) await answer.body?.cancel()
+  await until(async () => (await status(one(`${long}?format=csv&limit=all`))) === 200)
 })
 
 test('a key has its share of the changes that are being read (L3)', async (t) => {

@@ -5,12 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { resolveSettings, settingsOf } from '../../src/config/resolve-settings.ts'
 import { makeKey } from '../../src/auth/key.ts'
-import {
-  addressesMax,
-  createThrottle,
-  networkOf,
-  reservedLookUps,
-} from '../../src/auth/throttle.ts'
+import { createThrottle, networkOf, reservedLookUps } from '../../src/auth/throttle.ts'
 import { createWindows } from '../../src/auth/windows.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
@@ -188,10 +183,7 @@ test('a million addresses are counted in bounded memory (E8)', (t) => {
   assert.equal(throttle.waitOf('192.0.2.1', 'x'), 60, 'the newest ones count')
 })
 
-test('the number of windows is bounded, and ended ones are evicted first (E8)', () => {
-  const windows = createWindows<number>(addressesMax)
-  for (let n = 0; n < 3 * addressesMax; n += 1) windows.count(n, 60_000, 0)
-  assert.equal(windows.size, addressesMax)
+test('windows that have ended are evicted first (E8)', () => {
   const few = createWindows<number>(1_000)
   for (let n = 0; n < 500; n += 1) few.count(n, 10, 0)
   const long = few.count(1_000, 60_000, 0)

@@ -109,16 +109,6 @@ test('a worker that the system cannot start is started later', { skip: hasNoLimi
   await server.end()
 })
 
-test('a server that reports that it listens answers, even if its first worker dies at once', async (t) => {
-  const server = await runServer(t, store.db, two)
-  const [victim] = started(server)
-  kill(victim)
-  await until(() => server.printed().includes('a worker died'), 'its death is noticed')
-  const load = startLoad({ port: server.port, path, key, body, clients: 8 })
-  await untilAnswered(load, 100)
-  assert.deepEqual(await load.stop(), [])
-})
-
 test('SIGTERM to two workers under load: no request fails, and no process remains (I1)', async (t) => {
   const server = await runServer(t, store.db, [...two, '--stop-seconds', '100'])
   const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })

@@ -40,16 +40,6 @@ test('help shows the defaults of each command', async (t) => {
   assert.match(text, /DOSSIER_PORT; default 8080\)/)
 })
 
-test('import reads standard input, and reports as JSON', async (t) => {
-  const folder = makeFolder(t)
-  const input = row(1) + row(2)
-  const { code, out } = await runDossier(folder, ['import', 'rights', '-', '--json'], { input })
-  assert.equal(code, 0)
-  const report = JSON.parse(out) as { version: number; counts: Record<string, number> }
-  assert.equal(report.version, 1)
-  assert.deepEqual([report.counts['read'], report.counts['inserted']], [2, 2])
-})
-
 test('a refused row ends an import with exit code 1, its location and the reason (G9)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
@@ -102,13 +92,14 @@ test('keys are created once, listed without the secret, and revoked', async (t) 
     assert.match((await keys('list')).err, /does not exist; create it with: dossier import/)
   }
   await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-  const made = await keys('create', '--name', 'acme', '--expires', '30d', '--scopes', 'rights,jobs')
+  const limited = ['--expires', '30d', '--scopes', 'rights,jobs', '--rate', '2/1h']
+  const made = await keys('create', '--name', 'acme', ...limited)
   assert.equal(made.code, 0)
   assert.ok(isWellFormedKey(made.out.trim()))
   assert.equal(made.out.split('\n').length, 2, 'the key alone')
   assert.match((await keys('create', '--name', 'acme')).err, /a key named acme exists/)
   const list = (await keys('list')).out
-  assert.match(list, /acme .*in use .*rights,jobs/)
+  assert.match(list, /acme .*in use .*rights,jobs +2\/1h /)
   assert.ok(!list.includes(made.out.trim().slice(14, -4)))
   assert.match((await keys('revoke', 'acm')).err, /did you mean acme\?/)
   assert.equal((await keys('revoke', 'acme')).code, 0)

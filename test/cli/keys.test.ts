@@ -1,12 +1,10 @@
-// `dossier keys` with a running server.
+// `dossier keys`: lists, and usage errors. rotation.test.ts has running servers.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { askPort, runServer } from '../support/run-server.ts'
 
 /** A folder with a store, and `dossier keys` in it. */
 async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
@@ -17,18 +15,6 @@ async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
 }
 
 describe('keys', { concurrency: 2 }, () => {
-  test('a key works at once in a running server, for its scopes only, and stops within a second of revocation', async (t) => {
-    const { db, keys } = await folderWithStore(t)
-    const { port } = await runServer(t, db)
-    const { out } = await keys('create', '--name', 'acme', '--scopes', 'rights', '--expires', '1d')
-    const ask = async (listing: string) =>
-      (await askPort(port, `/api/v1/companies/7/${listing}`, { key: out.trim() })).status
-    assert.deepEqual([await ask('rights'), await ask('jobs')], [200, 403])
-    assert.equal((await keys('revoke', 'acme')).code, 0)
-    await sleep(1_000)
-    assert.equal(await ask('rights'), 403)
-  })
-
   test('the list as JSON has everything but the key and its hash', async (t) => {
     const { keys } = await folderWithStore(t)
     assert.match((await keys('list')).out, /There are no keys yet/)
@@ -66,6 +52,11 @@ describe('keys', { concurrency: 2 }, () => {
       /"right" is not a scope; did you mean rights\?/,
     ],
     [['create', '--name', 'a', '--scopes', ''], 2, /"" is not a scope/],
+    [
+      ['create', '--name', 'a', '--rate', '2 per hour'],
+      2,
+      /--rate is "2 per hour"; it takes none, or a count and a time/,
+    ],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
     [['create', '--name', 'taken'], 1, /a key named taken exists; rotate it, revoke it first/],
