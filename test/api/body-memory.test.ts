@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rights } from '../../src/resources/rights.ts'
 import { borrow, giveBack, isBorrowed } from '../../src/http/wire/body-memory.ts'
@@ -20,9 +20,11 @@ const all = companies.map((company) => ({
     makeRecord(rights, { id: company * 1_000 + n, name: `${company}`.repeat(2_000) }),
   ),
 }))
+const made = await makeApp({ after }, { records: all })
+const port = await listenOn(made)
 
 /** Sends requests at once, the last of which closes, and reads their answers with pauses. */
-async function readSlowly(port: number, requests: string): Promise<string> {
+async function readSlowly(requests: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' }).pause().setEncoding('latin1')
   const chunks: string[] = []
   socket.write(requests)
@@ -35,9 +37,7 @@ async function readSlowly(port: number, requests: string): Promise<string> {
   return chunks.join('')
 }
 
-test('a slow client gets its own page while others are served', async (t) => {
-  const made = await makeApp(t, { records: all })
-  const port = await listenOn(made)
+test('a slow client gets its own page while others are served', async () => {
   const request = (company: number, query: string, isLast = false) =>
     requestTo(`${pathOf(rights, company)}?${query}`, { key: made.key, isLast })
   let isOver = false
@@ -57,7 +57,7 @@ test('a slow client gets its own page while others are served', async (t) => {
       request(company, 'limit=900').repeat(5) +
       request(company, 'limit=100').repeat(2) +
       request(company, 'limit=100', true)
-    const bodies = bodiesOf(answersIn(await readSlowly(port, requests)))
+    const bodies = bodiesOf(answersIn(await readSlowly(requests)))
     assert.equal(bodies.length, 8)
     const expected = expectedBody({ resource: rights, all: records, limit: 100 })
     for (const body of bodies.slice(5)) {
@@ -68,10 +68,8 @@ test('a slow client gets its own page while others are served', async (t) => {
   await Promise.all(fast)
 })
 
-test('what several clients get at once is not used again for two others', async (t) => {
-  const made = await makeApp(t, { records: all })
+test('what several clients get at once is not used again for two others', async () => {
   const key = await made.store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
-  const port = await listenOn(made)
   const ask = () => askPort(port, '/api/v1/changes?after=0&limit=200', { key })
   const bodies = bodiesOf(await Promise.all(Array.from({ length: 20 }, ask)))
   assert.equal(new Set(bodies).size, 1)

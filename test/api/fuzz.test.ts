@@ -15,8 +15,8 @@ import { storeKind } from '../support/store-at.ts'
 
 const server = await startFuzzed({ after })
 const campaigns = [
-  ['structured', fuzzStructured, 3_000],
-  ['mutated raw', fuzzRaw, 1_500],
+  ['structured', fuzzStructured, 1_000],
+  ['mutated raw', fuzzRaw, 700],
 ] as const
 
 for (const [name, campaign, count] of campaigns) {

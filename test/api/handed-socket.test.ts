@@ -31,7 +31,7 @@ function hold(t: TestContext, servers: number, ...options: string[]) {
 const onLinux = { skip: process.platform !== 'linux' }
 
 test('restarts on a socket that is passed in: no request fails (I4)', onLinux, async (t) => {
-  const servers = 4
+  const servers = 2
   const { said, stopServer, ended } = hold(t, servers)
   const isListening = (count: number) => said.out.match(/"msg":"listening"/g)?.length === count
   await until(() => isListening(1), 'it listens')
