@@ -40,23 +40,11 @@ describe('keys', { concurrency: 2 }, () => {
 
   /** Keys that cannot be created or revoked, with the exit code and the message. */
   const refused: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
-    [
-      ['create', '--name', 'a', '--expires', '2020-01-01'],
-      2,
-      /--expires is 2020-01-01, which is in the past/,
-    ],
+    [['create', '--name', 'a', '--expires', '2020-01-01'], 2, /--expires is 2020-01-01, which is/],
     [['create', '--name', 'a', '--expires', 'soon'], 2, /it takes a date/],
-    [
-      ['create', '--name', 'a', '--scopes', 'right'],
-      2,
-      /"right" is not a scope; did you mean rights\?/,
-    ],
+    [['create', '--name', 'a', '--scopes', 'right'], 2, /"right" is not a scope; .* mean rights\?/],
     [['create', '--name', 'a', '--scopes', ''], 2, /"" is not a scope/],
-    [
-      ['create', '--name', 'a', '--rate', '2 per hour'],
-      2,
-      /--rate is "2 per hour"; it takes none, or a count and a time/,
-    ],
+    [['create', '--name', 'a', '--rate', '2 per hour'], 2, /--rate is "2 per hour"; it takes/],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
     [['create', '--name', 'taken'], 1, /a key named taken exists; rotate it, revoke it first/],
@@ -65,11 +53,7 @@ describe('keys', { concurrency: 2 }, () => {
     [['rotate', 'gone'], 1, /no valid key is named gone; see: dossier keys list/],
     [['rotate', 'taken', '--overlap', 'soon'], 2, /--overlap is "soon"; it takes a duration/],
     [['rotate', 'taken', '--overlap', '999999y'], 2, /--overlap is 999999y; the maximum is 1y/],
-    [
-      ['rotate', 'taken', '--scopes', 'jobs'],
-      2,
-      /--scopes is for keys create; a rotated key keeps/,
-    ],
+    [['rotate', 'taken', '--scopes', 'jobs'], 2, /--scopes is for keys create; a rotated key/],
     [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key keeps/],
     [['revoke'], 2, /name the key to revoke/],
     [['revoke', 'taken', 'gone'], 2, /keys revoke takes one name, but got taken gone/],

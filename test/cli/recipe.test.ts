@@ -127,15 +127,9 @@ describe('the recipe of a source', () => {
     const before = await storeDigest(db)
     const { code, err } = await run('update nse twice.csv')
     assert.equal(code, 1)
-    assert.match(
-      err,
-      /given before with other content[^]*^Not tried, because of companies: employees$/m,
-    )
+    assert.match(err, /given before with other content[^]*^Not tried, .* of companies: employees$/m)
     const strange = await run('update nse nothing.csv')
-    assert.match(
-      strange.err,
-      /^Not tried, [^]*^dossier: nothing\.csv does not exist; correct its name$/m,
-    )
+    assert.match(strange.err, /^Not tried, [^]*^dossier: nothing\.csv does not exist; .* name$/m)
     const mapped = await run('update nse nse-2025-11.csv --map ./companies.sql')
     assert.equal(mapped.code, 2)
     assert.match(
@@ -170,10 +164,7 @@ describe('the recipe of a source', () => {
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
     const { code, out } = await run('sources remove nse')
     assert.equal(code, 1)
-    assert.match(
-      out,
-      /^events recorded from it stay \(1\); .*: dossier sources remove nse\/companies$/m,
-    )
+    assert.match(out, /^events recorded .* stay \(1\); .*: dossier sources remove nse\/companies$/m)
   })
 
   test('what was removed with its source is loaded again by an update', async (t) => {
@@ -265,10 +256,7 @@ describe('the recipe of a source', () => {
   test('without a recipe, update says how to make one, and creates no store', async (t) => {
     const { load, refuse, run } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)
-    await refuse(
-      'update nes nse-2025-11.csv',
-      /^dossier: there is no source nes; did you mean nse\?$/m,
-    )
+    await refuse('update nes nse-2025-11.csv', /^dossier: there is no .* nes; did you mean nse\?$/m)
     await refuse(
       'update other nse-2025-11.csv',
       /^dossier: other has no recipe: .* dossier import companies FILE --source other …$/m,

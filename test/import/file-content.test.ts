@@ -153,10 +153,7 @@ describe('a zip archive with one file is read as that file', () => {
   }
 
   const faulty: Readonly<Record<string, RefusedFile>> = {
-    'two.zip': [
-      makeZip([one, { ...one, path: 'b.csv' }]),
-      /contains 2 files: in\/a\.csv, b\.csv; unzip it/,
-    ],
+    'two.zip': [makeZip([one, { ...one, path: 'b.csv' }]), /contains 2 files: in\/a\.csv, .* it/],
     'none.zip': [makeZip([folder]), /is a zip archive without a file/],
     'secret.zip': [makeZip([{ ...one, isEncrypted: true }]), /in\/a\.csv is encrypted; decrypt it/],
     'method.zip': [makeZip([{ ...one, method: 14 }]), /has compression method 14, .* 7z x/],

@@ -73,10 +73,7 @@ test('the limit applies to any resource with meta; a type has at most 256 bytes 
   const declared = { resources: [...resources, inspections] }
   const row = (id: number, outcome: string) => ({ id, company_id: 7, outcome })
   const rows = Array.from({ length: 1_001 }, (_, n) => row(n + 1, `\u0001"é${n}`))
-  await assert.rejects(
-    load('inspections', rows, declared),
-    /^OperatorError: the inspections of company 7 would/,
-  )
+  await assert.rejects(load('inspections', rows, declared), /^OperatorError: .* of company 7 would/)
   const long = [row(1, 'é'.repeat(128)), row(2, `${'é'.repeat(128)}x`)]
   const { problems } = await load('inspections', long, declared)
   assert.deepEqual(

