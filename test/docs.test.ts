@@ -6,29 +6,29 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate } from '../scripts/generate-docs.ts'
-import { knownOptions } from '../src/cli/command.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
-import { settings, variableOf } from '../src/config/settings.ts'
 import { demoExtracts } from '../src/demo/registry.ts'
-import { resources } from '../src/resources/index.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const documents = globSync(['*.md', 'docs/**/*.md', '{bench,fuzz,torture}/*.md'], { cwd: root })
 const packageOf = () => JSON.parse(read('package.json')) as Record<string, Record<string, string>>
 
-/** The text of a section: from its heading to the next one of the same or a higher level. */
-function section(text: string, heading: string): string {
-  const [, rest] = text.split(`\n${heading}\n`)
-  assert.ok(rest !== undefined, `there is no section ${heading}`)
-  const rank = heading.indexOf(' ')
-  return rest.split(new RegExp(`\n#{1,${rank}} `), 1)[0] ?? ''
+/** What is generated in each guide: all settings, options, fields, statuses and mappings. */
+const generated = {
+  'docs/operating.md': ['mappings'],
+  'docs/commands.md': ['commands', 'settings', 'accepted'],
+  'docs/client.md': ['parameters', 'fields', 'errors', 'endpoints'],
 }
 
-for (const guide of guides) {
+for (const [guide, parts] of Object.entries(generated)) {
   test(`${guide}: its generated parts match the code`, () => {
-    assert.match(read(guide), /<!-- generated: /)
-    assert.equal(read(guide), regenerate(read(guide)), 'run: npm run generate')
+    const text = read(guide)
+    assert.deepEqual(
+      [...text.matchAll(/<!-- generated: (\w+) -->/g)].map(([, part]) => part),
+      parts,
+    )
+    assert.equal(text, regenerate(text), 'run: npm run generate')
   })
 }
 
@@ -42,50 +42,11 @@ test('a marker that names no generated part is an error', () => {
   assert.throws(() => regenerate('<!-- generated: nothing --><!-- end -->'), /named nothing/)
 })
 
-test('every setting is in docs/commands.md: option, variable and default', () => {
-  const text = section(read('docs/commands.md'), '## Settings')
-  for (const setting of Object.values(settings)) {
-    const row = text.split('\n').find((line) => line.includes(`\`--${setting.name}\``)) ?? ''
-    for (const part of [variableOf(setting), setting.default, setting.meaning]) {
-      assert.ok(row.includes(part), `--${setting.name}: ${part}`)
-    }
-  }
-})
-
-test('every command is in docs/commands.md, with all its options and settings', async () => {
-  const commands = await loadCommands()
+test('every command that is listed can be loaded', async () => {
   assert.deepEqual(
-    commands.map(({ name }) => name),
+    (await loadCommands()).map(({ name }) => name),
     commandNames,
   )
-  for (const command of commands) {
-    const text = section(read('docs/commands.md'), `### dossier ${command.name}`)
-    const names = command.settings.map((key) => settings[key].name)
-    for (const name of [...names, ...knownOptions(command).map((option) => option.name)]) {
-      assert.match(text, new RegExp(`\`--${name}\\b`), `${command.name} --${name}`)
-    }
-  }
-})
-
-test('every resource and field is in the client’s guide', () => {
-  for (const { name, fields } of resources) {
-    const text = section(read('docs/client.md'), `### ${name}`)
-    for (const field of Object.keys(fields)) assert.ok(text.includes(`\`${field}\``), field)
-  }
-})
-
-test('every error status of the contract is in the client’s guide', () => {
-  const text = section(read('docs/client.md'), '## Errors')
-  for (const status of [400, 403, 404, 405, 408, 413, 414, 415, 429, 431, 500, 503]) {
-    assert.match(text, new RegExp(`\\b${status}\\b`), String(status))
-  }
-})
-
-test('every bundled mapping is in the operator’s guide', () => {
-  const text = section(read('docs/operating.md'), '## Mappings')
-  for (const file of readdirSync(join(root, 'mappings'))) {
-    assert.ok(text.includes(`\`${file.replace('.sql', '')}\``), file)
-  }
 })
 
 test('every npm script in the documents is in the package', () => {

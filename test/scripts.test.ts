@@ -36,7 +36,6 @@ test('an unknown argument of a script is named with a suggestion, and nothing ru
   const cases = [
     ['bench', '--quik', '--quik is not an option of this command; did you mean --quick?'],
     ['bench', '--quick=3', '--quick takes no value'],
-    ['bench', 'hotpage', 'hotpage is not known; did you mean hot-page?'],
     ['torture', 'kils', 'kils is not known; did you mean kills?'],
     ['fuzz', '--seed=x', '--seed takes a whole number'],
     ['soak', '--requests', '--requests needs a value'],
