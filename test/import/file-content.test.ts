@@ -230,13 +230,8 @@ describe('CSV is read', () => {
 
 test('a mapping gets the cells that are read without one, whatever quotes and blanks', async (t) => {
   const rows = [
-    '\uFEFFone,1,7',
-    '  "two",2, "7"',
-    ' "th""ree" ,"3" ,7',
-    '"4, four",4,  "7"  ',
-    '  "five\n5",5,7',
-    'si"x",6,7',
-    '"\uFEFF""seven""",7,7',
+    ...['\uFEFFone,1,7', '  "two",2, "7"', ' "th""ree" ,"3" ,7', '"4, four",4,  "7"  '],
+    ...['  "five\n5",5,7', 'si"x",6,7', '"\uFEFF""seven""",7,7'],
   ]
   const read = ['\uFEFFone', 'two', 'th"ree', '4, four', 'five\n5', 'si"x"', '\uFEFF"seven"']
   const header = 'name,id,company_id\n'

@@ -141,25 +141,6 @@ test('without --snapshot, absence means nothing; a company seen for the first ti
   assert.deepEqual(told(db), ['a name: A → A2'])
 })
 
-test('an older extract is refused, naming both dates, and changes nothing', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const of = { source: 's' }
-  const permissions = { accepted: false }
-  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A' }], of)
-  await assert.rejects(
-    () => importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'B' }], { ...of, permissions }),
-    {
-      name: 'OperatorError',
-      message:
-        'the extract is as of 2025-01-31, but the last import of companies from the source s is as of ' +
-        '2025-02-01; nothing was changed. If it is a part that came late, add --accept. In the order ' +
-        'of their dates: dossier revert 1, then import this extract, then the later one again',
-    },
-  )
-  assert.equal(queryValue(db, 'select max(version) from imports'), 1)
-  assert.deepEqual(await attributesIn(db), [{ name: 'A' }])
-})
-
 test('a part that comes late is accepted for companies of which nothing newer is known', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const named = (name: string, ...identifiers: string[]) =>
@@ -241,19 +222,6 @@ test('the column as_of overrides the day of the extract', async (t) => {
     ['2025-02-11T09:00:00Z B', '2025-03-01T00:00:00Z C'],
   )
   assert.deepEqual(await attributesIn(db), [{ name: 'C' }])
-})
-
-test('a row older than the data of its company is refused', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  await importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'A', as_of: '2025-01-10' }])
-  const { problems, version } = await importExtract(db, '2025-02-28', [
-    { identifier: 'a', name: 'B', as_of: '2025-01-09' },
-  ])
-  assert.equal(version, undefined)
-  assert.deepEqual(
-    problems.map(({ field, reason }) => `${field} ${reason}`),
-    ['as_of is before the day of what the registry has of the company'],
-  )
 })
 
 test('if only rows have days, a row without one is refused', async (t) => {

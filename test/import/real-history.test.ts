@@ -19,10 +19,6 @@ interface Register {
   readonly file: (day: string) => string
 }
 
-const sec: Register = {
-  mapping: 'sec-company-tickers',
-  file: (day) => `sec_company_tickers/tickers-${day}.csv`,
-}
 const datenanfragen: Register = {
   mapping: 'datenanfragen-companies',
   file: (day) => `datenanfragen_companies/companies-${day}.ndjson.gz`,
@@ -54,13 +50,6 @@ type Pair = readonly [
 
 /** Of each register its greatest change. */
 const pairs: readonly Pair[] = [
-  [
-    sec,
-    '2021-12-26',
-    '2023-01-31',
-    [8_180, 1_625, 656, 1_350],
-    { name: 403, tickers: 1_145, exchanges: 885 },
-  ],
   [
     datenanfragen,
     '2024-12-18',

@@ -31,20 +31,6 @@ function standing(db: string): string[] {
   )
 }
 
-for (const [what, bytes] of Object.entries({
-  'no bytes': '',
-  'blank lines': '\n \n',
-  'no element': '[]',
-})) {
-  test(`a snapshot of ${what} is refused (G18)`, async (t) => {
-    const db = await registryOf(t, [right(1)])
-    const path = `${db}.${what === 'no element' ? 'json' : 'ndjson'}`
-    writeFileSync(path, bytes)
-    await assert.rejects(importInto(db, 'rights', [path], withRejects), /the snapshot has no rows/)
-    assert.deepEqual(standing(db), ['7/1 n1'])
-  })
-}
-
 describe('under --rejects, a refused row does not count as absent', () => {
   /** Refused lines that identify record 2. */
   const refused: Readonly<Record<string, string>> = {

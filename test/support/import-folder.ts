@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { OperatorError } from '../../src/config/operator-error.ts'
 import type { FileOptions } from '../../src/files/source-file.ts'
@@ -15,11 +15,11 @@ import { controls } from './terminal-controls.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
 
-/** Writes files into a new folder; returns functions that import them into a store there. */
-export function folderWith(t: TestContext, files: Files) {
+/** Writes files into a new folder; returns functions that import them, usually into its store. */
+export function folderWith(t: TestContext, files: Files, shared?: string) {
   const folder = makeFolder(t)
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
-  const db = join(folder, 'test.db')
+  const db = shared ?? join(folder, 'test.db')
   return {
     db,
     folder,
@@ -66,13 +66,16 @@ export function toldAs(says: RegExp) {
   }
 }
 
+/** What is refused changes nothing: the tests of a file share the store that it is refused by. */
+const refusing = join(makeFolder({ after }), 'refusing.db')
+
 /** Checks that a file of rights is refused in one line that names it, and nothing loaded. */
 export async function refuseFile(
   t: TestContext,
   name: string,
   [bytes, says, file = {}]: RefusedFile,
 ): Promise<void> {
-  const { db, load } = folderWith(t, { [name]: bytes })
+  const { db, load } = folderWith(t, { [name]: bytes }, refusing)
   const error: unknown = await load('rights', [name], { file }).catch((told: unknown) => told)
   toldAs(says)(error)
   assert.ok(String(error).includes(name), String(error))

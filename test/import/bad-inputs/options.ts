@@ -37,6 +37,11 @@ const usage: Rows = [
   ['import companies c.ndjson --as-of 2025-02-29', /"2025-02-29"; it does not exist as a date/],
   ['import employees c.ndjson --history', /^dossier: --history needs the date .*: --as-of DATE$/],
   ['import rights c.ndjson --history --as-of 2025-01-31', /^dossier: --history does not apply to/],
+  ['import rights c.ndjson --no-history', /--no-history does not apply to rights, whose changes/],
+  [
+    'import employees c.ndjson --history --no-history --as-of 2025-01-01',
+    /--history and --no-history exclude each other/,
+  ],
   ['import companies c.ndjson --db mysql://localhost/registry', /^dossier: --db .*mysql/],
   ['import companies c.csv --show 0', /--show is "0"; it takes a number from 1 to 1,000$/],
   ['import companies c.csv --encoding windows-1215', /windows-1215; did you mean windows-1251\?/],
