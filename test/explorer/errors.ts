@@ -43,15 +43,6 @@ export function testErrors(): void {
     await page.getByLabel('Your key').waitFor()
   })
 
-  test('a company says that its key is wrong, and asks for another one', async (t) => {
-    const registry = await serveRegistry(t)
-    const wrong = { key: 'dossier_wrong', expected: refused }
-    const page = await registry.visit('/companies/1', wrong)
-    await page.getByText('The service does not accept this key.').waitFor()
-    await page.getByRole('button', { name: 'Use another key' }).click()
-    await page.getByLabel('Your key').waitFor()
-  })
-
   test('a key without a part of its scopes shows the others', async (t) => {
     const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeResource } from '../../src/resources/index.ts'
 import type { Page } from 'playwright-core'
+import type { Resource } from '../../src/resources/resource.ts'
 import { employees } from '../../src/resources/employees.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecord } from '../support/make-record.ts'
@@ -43,38 +44,17 @@ export function testHostileTexts(): void {
         ...Object.fromEntries(others.map((text, n) => [`field_${n}`, text])),
       },
     ])
+    const recordsOf = (resource: Resource, fieldsOf: (text: string) => object) => {
+      const make = (text: string, n: number) =>
+        makeRecord(resource, { id: n + 1, ...fieldsOf(text) })
+      return { resource, company: 1, records: hostile.map(make) }
+    }
     await registry.store.load([
-      {
-        resource: rights,
-        company: 1,
-        records: hostile.map((text, n) =>
-          makeRecord(rights, {
-            id: n + 1,
-            name: text,
-            status: text.slice(0, 200),
-            holders: hostile,
-          }),
-        ),
-      },
-      {
-        resource: employees,
-        company: 1,
-        records: hostile.map((text, n) =>
-          makeRecord(employees, { id: n + 1, name: text, position: text }),
-        ),
-      },
-      {
-        resource: changeResource,
-        company: 1,
-        records: hostile.map((text, n) =>
-          makeRecord(changeResource, {
-            id: n + 1,
-            attr: text.slice(0, 200),
-            before: text,
-            after: hostile[0],
-          }),
-        ),
-      },
+      recordsOf(rights, (text) => ({ name: text, status: text.slice(0, 200), holders: hostile })),
+      recordsOf(employees, (text) => ({ name: text, position: text })),
+      recordsOf(changeResource, (text) => {
+        return { attr: text.slice(0, 200), before: text, after: hostile[0] }
+      }),
     ])
     for (const width of [1280, 320]) {
       const page = await registry.visit('/companies/1', { width })
