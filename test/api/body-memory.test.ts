@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rights } from '../../src/resources/rights.ts'
-import { borrow, giveBack, isBorrowed } from '../../src/http/wire/body-memory.ts'
+import { borrow } from '../../src/http/wire/body-memory.ts'
 import { expectedBody, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord } from '../support/make-record.ts'
 import { answersIn, askPort, bodiesOf, requestTo } from '../support/run-server.ts'
@@ -76,18 +76,4 @@ test('what several clients get at once is not used again for two others', async 
   const bytes = bodies[0]?.length ?? 0
   const next = [borrow(bytes), borrow(bytes), borrow(bytes)]
   assert.equal(new Set(next.map(({ buffer }) => buffer)).size, next.length)
-})
-
-test('memory that was given back is used again, and only once at a time', () => {
-  const first = borrow(10_000)
-  const second = borrow(10_000)
-  assert.notEqual(first.buffer, second.buffer)
-  giveBack(first)
-  assert.equal(borrow(16_384).buffer, first.buffer)
-  assert.notEqual(borrow(16_384).buffer, first.buffer)
-  for (const bytes of [1_000, 1_100_000]) {
-    const other = borrow(bytes)
-    giveBack(other)
-    assert.equal(isBorrowed(other), false, 'it is left to the garbage collector')
-  }
 })

@@ -145,9 +145,9 @@ test('endless different filters take no more memory than the caches may (L1)', a
       assert.deepEqual(statusesIn(received), [200, 200, 200])
     }
   }
-  await askAll(200)
+  await askAll(150)
   const before = bytesInUse()
-  await askAll(600)
+  await askAll(450)
   const grown = bytesInUse() - before
   // The cache of answers is 1 MiB, and a view has less than 1 kB.
   assert.ok(grown < 4 * 1_048_576, `${Math.round(grown / 1_024)} KiB`)

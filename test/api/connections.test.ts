@@ -5,10 +5,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
 import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
 import { listenOn, makeApp } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
@@ -24,22 +27,40 @@ import {
   runServer,
 } from '../support/run-server.ts'
 import { makeRights, makeRightsStore } from '../support/rights-store.ts'
-import { aboveStores, storeKind } from '../support/store-at.ts'
+import { aboveStores, patientBounds, storeKind } from '../support/store-at.ts'
 import { residentMib } from '../support/run-dossier.ts'
+import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
 const above = { skip: aboveStores }
-const { all, path, whole } = makeRights(12)
+const { records, path, whole } = makeRights(12)
 
-/** A listening application with these limits, and a store with this delay for key look-ups. */
-async function listen(t: TestContext, limits: Partial<WireLimits>, records = all, keyMs?: number) {
+/** Reads a listing of 15 MB: more than the system buffers for a client that does not read. */
+async function openLong(): Promise<StoreReader> {
+  const store = await makeTempStore({ after }, resources)
+  const name = 'x'.repeat(15_000)
+  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name }))
+  await store.load([{ resource: rights, company: 1, records: long }])
+  return openStoreReader(store.db, patientBounds)
+}
+
+const long = storeKind === 'sqlite' ? await openLong() : undefined
+after(() => long?.close())
+
+/** A listening application with these limits, over another store or with slow key look-ups. */
+async function listen(
+  t: TestContext,
+  limits: Partial<WireLimits>,
+  { pages, keyMs = 0 }: { pages?: StoreReader | undefined; keyMs?: number } = {},
+) {
   const made = await makeApp(t, {
-    records: [{ resource: rights, company: 1, records }],
+    records,
     limits: { checkMs: 50, ...limits },
     wrapStore: (store) => ({
-      ...store,
+      ...(pages ?? store),
+      close: () => store.close(),
       async findKey(hash) {
-        if (keyMs !== undefined) await sleep(keyMs)
+        await sleep(keyMs)
         return store.findKey(hash)
       },
     }),
@@ -53,10 +74,6 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
   const open = promisify(app.server.getConnections.bind(app.server))
   return { app, port, key, request, last, open, pagesRead: () => callsOf('readPage') }
 }
-
-/** Records with long names. */
-const longRecords = (count: number, length: number) =>
-  makeRecords(rights, count).map((record) => ({ ...record, name: 'x'.repeat(length) }))
 
 /** Opens a connection of which nothing is read yet. */
 async function openUnread(port: number): Promise<Socket> {
@@ -84,7 +101,7 @@ test('only a client that sends a ninth without reading is disconnected (D23)', a
 })
 
 test('no page is read for a client that left during the key look-up (D23)', async (t) => {
-  const { port, request, last, open, pagesRead } = await listen(t, {}, all, 100)
+  const { port, request, last, open, pagesRead } = await listen(t, {}, { keyMs: 100 })
   assert.equal(await exchange(port, request().repeat(9)), '')
   const socket = connect(port, '127.0.0.1', () => socket.end(request(), () => socket.destroy()))
   await once(socket, 'close')
@@ -135,9 +152,7 @@ test(
 )
 
 test('an answer is built only after the previous one is sent (E3)', above, async (t) => {
-  // More than the system buffers for a client that does not read.
-  const long = longRecords(1_000, 15_000)
-  const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
+  const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, { pages: long })
   const socket = await openUnread(port)
   socket.write(request('?limit=1000') + request('?limit=999') + request('?limit=998'))
   await until(() => pagesRead() > 0)
@@ -150,8 +165,7 @@ test('an answer is built only after the previous one is sent (E3)', above, async
 
 test('a client that does not read its answer is disconnected (E3)', above, async (t) => {
   assert.equal(wireLimits.standstillMs, 15_000)
-  const long = longRecords(1_000, 15_000)
-  const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
+  const { port, request, open } = await listen(t, { standstillMs: 300 }, { pages: long })
   const socket = await openUnread(port)
   const askedAt = performance.now()
   socket.write(request('?limit=1000'))
@@ -164,10 +178,10 @@ test('a client that does not read its answer is disconnected (E3)', above, async
 
 test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   const standstillMs = 2_000
-  const { port, request } = await listen(t, { standstillMs }, longRecords(500, 20_000))
+  const { port, request } = await listen(t, { standstillMs }, { pages: long })
   const startedAt = performance.now()
   const socket = await openUnread(port)
-  socket.write(request('?limit=1000', ['Connection: close']))
+  socket.write(request('?limit=700', ['Connection: close']))
   let bytes = 0
   socket.on('data', (chunk) => {
     bytes += chunk.length
@@ -181,7 +195,7 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
 })
 
 test('a stream may rest longer, and one that is cut is reset (E3)', above, async (t) => {
-  const { port, key } = await listen(t, { standstillMs: 300 }, longRecords(1_000, 30_000))
+  const { port, key } = await listen(t, { standstillMs: 300 }, { pages: long })
   const stream = async () => {
     const wire = await openWire(port)
     wire.socket.pause()
@@ -194,10 +208,10 @@ test('a stream may rest longer, and one that is cut is reset (E3)', above, async
   late.socket.on('error', (error) => errors.push(error))
   await sleep(900)
   patient.socket.resume()
-  assert.ok((await patient.closed()).length > 30_000_000)
+  assert.ok((await patient.closed()).length > 15_000_000)
   await sleep(2_000)
   late.socket.resume()
-  assert.ok((await late.closed()).length < 30_000_000)
+  assert.ok((await late.closed()).length < 15_000_000)
   assert.match(String(errors), /ECONNRESET/)
 })
 

@@ -57,11 +57,7 @@ test('a listed origin reads every answer, failures included (D11)', async () => 
 
 test('other origins read nothing, and Vary names Origin (D11)', async () => {
   const others = [
-    'https://other.example',
-    `${mine}.evil.example`,
-    'http://mine.example',
-    'null',
-    '',
+    ...['https://other.example', `${mine}.evil.example`, 'http://mine.example', 'null', ''],
   ]
   for (const origin of [...others, `${mine}:443`, mine.toUpperCase(), undefined]) {
     const headers = origin === undefined ? {} : { origin }
@@ -108,13 +104,7 @@ test('--cors-origin takes none, *, or origins as browsers write them', () => {
   assert.deepEqual(read('*'), ['*'])
   assert.deepEqual(read(`${mine}, http://localhost:3000`), [mine, 'http://localhost:3000'])
   for (const value of [
-    '',
-    'mine.example',
-    `${mine}/`,
-    'HTTPS://x',
-    'ftp://x',
-    'null',
-    `${mine},`,
+    ...['', 'mine.example', `${mine}/`, 'HTTPS://x', 'ftp://x', 'null', `${mine},`],
   ]) {
     assert.throws(() => read(value), /^UsageError: --cors-origin is .*; it must be none, \*, or/)
   }

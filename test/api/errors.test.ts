@@ -119,17 +119,3 @@ test('every request gets 503 with Retry-After while the service is stopping (4)'
     }
   }
 })
-
-test('each request is one log line, whatever its outcome (4)', async (t) => {
-  const { ask, logged } = await makeApp(t, { records })
-  const questions = failures.map(([, , url, question = {}], index) => ({
-    url,
-    question: { ...question, headers: { ...question.headers, 'x-request-id': `r${index}` } },
-  }))
-  for (const { url, question } of questions) await ask(url, question)
-  const lines = logged().map(({ request_id, status }) => `${String(request_id)} ${String(status)}`)
-  assert.deepEqual(
-    lines,
-    failures.map(([status], index) => `r${index} ${status}`),
-  )
-})

@@ -57,6 +57,12 @@ const accepted: readonly (readonly [row: string, requests: readonly string[]])[]
     [lines(start, ...new Array<string>(97).fill('a: b'), host, close, bearer)],
   ],
   [
+    'Accept and Range change nothing (D19, D20)',
+    ['Accept: text/html', 'Accept: image/*;q=0', 'Range: bytes=0-9'].map((field) =>
+      lines(start, host, bearer, close, field),
+    ),
+  ],
+  [
     'an Upgrade offer (D14)',
     ['websocket', 'h2c'].map((protocol) =>
       lines(
@@ -271,11 +277,8 @@ test('the Host and the host of the target are not used for links (D7)', async ()
 
 test('no field overrides method or path (D18)', async () => {
   const fields = [
-    'X-HTTP-Method-Override: DELETE',
-    'X-HTTP-Method: DELETE',
-    'X-Original-URL: /healthz',
-    'X-Rewrite-URL: /healthz',
-    'X-Forwarded-Prefix: /evil',
+    ...['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE', 'X-Original-URL: /healthz'],
+    ...['X-Rewrite-URL: /healthz', 'X-Forwarded-Prefix: /evil'],
   ]
   const received = await exchange(port, lines(start, host, bearer, close, ...fields))
   const answer = answerIn(received)
@@ -285,15 +288,6 @@ test('no field overrides method or path (D18)', async () => {
     await exchange(port, lines('GET /healthz HTTP/1.1', host, close, `X-Original-URL: ${path}`)),
   )
   assert.equal(open.body, '{"ok":true}')
-})
-
-test('Accept and Range change nothing (D19, D20)', async () => {
-  for (const field of ['Accept: text/html', 'Accept: image/*;q=0', 'Range: bytes=0-9']) {
-    const answer = answerIn(await exchange(port, lines(start, host, bearer, close, field)))
-    assert.equal(answer.status, 200)
-    assert.equal(answer.body, whole)
-    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-  }
 })
 
 test('100 Continue is sent if the body is read, not if it is refused (B14)', async () => {

@@ -24,7 +24,7 @@ import { withhold } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
-const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 11
+const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 8
 const folder = makeFolder({ after })
 const scopes = ['changes', 'exports', 'companies', ...resources.map(({ name }) => name)]
 

@@ -7,9 +7,15 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
+
+/** Imports a text of rights in a folder. */
+function load(folder: string, text: string, args: readonly string[] = [], env = {}) {
+  writeFileSync(join(folder, 'x.ndjson'), text)
+  return runCommand(folder, ['import', 'rights', 'x.ndjson', ...args], { env })
+}
 
 describe('operating imports', { concurrency: 2 }, () => {
   test('without a terminal, progress is plain lines on standard error', async (t) => {
@@ -44,10 +50,8 @@ describe('operating imports', { concurrency: 2 }, () => {
   })
 
   test('standard output has only the JSON report, even if the import was refused', async (t) => {
-    const folder = makeFolder(t)
     const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
-    const args = ['import', 'rights', '-', '--json']
-    const { code, out } = await runDossier(folder, args, { input: row(1) + rows })
+    const { code, out } = await load(makeFolder(t), row(1) + rows, ['--json'])
     assert.equal(code, 1)
     const report = JSON.parse(out) as {
       version?: number
@@ -72,21 +76,19 @@ describe('operating imports', { concurrency: 2 }, () => {
   test('refusals that differ only in location and value are one line', async (t) => {
     const lines = Array.from({ length: 1_224 }, (_, n) => `{"id":${-n},"company_id":7}\n`)
     const typo = '{"id":1,"company_id":7,"nmae":"x"}\n'
-    const input = [...lines, typo, typo].join('')
-    const { code, out, err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
+    const text = [...lines, typo, typo].join('')
+    const { code, out, err } = await load(makeFolder(t), text)
     assert.equal(code, 1)
     assert.deepEqual(err.trimEnd().split('\n'), [
-      '-: line 1: id: 0: must be 1 or greater (and 1,223 more rows, also -1, -2, -3)',
-      '-: line 1225: nmae: is not a known column; did you mean name? (and 1 more row)',
+      'x.ndjson: line 1: id: 0: must be 1 or greater (and 1,223 more rows, also -1, -2, -3)',
+      'x.ndjson: line 1225: nmae: is not a known column; did you mean name? (and 1 more row)',
     ])
     assert.match(out, /Nothing was loaded: 1,226 rows were refused/)
   })
 
   test('the first 20 kinds of refusals are reported, with the number of further rows', async (t) => {
-    const input = Array.from({ length: 25 }, (_, n) =>
-      `{"company_id":1,"c${n}":1}\n`.repeat(2),
-    ).join('')
-    const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
+    const rows = Array.from({ length: 25 }, (_, n) => `{"company_id":1,"c${n}":1}\n`.repeat(2))
+    const { err } = await load(makeFolder(t), rows.join(''))
     const lines = err.trimEnd().split('\n')
     assert.equal(lines.length, 21)
     assert.match(lines[19] ?? '', /line 39: c19: is not a known column.* \(and 1 more row\)$/)
@@ -95,9 +97,8 @@ describe('operating imports', { concurrency: 2 }, () => {
 
   test('repeating an import changes nothing, and is a new version (G19)', async (t) => {
     const folder = makeFolder(t)
-    const load = () => runDossier(folder, ['import', 'rights', '-', '--json'], { input: row(1) })
-    await load()
-    const { out } = await load()
+    await load(folder, row(1))
+    const { out } = await load(folder, row(1), ['--json', '--accept'])
     const report = JSON.parse(out) as { version: number; counts: Record<string, number> }
     assert.deepEqual([report.version, report.counts['unchanged']], [2, 1])
     assert.equal(queryValue(join(folder, 'dossier.db'), 'select version from heads'), 1)
@@ -106,10 +107,8 @@ describe('operating imports', { concurrency: 2 }, () => {
   test('--db names the store, else DOSSIER_DB', async (t) => {
     const folder = makeFolder(t)
     const env = { DOSSIER_DB: 'variable.db' }
-    const load = (...args: string[]) =>
-      runDossier(folder, ['import', 'rights', '-', ...args], { input: row(1), env })
-    assert.equal((await load()).code, 0)
-    assert.equal((await load('--db', 'option.db')).code, 0)
+    assert.equal((await load(folder, row(1), [], env)).code, 0)
+    assert.equal((await load(folder, row(1), ['--db', 'option.db'], env)).code, 0)
     for (const name of ['variable.db', 'option.db']) {
       assert.equal(queryValue(join(folder, name), 'select max(version) from imports'), 1, name)
     }

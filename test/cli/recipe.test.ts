@@ -230,21 +230,6 @@ describe('the recipe of a source', () => {
     await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')
   })
 
-  test('a part that comes late is refused, and updated with --accept', async (t) => {
-    const { load, refuse, write } = begin(t)
-    const parts = options.replace(' --snapshot', '')
-    await load(`import companies nse-2025-10.csv ${parts} --as-of 2025-10-31`)
-    write('nse-12.csv', register([[1, 'Apex']]))
-    await load('update nse nse-12.csv --as-of 2025-12-31')
-    write('nse-11.csv', register([[2, 'Zenith']]))
-    const late = 'update nse nse-11.csv --as-of 2025-11-30'
-    await refuse(late, /is as of 2025-12-31; nothing was changed\. .* came late, add --accept\. /)
-    assert.match(await load(`${late} --accept`), /updated +1\n[^]*events recorded +1\n/)
-    write('nse-11b.csv', register([[1, 'Acme']]))
-    const other = 'import companies nse-11b.csv --as-of 2025-11-30 --accept'
-    await refuse(`${other} ${parts}`, /as_of: "2025-11-30.*: is before the day of what/)
-  })
-
   test('a known file is imported again if the recipe is another one', async (t) => {
     const { load, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
@@ -329,17 +314,10 @@ test('the difference of records has their fields', async (t) => {
 test('beyond two thousand changed rows, counts of values are estimates', async (t) => {
   const { load, write } = begin(t)
   const rows = (town: string) =>
-    Array.from({ length: 8_002 }, (_, n) => `IN,${n + 1},${town}\n`).join('')
+    Array.from({ length: 4_002 }, (_, n) => `IN,${n + 1},${town}\n`).join('')
   write('1.csv', `jurisdiction,identifier,town\n${rows('York')}`)
   write('2.csv', `jurisdiction,identifier,town\n${rows('Ely')}`)
   await load('import companies 1.csv')
   const out = await load('import companies 2.csv --accept')
-  assert.match(out, /^ {2}town +about 8,002 changed +IN 1: "York" → "Ely"$/m)
-  const rights = (name: string) =>
-    Array.from({ length: 6_000 }, (_, n) => `{"id":${n + 1},"company_id":9,"name":"${name}"}\n`)
-  write('1.ndjson', rights('Mark').join(''))
-  write('2.ndjson', rights('Sign').join(''))
-  await load('import rights 1.ndjson')
-  const ofRights = await load('import rights 2.ndjson --accept')
-  assert.match(ofRights, /^ {2}name +about 6,000 changed +1?.*: "Mark" → "Sign"$/m)
+  assert.match(out, /^ {2}town +about 4,002 changed +IN 1: "York" → "Ely"$/m)
 })

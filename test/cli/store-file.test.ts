@@ -71,11 +71,6 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     (path) => writeFileSync(path, 'some text\n'.repeat(99)),
     /is not a Dossier store/,
   ],
-  'a single byte': [(path) => writeFileSync(path, 'S'), /is not a Dossier store/],
-  'the start of a database': [
-    (path) => writeFileSync(path, 'SQLite format 3\0 and no more'),
-    /is not a Dossier store/,
-  ],
   'a database of another program': [(path) => makeDatabase(path, 0, 1), /is not a Dossier store/],
   'a store of before format 1': [
     (path) => makeDatabase(path, 0x444f5353, 7),
@@ -146,10 +141,8 @@ test('a damaged store is reported, and neither served nor written (C11, F3, F4)'
 const rights: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] =
   [
     ['serve', 0o600, 0o755, cannotBeOpened],
-    ['import', 0o600, 0o755, cannotBeOpened],
     ['import', 0o644, 0o755, cannotBeOpened],
     ['import', 0o666, 0o755, /give this user the right to write the file and its folder|cannot be/],
-    ['keys list', 0o600, 0o755, cannotBeOpened],
     ['serve', 0o644, 0o700, /does not exist/],
   ]
 

@@ -10,7 +10,6 @@ import { openUsageWriter, openUsesOfKeys, readKeyUsage } from '../../src/store/o
 import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { startDossier } from '../support/run-dossier.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
@@ -140,30 +139,6 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.deepEqual(readFileSync(isOther), other, 'a file of another kind is left as it is')
     const args = ['keys', 'list', '--db', store.db, '--usage-db', store.folder]
     assert.match((await runCommand(store.folder, args)).err, /does not hold key usage/)
-  })
-
-  test('if the disk is too full for uses, the server warns once and keeps serving (I7)', async (t) => {
-    const store = await makeStore(t)
-    const key = await store.issueKey({ name: 'a' })
-    const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']
-    // The file size limit, in KiB; it does not affect pipes.
-    const { until, child, ended, said } = startDossier(
-      t,
-      store.folder,
-      [...args, '--usage-seconds', '1'],
-      { via: ['bash', '-c', 'ulimit -f 8; exec "$@"', '--'] },
-    )
-    await until(/"url":"http/)
-    const port = Number(/"url":"http:\/\/[\d.]+:(\d+)"/.exec(said.out)?.[1])
-    for (let turn = 0; turn < 2; turn += 1) {
-      assert.deepEqual(await ask({ port }, key, 2), [200])
-      await sleep(1_100)
-    }
-    child.kill()
-    const { code, out } = await ended
-    assert.equal(code, 0)
-    const warnings = out.split('\n').filter((line) => line.includes('cannot be written'))
-    assert.equal(warnings.length, 1, out)
   })
 
   test('counts that could not be written are written later', async (t) => {
