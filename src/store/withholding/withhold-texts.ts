@@ -2,18 +2,16 @@
 
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
-import { inBatches } from '../listing/in-batches.ts'
+import { isRecordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { digestOf, textIn } from '../record-texts.ts'
 import type { Work } from './apply.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
-const idsAtOnce = 1_000
-
 /**
- * Hides people in what is said about companies. A recorded change has one content in all listings,
- * so that other companies that have a hidden one are added to the companies.
+ * Hides people in what is said about companies. A change has one content in all listings that have
+ * or had it, so that other companies with a hidden one are added to the companies.
  */
 export async function hideInCompanies(
   work: Work,
@@ -21,18 +19,23 @@ export async function hideInCompanies(
   phrases: Phrases,
 ): Promise<void> {
   const recording = work.resources.filter(({ changeFields }) => changeFields !== undefined)
+  const sources = await work.tables.sources()
   // Those that are added come last.
   for (const companyId of companies) {
     for (const resource of [...recording, undefined]) {
       const shape = resource === undefined ? attributesShape : shapeOf(resource)
-      const change = changeFields(shape, (fields) => hideInTexts(resource, fields, phrases))
-      const hidden = await rewriteListing(work, { shape, companyId, change })
-      // A past record may have had an id that another one has now.
-      const present = hidden.filter(({ isPresent }) => isPresent)
-      for (const some of inBatches(present, idsAtOnce)) {
-        const ids = some.map(({ id }) => id)
-        const listed = await work.tables.whereListed(shape.listing, ids)
-        for (const other of listed) companies.add(other.companyId)
+      const shared: Uint8Array[] = []
+      const change = changeFields(shape, (fields, { source, text }) => {
+        const hidden = hideInTexts(resource, fields, phrases)
+        // What Dossier records is of one company.
+        const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
+        if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
+        return hidden
+      })
+      await rewriteListing(work, { shape, companyId, change })
+      for (const [n, text] of shared.entries()) {
+        work.onStep(`withholding ${shape.listing}`, n / shared.length)
+        for (const other of await work.tables.companiesHolding(text)) companies.add(other)
       }
     }
   }
