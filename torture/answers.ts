@@ -54,7 +54,7 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
 
 /** Each state has one lineage, different from that of any other. */
 function faultOfTag(tag: string, since: number, asked: Asked): string | undefined {
-  const lineage = /^W\/"([0-9a-f]{12})\/api\/[^"]+"$/.exec(tag)?.[1]
+  const lineage = /^W\/"([0-9a-f]{16})\/api\/[^"]+"$/.exec(tag)?.[1]
   if (lineage === undefined) return `the tag ${tag} is none`
   const known = asked.lineages.get(since)
   if (known === undefined && ![...asked.lineages.values()].includes(lineage)) {

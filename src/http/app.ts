@@ -19,7 +19,7 @@ import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/br
 import { createClient } from './wire/client.ts'
 import { HttpReply, HttpRequest, requestIdOf } from './wire/exchange.ts'
 import { checkKeyAgain, createStages, type StageOptions, type Stop } from './stages.ts'
-import { createReadInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
+import { createReadInTurn, createWorkInTurn, type ScanLimits, scanLimits } from './scan-turns.ts'
 import { type AssetLimits, assetLimits, createSendAsset } from './static-assets.ts'
 import { createBeginStream } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
@@ -145,7 +145,8 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     sendAsset: createSendAsset({ ...assetLimits, ...options.limits }),
     beginStream: createBeginStream({ noteFault, checkKeyAgain: checkAgain, standstillMs }),
     readInTurn: createReadInTurn(scans),
-    searchInTurn: createReadInTurn({ ...scans, scansWaitingMax: scans.searchesMax }),
+    searchInTurn: createWorkInTurn(scans),
+    changesInTurn: createWorkInTurn(scans),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     checkKeyAgain: checkAgain,

@@ -1,5 +1,5 @@
-// Who may make the store scan a long listing, or search for names, now: a few at a time, each key
-// in its turn, and no longer than somebody waits for it.
+// Who may make the store scan a long listing, search for names or find changes now: a few at a
+// time, each key in its turn, and no longer than somebody waits for it.
 
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -13,8 +13,8 @@ export interface ScanLimits {
   readonly scansMax: number
   /** How many run or wait. */
   readonly scansWaitingMax: number
-  /** How many searches for names run or wait; most of them take a millisecond. */
-  readonly searchesMax: number
+  /** How many searches for names run or wait, and how many pages of changes; most are short. */
+  readonly tasksMax: number
   /** How long a request may wait for a scan; shorter than a silent connection lives. */
   readonly scanMs: number
 }
@@ -22,7 +22,7 @@ export interface ScanLimits {
 /** The default limits. */
 export const scanLimits: ScanLimits = {
   ...{ scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 },
-  searchesMax: 1_000,
+  tasksMax: 1_000,
 }
 
 /**
@@ -69,6 +69,18 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
     })
     return read instanceof Promise ? read.finally(() => waiting?.end()) : read
   }
+}
+
+/** Does work that is always in turn, under the same conditions. */
+export type WorkInTurn = <T>(request: HttpRequest, work: () => Promise<T>) => Promise<T>
+
+export function createWorkInTurn(limits: ScanLimits): WorkInTurn {
+  const readInTurn = createReadInTurn({ ...limits, scansWaitingMax: limits.tasksMax })
+  return async (request, work) =>
+    readInTurn(request, async (turns) => {
+      const end = await turns.begin(turns.left)
+      return work().finally(end)
+    })
 }
 
 /** What is aborted when a client has left, or has waited too long. */

@@ -45,6 +45,8 @@ async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, wrap = as
 
 let filters = 0
 const filtered = (path: string) => `${path}?status=${(filters += 1)}`
+let pages = 0
+const changesOf = (limit: number) => `/api/v1/changes?after=0&limit=${limit}`
 const status = async (asked: Promise<Response>) => {
   const answer = await asked
   await answer.bytes()
@@ -99,11 +101,12 @@ test('who waits too long gets a 503 with Retry-After, and not the end of the con
 })
 
 test('a key has its share of those who wait, and what its clients leave is dropped (L3)', async (t) => {
-  for (const ask of [() => filtered(long), () => '/api/v1/companies?q=x']) await checkShare(t, ask)
+  const asks = [() => filtered(long), () => '/api/v1/companies?q=x', () => changesOf((pages += 1))]
+  for (const ask of asks) await checkShare(t, ask)
 })
 
 async function checkShare(t: TestContext, ask: () => string) {
-  const most = { scansWaitingMax: 8, searchesMax: 8 }
+  const most = { scansWaitingMax: 8, tasksMax: 8 }
   const { one, other } = await serve(t, { ...most, scansMax: 0, scanMs: 60_000 })
   const leaving = new AbortController()
   const refusedOf = async (asker: typeof one, signal: AbortSignal, min: number) => {
@@ -140,22 +143,8 @@ test('a key has its share of the streams (L3)', async (t) => {
   await until(async () => (await status(one(`${long}?format=csv&limit=all`))) === 200)
 })
 
-test('a key has its share of the changes that are being read (L3)', async (t) => {
-  const reading = Promise.withResolvers<undefined>()
-  const { one, other } = await serve(t, {}, (reader) => ({
-    ...reader,
-    readChanges: (asked) => reading.promise.then(() => reader.readChanges(asked)),
-  }))
-  const found: number[] = []
-  const note = (given: number) => found.push(given)
-  const changes = (limit: number) => `/api/v1/changes?after=0&limit=${limit}`
-  const asked = Array.from({ length: 40 }, (_, n) => status(one(changes(n + 1))).then(note))
-  await until(() => found.length === 8)
-  const same = status(one(changes(1)))
-  const others = status(other(changes(50)))
-  await sleep(150)
-  reading.resolve(undefined)
-  await Promise.all(asked)
-  assert.equal(found.filter((given) => given === 200).length, 32)
-  assert.deepEqual(await Promise.all([same, others]), [200, 200])
+test('followers that wake together, each for another page, all get it (L3, 12.4)', async (t) => {
+  const { one } = await serve(t)
+  const asked = Array.from({ length: 100 }, (_, n) => status(one(changesOf(n + 1))))
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set([200]))
 })

@@ -13,8 +13,7 @@ import { changesBody, changesLines } from '../answers/changes-text.ts'
 import { locate } from '../requests/company-request.ts'
 import { writePage, writePoint } from '../requests/cursors.ts'
 import { describeChanges } from '../docs/changes.ts'
-import { forbidden, overloaded, unavailable } from '../errors.ts'
-import { createPlaces, type Places } from '../places.ts'
+import { forbidden, unavailable } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
@@ -25,9 +24,6 @@ import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-/** How many pages are made at a time; a long one takes a second, even if its client leaves. */
-const makingMax = 64
-
 export function changes(resources: readonly Resource[]): Endpoint {
   return {
     path: changesPath,
@@ -35,8 +31,7 @@ export function changes(resources: readonly Resource[]): Endpoint {
     operation: describeChanges(resources),
     createHandler: (service) => {
       const underWay = new Map<string, Making>()
-      const places = createPlaces(makingMax)
-      return (request) => answer(request, { resources, service, underWay, places })
+      return (request) => answer(request, { resources, service, underWay })
     },
   }
 }
@@ -59,8 +54,6 @@ interface Work {
   readonly service: Service
   /** Pages that are being made, by what is asked and the state of the registry. */
   readonly underWay: Map<string, Making>
-  /** Places for those that make them. */
-  readonly places: Places
 }
 
 async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
@@ -138,11 +131,11 @@ interface Asked {
  * Makes a page once for all who ask for it at the same time, as those who have waited do. It is not
  * kept, since each follower asks for a page once.
  *
- * @throws ApiError 503 if too many are being made for the key.
+ * @throws ApiError 503 as `ReadInTurn`, also for those who ask for it after a client that leaves.
  */
 function share(
   request: HttpRequest,
-  { service, underWay, places }: Work,
+  { service, underWay }: Work,
   { question, asked, state }: Asked,
 ): Making {
   const coding = chooseCoding(request.headers['accept-encoding'])
@@ -155,12 +148,9 @@ function share(
     known.users += 1
     return known
   }
-  const giveBack = places.take(request.key?.id)
-  if (giveBack === undefined) throw overloaded('changes')
-  const ready = make(service, { question, asked, what }, coding).finally(() => {
-    giveBack()
-    underWay.delete(key)
-  })
+  const ready = service
+    .changesInTurn(request, () => make(service, { question, asked, what }, coding))
+    .finally(() => void underWay.delete(key))
   const making = { ready, users: 1 }
   underWay.set(key, making)
   return making

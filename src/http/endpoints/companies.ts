@@ -88,10 +88,7 @@ async function find(
   const query = queryOf(asked)
   const { registry, companies: found } = await fromStore(() =>
     'words' in query
-      ? searchInTurn(request, async (turns) => {
-          const end = await turns.begin(turns.left)
-          return store.findCompanies(query).finally(end)
-        })
+      ? searchInTurn(request, () => store.findCompanies(query))
       : store.findCompanies(query),
   )
   if (found === undefined) {

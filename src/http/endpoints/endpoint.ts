@@ -10,7 +10,7 @@ import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCache } from '../answers/answer-cache.ts'
 import type { ChangeWatch } from '../change-watch.ts'
-import type { ReadInTurn } from '../scan-turns.ts'
+import type { ReadInTurn, WorkInTurn } from '../scan-turns.ts'
 import type { SendAsset } from '../static-assets.ts'
 import type { BeginStream } from '../wire/streaming.ts'
 
@@ -34,7 +34,9 @@ export interface Service {
   /** Reads what may need scans of long listings. */
   readonly readInTurn: ReadInTurn
   /** Reads what needs a search for names. */
-  readonly searchInTurn: ReadInTurn
+  readonly searchInTurn: WorkInTurn
+  /** Reads changes. */
+  readonly changesInTurn: WorkInTurn
   /** Lets requests wait for the next version. */
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
