@@ -56,6 +56,10 @@ export const badMappings: BadInputs = {
     "select * from read_csv('https://example.com/x.csv')",
     /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
   ),
+  'a file on the web as a table': mapping(
+    "select * from 'https://example.com/x.csv'",
+    /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
+  ),
   'a bucket, with --map-read': mapping(
     "select * from read_parquet(['s3://bucket/x.parquet'])",
     /^dossier: the mapping reads s3:\/\/bucket\/x\.parquet, but an import has no network/,
