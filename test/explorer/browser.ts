@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { patienceMs } from '../support/until.ts'
 import { type Demo, startDemo } from './demo.ts'
 
 /** The shell without a window takes two thirds of the browser's processor time. */
@@ -107,7 +108,7 @@ export async function visit(
   const page = await bench().browser.newPage()
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme: scheme })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(patienceMs)
   const faults: string[] = []
   const note = (text: string) => {
     if (expected?.test(text) !== true) faults.push(text)
