@@ -8,7 +8,7 @@ import { decodeDirectory, findRange } from '../listing/directory.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { SegmentKey } from '../listing/tables.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { readRegistry } from '../sql/find-companies.ts'
+import { readRegistry } from '../sql/versions.ts'
 
 /** What is asked of a copy. */
 export interface CopyRequest {

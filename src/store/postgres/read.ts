@@ -11,9 +11,15 @@ import type { ServingReads } from '../serving/reads.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import { comparable, type Dialect } from '../sql/dialect.ts'
-import { findCompanies, findNames, readRegistry } from '../sql/find-companies.ts'
+import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
+import {
+  findVersion,
+  lastImports,
+  lastWithheld,
+  readRegistry,
+  readVersions,
+} from '../sql/versions.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace, type Place } from './citus/gate.ts'

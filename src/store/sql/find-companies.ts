@@ -2,12 +2,13 @@
 
 import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../name-words.ts'
-import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
+import type { CompanyQuery, FoundCompanies, FoundCompany } from '../reading.ts'
 import { createPace } from '../serving/pace.ts'
 import type { Dialect, RowReader } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Queries, Snapshot } from './database.ts'
+import { readRegistry } from './versions.ts'
 
 /** The maximum number of names that a query may match (contract 8.2). */
 export const matchesMax = 1_000
@@ -22,47 +23,6 @@ export async function findCompanies(
     ? findByWords(inSteps(snapshot), query.words)
     : findByNumber(snapshot, query.identifiers, query.jurisdiction))
   return { registry, companies }
-}
-
-/** A row of `registrySql`. */
-export type RegistryRow = readonly [
-  earliest: number,
-  version: number | null,
-  lineage: string | null,
-  committedAt: number | null,
-]
-
-/**
- * Reads the state of the registry as a whole; no row before the first import.
- *
- * @param at where it is read. Not a join of the two tables, which Citus plans at twice the cost.
- */
-const registryAt = (at: string) => `
-  select (select past_from from store), i.version, i.lineage, i.committed_at
-  from imports i ${at} order by i.version desc limit 1`
-
-export const registrySql = registryAt('')
-
-/**
- * The state of the registry as a whole.
- *
- * @param company the only one about which more is read in this snapshot: at its node.
- */
-export async function readRegistry(db: RowReader, company?: number): Promise<RegistryState> {
-  const { atCompany } = db.dialect
-  const [row] = await (company === undefined || atCompany === ''
-    ? db.rows<RegistryRow>(registrySql)
-    : db.rows<RegistryRow>(registryAt(atCompany), company))
-  return registryOf(row)
-}
-
-export function registryOf(row: RegistryRow | undefined): RegistryState {
-  return {
-    version: row?.[1] ?? 0,
-    lineage: row?.[2] ?? '',
-    committedAt: row?.[3] ?? undefined,
-    earliestVersion: Math.max(1, row?.[0] ?? 1),
-  }
 }
 
 type CompanyRow = readonly [

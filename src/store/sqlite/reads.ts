@@ -11,7 +11,7 @@ import {
 } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
-import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
+import { registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
 import { firstSegmentOf, firstTexts, headOf, headSql, type ReadHead } from '../sql/head-tables.ts'
 import { changeSql, knownSinceSql, lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements } from './statements.ts'

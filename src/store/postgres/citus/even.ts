@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { RegistryState } from '../../reading.ts'
-import { readRegistry } from '../../sql/find-companies.ts'
+import { readRegistry } from '../../sql/versions.ts'
 import { distributedDialect } from '../dialect.ts'
 import { rowsIn } from '../pool-rows.ts'
 
