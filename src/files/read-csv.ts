@@ -72,7 +72,7 @@ async function startOf(texts: AsyncGenerator<string>): Promise<string> {
 function formsOf({ format, options }: SourceFile): readonly CsvForm[] {
   const usual = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
   const delimiters = options.delimiter === undefined ? usual : [options.delimiter]
-  return delimiters.map((delimiter) => ({ delimiter, hasQuotes: options.hasNoQuotes !== true }))
+  return delimiters.map((delimiter) => ({ delimiter, hasQuotes: options.hasQuotes !== false }))
 }
 
 async function* startingWith(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {

@@ -19,8 +19,8 @@ export interface FileOptions {
   readonly encoding?: Encoding | undefined
   /** The character between the cells of CSV; undefined to tell it from the first line. */
   readonly delimiter?: string | undefined
-  /** Whether quotes in CSV are characters like any other. */
-  readonly hasNoQuotes?: boolean
+  /** Whether a quote opens a cell of CSV, as it does by default. */
+  readonly hasQuotes?: boolean
   /** Lines before the header of CSV; 0 by default. */
   readonly skippedLines?: number | undefined
   /** The names of the columns of CSV without a header; undefined if its first line has them. */

@@ -209,7 +209,7 @@ describe('CSV is read', () => {
     'after a title with CR': ['A\r\rid,company_id,name\r1,7,one\r2,7,two\r3,7,three', afterTwo],
     'with quotes in its texts': [
       'id\tcompany_id\tname\tstatus\n1\t7\tone\t"a\n2\t7\ttwo\t"b" c\n3\t7\tthree\t5"\n',
-      { hasNoQuotes: true },
+      { hasQuotes: false },
     ],
     'with another delimiter': [
       'id^company_id^name\n1^7^one\n2^7^two\n3^7^three',

@@ -31,7 +31,7 @@ export function parseFileOptions({ options, flags }: Input): FileOptions {
     format: format === undefined ? undefined : parseChoice('format', format, formats),
     encoding: parseEncoding(options['encoding']),
     delimiter: parseDelimiter(options['delimiter']),
-    hasNoQuotes: flags.has('no-quotes'),
+    hasQuotes: !flags.has('no-quotes'),
     skippedLines: lines === undefined ? undefined : parseNumber('skip-lines', lines, 0, linesMax),
     columns: parseColumns(options['columns']),
     records,
