@@ -56,7 +56,7 @@ export async function connectSharedWindows(url: string, prefix: string, listener
       if (!String(error).includes('NOSCRIPT')) throw error
       return run('EVAL', script)
     })
-    // What is no Redis must not decide what clients are told.
+    // An answer that is not a count must not reach clients: it may not come from Redis.
     if (Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs) return { count, leftMs }
     throw new Error('the answer is no count')
   }

@@ -25,8 +25,8 @@ export function socketOf(client: ClientBase): Socket {
     .stream
 }
 
-/** Which session of the server a session is told to be. */
-function pidTold(client: ClientBase): number {
+/** The process of the server that has a session, as the server, or a pooler, said at its start. */
+function announcedPid(client: ClientBase): number {
   return (client as unknown as { readonly processID: number }).processID
 }
 
@@ -55,7 +55,7 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     await client.connect()
     const pid = await applySettings(client, db, { ...commandSettings, ...settings })
     // A pooler has numbers of its own for its clients.
-    if (pid !== pidTold(client)) await refuseSharedSessions(client, db, pid)
+    if (pid !== announcedPid(client)) await refuseSharedSessions(client, db, pid)
     return client
   } catch (error) {
     // What the driver itself cannot begin, as without a password, it leaves open; the server would

@@ -25,7 +25,7 @@ export const listSchema: Omit<ListPlace, 'options'> = {
   },
 }
 
-// No server opens a store without its list: whoever may read the keys may read it, too.
+// No server opens a store without its list: a role that can read the keys has to read it, too.
 const readersSql = `
   select case grantee when 0 then 'public' else grantee::regrole::text end as name
   from pg_class, aclexplode(relacl)
