@@ -1,16 +1,18 @@
 // Compiles the sources when they are installed, so that the first command starts as fast as any
 // other, and one by a user who may not write here, as in a container, too.
 //
-// V8 takes code that was compiled with other flags for another program's: `package.json` gives
-// this script the flag of `bin/dossier` that counts.
+// V8 does not use code that was compiled with other flags: this sets the one of `bin/dossier` that
+// counts.
 
 import { chmodSync, globSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 
 const root = join(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/dossier')
 
+setFlagsFromString('--heap-growing-percent=50')
 enableCompileCache(cache)
 for (const path of globSync('src/*/**/*.ts', { cwd: root, exclude: ['src/explorer/**'] })) {
   if (!path.endsWith('-worker.ts')) await import(join(root, path))
