@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { until } from '../support/until.ts'
 import { askDemo, bench, visit, visitDemo } from './browser.ts'
 
 export function testFinding(): void {
@@ -128,10 +127,9 @@ export function testFinding(): void {
     await page.goBack()
     await found.waitFor()
     assert.equal(await page.getByRole('searchbox').inputValue(), 'ploverhollow')
-    await page.getByText('1 company').waitFor()
     await page.getByRole('link', { name: 'Dossier' }).click()
-    await page.getByText('1 company').waitFor({ state: 'detached' })
-    await until(async () => (await page.getByRole('searchbox').inputValue()) === '')
+    await results.waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('searchbox').inputValue(), '')
   })
 
   test('the search goes on beyond the first 20 companies, by keyboard too', async (t) => {
