@@ -9,24 +9,31 @@ import { join } from 'node:path'
 import { loadCommands } from '../src/cli/command-line.ts'
 import type { Command } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config/settings.ts'
-import {
-  clientParts,
-  code,
-  kindInWords,
-  regenerate as regenerateParts,
-  table,
-} from '../src/http/docs/guide.ts'
+import { describedOf } from '../src/http/docs/openapi.ts'
 import { endpointsOf } from '../src/http/endpoints/table.ts'
+import { failures } from '../src/http/errors.ts'
+import { parameters } from '../src/http/requests/listing-request.ts'
 import { normaliserOf } from '../src/import/rows/normalise.ts'
 import { Refusal } from '../src/files/refusal.ts'
-import type { FieldKind } from '../src/resources/field.ts'
+import { type FieldKind, isNullable } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
+import type { Resource } from '../src/resources/resource.ts'
 
 const root = join(import.meta.dirname, '..')
 const commands = await loadCommands()
 
 /** The guides that have generated parts. */
 export const guides = ['docs/operating.md', 'docs/commands.md', 'docs/client.md'] as const
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
 
 // --- For the operator ------------------------------------------------------------------------
 
@@ -70,6 +77,16 @@ const samples: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
   text_list: [['Ann', ' ', 'Bob'], '["Ann","Bob"]', 'Ann', '[Ann'],
 }
 
+/** Each kind of field, in words. */
+const kindInWords: Readonly<Record<FieldKind, string>> = {
+  id: 'id',
+  text: 'text',
+  integer: 'integer',
+  timestamp: 'timestamp',
+  timestamp_ms: 'timestamp with milliseconds',
+  text_list: 'list of texts',
+}
+
 /** A table of the samples, as the check of an import judges them. */
 function acceptedTable(): string {
   const rows = Object.entries(samples).flatMap(([key, values]) => {
@@ -107,17 +124,82 @@ function mappingsTable(): string {
   return table(['mapping', 'gives', 'of'], files.sort().map(mappingRow))
 }
 
+// --- For the client --------------------------------------------------------------------------
+
+function endpointsTable(): string {
+  const described = describedOf(endpointsOf(resources), resources)
+  const rows = described.map(({ path, scope, operation, isOpen }) => {
+    return [code(path), operation.summary, scope === undefined ? (isOpen ? 'none' : 'any') : scope]
+  })
+  return table(['path', 'answers', 'scope of the key'], rows)
+}
+
+const valueInWords: Readonly<Record<FieldKind, string>> = {
+  ...kindInWords,
+  id: 'integer',
+  timestamp: '`YYYY-MM-DDTHH:MM:SSZ`',
+  timestamp_ms: '`YYYY-MM-DDTHH:MM:SS.mmmZ`',
+}
+
+function fieldsTable(resource: Resource): string {
+  const rows = Object.entries(resource.fields).map(([name, field]) => [
+    code(name),
+    valueInWords[field.kind] + (isNullable(field) ? ' or null' : ''),
+    field.description,
+  ])
+  const { by, direction } = resource.order
+  const order = by === 'id' ? '`id`' : `${code(by)}, then \`id\``
+  return [
+    `### ${resource.name}`,
+    `${resource.description} In the order of ${order}, ${direction}.`,
+    table(['field', 'value', 'meaning'], rows),
+  ].join('\n\n')
+}
+
+function parametersTable(): string {
+  const rows = Object.entries(parameters).map(([name, { description, minimum, ...parameter }]) => [
+    code(name),
+    description,
+    `${minimum} to ${parameter.maximum}`,
+    String(parameter.default),
+  ])
+  return table(['parameter', 'meaning', 'takes', 'default'], rows)
+}
+
+function errorsTable(): string {
+  return table(
+    ['status', 'when'],
+    Object.entries(failures).map(([status, { when }]) => [status, when]),
+  )
+}
+
+/** The generated parts of all guides, by their names in markers. */
 const parts: Readonly<Record<string, () => string>> = {
   commands: () => commands.map(commandPart).join('\n\n'),
   settings: settingsTable,
   accepted: acceptedTable,
   mappings: mappingsTable,
-  ...clientParts(endpointsOf(resources), resources),
+  endpoints: endpointsTable,
+  parameters: parametersTable,
+  fields: () => resources.map(fieldsTable).join('\n\n'),
+  errors: errorsTable,
 }
+
+/** The markers around a generated part; its name and an arrow follow the first one. */
+const begin = '<!-- generated: '
+const end = '<!-- end -->'
 
 /** Replaces the generated parts of a guide's text. @throws Error for an unknown one. */
 export function regenerate(text: string): string {
-  return regenerateParts(text, parts)
+  const [first = '', ...marked] = text.split(begin)
+  const fresh = marked.map((rest) => {
+    const name = rest.slice(0, rest.indexOf(' '))
+    const part = parts[name]
+    if (part === undefined) throw new Error(`there is no generated part named ${name}`)
+    const after = rest.slice(rest.indexOf(end))
+    return `${begin}${name} -->\n\n${part()}\n\n${after}`
+  })
+  return first + fresh.join('')
 }
 
 if (import.meta.main) {

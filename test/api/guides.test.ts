@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { makeApp } from '../support/make-app.ts'
 
 const { ask } = await makeApp({ after })
@@ -77,14 +76,4 @@ test('the client’s guide is there without a key', async () => {
   for (const path of Object.keys(paths)) {
     assert.ok(guide.text.includes(`| \`${path}\` |`), path)
   }
-})
-
-test('the guide that a service shows is that of its own resources', async (t) => {
-  const [some = assert.fail()] = resources
-  const other = { ...some, name: 'filings', title: 'Filing' }
-  const made = await makeApp(t, { resources: [other] })
-  const { text } = await made.ask('/docs/client.md')
-  assert.match(text, /^### filings$/m)
-  assert.match(text, /`\/api\/v1\/companies\/\{company_id\}\/filings`/)
-  assert.doesNotMatch(text, /^### events$/m)
 })

@@ -6,13 +6,16 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Resource } from '../../resources/resource.ts'
 import { contentPolicy, fileHeaders, pageHeaders } from '../answers/page-headers.ts'
-import { clientGuide, documentIndex } from '../docs/guide.ts'
+import { documentIndex } from '../docs/document-index.ts'
 import { createOpenApi, describedOf } from '../docs/openapi.ts'
 import { type Asset, assetEndpoint, hashedName, makeAsset, onDemand } from '../static-assets.ts'
 import type { HttpRequest } from '../wire/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
+
+/** The client's guide, whose tables `npm run generate` makes of the code. */
+const guideFile = new URL('../../../docs/client.md', import.meta.url)
 
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
@@ -112,7 +115,7 @@ export function documents(
   const made = (type: string, make: () => string | Promise<string>, ofPage = {}) =>
     onDemand(async () => ({ asset: makeAsset(`${type}; charset=utf-8`, await make(), ofPage) }))
   const page = made('text/html', async () => pageOf(await referenceFiles(), isExplorerOn), headers)
-  const guide = made('text/markdown', () => clientGuide(endpoints, resources))
+  const guide = made('text/markdown', () => readFile(guideFile, 'utf8'))
   return [
     assetEndpoint('/docs', () => page),
     assetEndpoint('/openapi.json', ({ version }) =>
