@@ -238,6 +238,41 @@ test('a change is withheld in all companies that have or had it', async (t) => {
   assert.deepEqual([counts.unchanged, counts.withheld], [2, 2])
 })
 
+for (const [kind, expected, shown] of [
+  ['mask', [3, 2, 3, 0], [...Array.from({ length: 5 }, () => '[withheld]'), jane, '[withheld]']],
+  ['erase', [1, 0, 1, 1], ['Nobody', 'Nobody', 'Nobody', jane, 'Nobody']],
+] as const) {
+  test(`a change that comes by a row of one of its companies is withheld in all by ${kind}`, async (t) => {
+    const db = join(makeFolder(t), 'registry.db')
+    const change = (company_id: number, id: object, after: string) => {
+      return { company_id, ...id, date: '2024-05-01', attr: 'officers', after }
+    }
+    const [known, keyed, added, alone] = [{ id: 4 }, { key: 'k' }, { id: 5 }, { id: 6 }]
+    const before = [1, 2].flatMap((company) => [
+      change(company, known, 'Nobody'),
+      change(company, keyed, 'Nobody'),
+    ])
+    await importRows(db, 'events', before)
+    await importRows(db, 'employees', [{ id: 1, company_id: 1, name: jane, identifier }])
+    await withhold(db, kind, person)
+    await importRows(db, 'events', [change(2, known, jane)])
+    const rows = [
+      change(2, keyed, jane),
+      ...(kind === 'mask' ? [2, 1] : []).map((company) => change(company, added, jane)),
+      change(2, alone, jane),
+    ]
+    const { counts } = await importRows(db, 'events', rows)
+    const { inserted, updated, withheld, erased } = counts
+    assert.deepEqual([inserted, updated, withheld, erased], expected)
+    await checkSound(db)
+    const now = await queryStore(db, 'select after from events_view order by company_id, id')
+    assert.deepEqual(
+      now.map(({ after }) => after),
+      shown,
+    )
+  })
+}
+
 test('a backup from before a record does not bring back the person in other texts', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   const company = { jurisdiction: 'GB', identifier: '1' }

@@ -5,7 +5,8 @@ import type { Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
-import { idIn } from './staging/spool.ts'
+import { hideInShared } from './hide-shared.ts'
+import { companyIdIn, idIn } from './staging/spool.ts'
 import { inBatches } from '../listing/in-batches.ts'
 
 const batchLength = 1_000
@@ -39,7 +40,10 @@ export async function placeRows(context: ImportContext): Promise<void> {
   }
   staging.run(refuseUnplaced, values)
   if (resource === undefined) staging.run(refuseUndatedRows, values)
-  else if (context.sources.size > 1) await refuseForeignIds(context)
+  else {
+    if (context.sources.size > 1) await refuseForeignIds(context)
+    if (context.gate.hidesByCompany) await hideInShared(context)
+  }
   compareRows(context)
 }
 
@@ -140,18 +144,26 @@ async function findForeign({ tables, plan, source }: ImportContext, ids: readonl
   return owners.filter((owner) => owner.source !== source)
 }
 
+/** Whether records of the rows are in other companies, too. */
+async function areShared({ tables, plan }: ImportContext, rows: readonly Buffer[]) {
+  const companies = new Map(rows.map((row) => [idIn(row), companyIdIn(row)]))
+  const listed = await tables.whereListed(plan.target.name, [...companies.keys()])
+  return listed.some(({ id, companyId }) => companies.get(id) !== companyId)
+}
+
 /**
  * Whether the rows can be compared with the registry as they were read: they are in the order of
  * the listings, and nothing about them has to be looked up or refused.
  */
 export async function areInPlace(context: ImportContext): Promise<boolean> {
-  const { staging, plan, sources, isFirst } = context
+  const { staging, plan, sources, isFirst, gate } = context
   const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
   if (!isKnown || !staging.facts.isSorted) return false
-  if (sources.size === 1 || isFirst) return true
-  for (const rows of staging.spooled()) {
-    const ids = Array.from(rows, ({ bytes }) => idIn(bytes))
-    if ((await findForeign(context, ids)).length > 0) return false
+  if (isFirst || (sources.size === 1 && !gate.hidesByCompany)) return true
+  for (const some of staging.spooled()) {
+    const rows = Array.from(some, ({ bytes }) => bytes)
+    if ((await findForeign(context, rows.map(idIn))).length > 0) return false
+    if (gate.hidesByCompany && (await areShared(context, rows))) return false
   }
   return true
 }

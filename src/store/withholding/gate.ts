@@ -7,6 +7,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import { namesOf } from '../companies/register-names.ts'
 import type { Committed, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './agreement.ts'
@@ -32,14 +33,19 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   const names = await namesNow(db, list)
   const passes = list.entries.length === 0 ? undefined : createPasses(list, plan, names)
   const counts = { withheld: 0, erased: 0 }
+  const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
+    if (passed?.content !== row.content) counts.withheld += 1
+    if (passed === undefined) counts.erased += 1
+    return passed
+  }
   return {
     /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
-    pass(row: StagedRow): StagedRow | undefined {
-      const passed = passes === undefined ? row : passes.row(row)
-      if (passed?.content !== row.content) counts.withheld += 1
-      if (passed === undefined) counts.erased += 1
-      return passed
-    },
+    pass: (row: StagedRow) => counted(row, passes === undefined ? row : passes.row(row)),
+    /** Whether a record may have something in its texts that is withheld in some companies only. */
+    hidesByCompany: passes?.hidesByCompany === true,
+    /** The same of a staged row whose record is in these companies: it has one content in all. */
+    passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
+      counted(row, passes === undefined ? row : passes.shared(row, companies)),
     /** A recorded change, in which others may name who is withheld; undefined if it goes. */
     passRecorded: (row: StagedRow) => (passes === undefined ? row : passes.recorded(row)),
     /** The identity of a refused row. */
@@ -70,6 +76,9 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     },
   }
 }
+
+/** A company, as rows name it. */
+type NamedCompany = Pick<CompanyRow, 'jurisdiction' | 'identifier'> & { readonly id: number | null }
 
 type Names = ReadonlyMap<number, readonly string[]>
 
@@ -102,19 +111,23 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
   const hold = resource === undefined ? undefined : createRowHold(resource, orders, hasher)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
-  const hideIn = (of: Resource | undefined, row: StagedRow): StagedRow | undefined => {
-    const phrases = companies.phrasesOf(row)
-    return phrases.length === 0 ? row : hideInRow(of, row, phrases)
+  const hideIn = (of: Resource | undefined, row: StagedRow, named: readonly NamedCompany[]) => {
+    const phrases = new Set(named.flatMap(companies.phrasesOf))
+    return phrases.size === 0 ? row : hideInRow(of, row, phrases)
   }
   return {
     key: withKey,
-    recorded: (row: StagedRow) => hideIn(recording?.resource, row),
+    hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
+    recorded: (row: StagedRow) => hideIn(recording?.resource, row, [companyOf(row)]),
+    shared: (row: StagedRow, named: readonly NamedCompany[]) => hideIn(resource, row, named),
     name: companies.hideInName,
     row(row: StagedRow): StagedRow | undefined {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      return passed === undefined || !hasTexts ? passed : hideIn(resource, passed)
+      return passed === undefined || !hasTexts
+        ? passed
+        : hideIn(resource, passed, [companyOf(passed)])
     },
   }
 }
@@ -133,22 +146,27 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
       for (const name of new Set(names)) phrases.set(name, [...(phrases.get(name) ?? []), hiding])
     }
   }
-  const isEmpty = erased.size === 0 && phrases.size === 0
   const all = orders.flatMap(({ found }) => found.phrases)
-  /** The names of a row's company: its id, and the hash of its name in its register. */
-  const calledIn = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => {
-    const named = { jurisdiction: companyJurisdiction, identifier: companyIdentifier }
-    return [companyId, hashCompany(hasher, named)].filter((name) => name !== null)
-  }
+  /** The names of a company in the list: its id, and the hash of its name in its register. */
+  const namesOf = (company: NamedCompany) =>
+    [company.id, hashCompany(hasher, company)].filter((name) => name !== null)
   return {
     /** Hides in the name of an attribute what is withheld in any company. */
     hideInName: createHidePhrases(all, hasher),
     isErased: (row: StagedRow) =>
-      erased.size > 0 && calledIn(row).some((company) => erased.has(company)),
-    phrasesOf: (row: StagedRow): readonly Phrases[] =>
-      isEmpty ? [] : [...new Set(calledIn(row).flatMap((company) => phrases.get(company) ?? []))],
+      erased.size > 0 && namesOf(companyOf(row)).some((name) => erased.has(name)),
+    /** Whether something is hidden in any company. */
+    haveHidden: phrases.size > 0,
+    phrasesOf: (company: NamedCompany): readonly Phrases[] =>
+      phrases.size === 0 ? [] : namesOf(company).flatMap((name) => phrases.get(name) ?? []),
   }
 }
+
+const companyOf = (row: StagedRow): NamedCompany => ({
+  id: row.companyId,
+  jurisdiction: row.companyJurisdiction,
+  identifier: row.companyIdentifier,
+})
 
 /** Holds back the records of orders on a resource; they are found by the row as it came. */
 function createRowHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
@@ -178,7 +196,7 @@ function changedRow(row: StagedRow, fields: Fields): StagedRow {
 function hideInRow(
   resource: Resource | undefined,
   row: StagedRow,
-  phrases: readonly Phrases[],
+  phrases: Iterable<Phrases>,
 ): StagedRow | undefined {
   const fields = JSON.parse(row.content) as Fields
   let hidden: Fields | undefined = fields

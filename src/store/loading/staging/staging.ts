@@ -154,6 +154,11 @@ export function openStaging(cutter?: ListingCutter) {
       isLoaded = true
     },
     isLoaded: () => isLoaded,
+    /** Writes to the file what takes the place of a row; returns where that is. */
+    rewrite(former: Buffer, row: StagedRow) {
+      const { at, bytes } = spool.write(placeIn(former), row)
+      return { digest: Buffer.from(digestIn(bytes)), at, length: bytes.length }
+    },
     /** The number of the last staged row; appended ones have greater numbers. */
     staged: () => staged,
     /** Adds a record that the store has made to the table: it is not compared with others. */

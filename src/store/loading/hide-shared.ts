@@ -1,0 +1,53 @@
+// A record has one content in all of its companies, and people are withheld within companies: what
+// is withheld in one of a record's companies is so in what an import brings of it for any other.
+
+import { inBatches } from '../listing/in-batches.ts'
+import type { ImportContext } from './context.ts'
+import { companiesOf } from './record-differences.ts'
+import type { StagedValue } from './staging/temporary-database.ts'
+import { parseFields, stagedRowIn, textIn } from './staging/spool.ts'
+
+const recordsAtOnce = 1_000
+
+const givenRecords = `
+  select id, json_group_array(company_id), json_group_array(seq) from stage
+  where digest is not null and company_id is not null group by id`
+
+const rowsOfRecord = `
+  select s.seq, s.at, s.length from json_each(?) e cross join stage s on s.seq = e.value`
+
+const replaceRow = 'update stage set digest = $digest, at = $at, length = $length where seq = $seq'
+
+/** Hides in the rows of records in several companies what is withheld in any of these. */
+export async function hideInShared(context: ImportContext): Promise<void> {
+  const { staging, tables, plan } = context
+  for (const batch of inBatches(staging.iterate(givenRecords), recordsAtOnce)) {
+    const companies = new Map(batch.map(([id, given]) => [Number(id), new Set(numbersIn(given))]))
+    const listed = await tables.whereListed(plan.target.name, [...companies.keys()])
+    for (const { id, companyId } of listed) companies.get(id)?.add(companyId)
+    for (const [id, , seqs = null] of batch) {
+      const own = [...(companies.get(Number(id)) ?? [])]
+      if (own.length > 1) await hideInRows(context, seqs, own)
+    }
+  }
+}
+
+const numbersIn = (list: unknown) => JSON.parse(String(list)) as number[]
+
+async function hideInRows(
+  context: ImportContext,
+  seqs: StagedValue,
+  companies: readonly number[],
+): Promise<void> {
+  const { staging, gate } = context
+  const named = await companiesOf(context, companies)
+  for (const [[seq = null], bytes] of staging.read(rowsOfRecord, seqs)) {
+    const { id: _, ...fields } = parseFields(textIn(bytes))
+    const row = { ...stagedRowIn(bytes), content: JSON.stringify(fields) }
+    const passed = gate.passShared(row, named)
+    if (passed === undefined) {
+      staging.run('delete from stage where seq = $seq', { seq })
+      staging.facts.rows -= 1
+    } else if (passed !== row) staging.run(replaceRow, { seq, ...staging.rewrite(bytes, passed) })
+  }
+}
