@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { Client } from 'pg'
 import { commit } from '../../src/store/postgres/transaction.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { schemaIn } from '../../src/store/postgres/url.ts'
@@ -14,6 +15,7 @@ import { startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
+import { until } from '../support/until.ts'
 
 interface Made {
   readonly folder: string
@@ -105,7 +107,7 @@ test('a role limited to one session commits, and an unknown outcome is reported 
   ] as const) {
     const url = new URL(through)
     ;[url.username, url.password] = [role, 'one']
-    const client = await openSession(url.href)
+    const client = await openOnly(url.href)
     await client.query('begin')
     await client.query('insert into sources (id, name) values ($1, $2)', [id, `source ${id}`])
     if (isLost) proxy.cutNext('answer lost')
@@ -117,6 +119,20 @@ test('a role limited to one session commits, and an unknown outcome is reported 
   const { rowCount } = await watcher.query('select from sources where id >= 1000')
   assert.equal(rowCount, 2)
 })
+
+/** Opens a session once the role has none: one counts until its process has ended. */
+async function openOnly(url: string): Promise<Client> {
+  let client: Client | undefined
+  await until(async () => {
+    client = await openSession(url).catch((error: unknown) => {
+      if ((error as { readonly code?: string }).code !== '53300') throw error
+      return undefined
+    })
+    return client !== undefined
+  })
+  assert.ok(client)
+  return client
+}
 
 // A short transaction may not have reached the disk by then. The server would reuse its number for
 // the next one, and report the outcome of that one instead.
