@@ -4,7 +4,6 @@
 import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
 import { listSources, readLastSeen } from './history/sources.ts'
-import { findNames } from './sql/find-companies.ts'
 import { readStoreId } from './sql/database.ts'
 import { listImports, readImport, readRecipes } from './sql/import-log.ts'
 import { listKeys } from './sql/stored-keys.ts'
@@ -120,8 +119,6 @@ export function createInspector(
     listSources: () => use((db) => listSources(db, resources)),
     readRecipes: (source: string) => use((db) => readRecipes(db, source)),
     readLastSeen: (companyId: number) => use((db) => readLastSeen(db, companyId)),
-    findNames: (names: readonly IdentifyingName[], limit: number) =>
-      use((db) => findNames(db, names, limit)),
     ...own,
     ...closing(() => own.close()),
   }

@@ -157,14 +157,10 @@ test('company says since when its attributes hold, and when it was last seen', a
 
 /** Mistyped names, and the companies suggested for them. */
 const slips: readonly (readonly [jurisdiction: string, identifier: string, near: RegExp])[] = [
-  ['GB', '9876543', /; did you mean GB 09876543\?$/m],
-  ['gb', '09876543', /; did you mean GB 09876543\?$/m],
-  ['GB', '09876534', /; did you mean GB 09876543\?$/m],
-  ['GB', '0987543', /; did you mean GB 09876543\?$/m],
-  ['GB', '098765443', /; did you mean GB 09876543\?$/m],
-  ['GB', '09876553', /; did you mean GB 09876543, or GB 09876552\?$/m],
-  ['09876543', 'GB', /; did you mean GB 09876543\?$/m],
-  ['DE', 'hrb 12', /; did you mean DE HRB 12\?$/m],
+  ['GB', '9876543', /; did you mean GB:09876543\?$/m],
+  ['gb', '09876543', /; did you mean GB:09876543\?$/m],
+  ['GB', '09-876 543', /; did you mean GB:09876543\?$/m],
+  ['DE', 'hrb 12', /; did you mean DE:HRB 12\?$/m],
   ['GB', '11111111', /is not in the registry$/m],
   ['GB', '1'.repeat(1_000), /is not in the registry$/m],
 ]
@@ -174,7 +170,6 @@ test('company suggests companies for a mistyped name', async (t) => {
   const db = storeAt(path)
   await importRows(path, 'companies', [
     { jurisdiction: 'GB', identifier: '09876543' },
-    { jurisdiction: 'GB', identifier: '09876552' },
     { jurisdiction: 'DE', identifier: 'HRB 12' },
   ])
   for (const [jurisdiction, identifier, near] of slips) {

@@ -9,9 +9,7 @@ import {
 import { changesLines } from '../../http/answers/changes-text.ts'
 import { locate } from '../../http/requests/company-request.ts'
 import { writePoint } from '../../http/requests/cursors.ts'
-import { ApiError } from '../../http/errors.ts'
 import { fromStore, noChanges } from '../../http/store-errors.ts'
-import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
@@ -19,6 +17,7 @@ import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
 import type { Command } from '../command.ts'
 import type { Output } from '../output.ts'
+import { explainApiError } from './api-error.ts'
 
 const pageLength = 1_000
 
@@ -56,7 +55,7 @@ id, or a name in a register such as GB:09876543.
       if (until !== undefined) stderr.writeLines(`changes up to ${until}`)
       return 0
     } catch (error) {
-      throw explained(error)
+      throw explainApiError(error, reword)
     }
   },
 }
@@ -106,14 +105,11 @@ async function read(reader: StoreReader, asked: ChangesRequest): Promise<Changes
   return page
 }
 
-/** What the API says of a wrong request; what has failed in the store, as it is. */
-function explained(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  if (error.cause !== undefined) return error.cause
+/** Options in the place of parameters. */
+function reword(message: string): string {
   // What is in backquotes is a member of an answer.
-  const parts = error.message.split('`')
-  const message = parts.map((part, n) => (n % 2 === 1 ? part : withOptions(part))).join('`')
-  return error.code === 400 ? new UsageError(message) : new OperatorError(message)
+  const parts = message.split('`')
+  return parts.map((part, n) => (n % 2 === 1 ? part : withOptions(part))).join('`')
 }
 
 function withOptions(text: string): string {

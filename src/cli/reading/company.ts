@@ -1,5 +1,7 @@
 // `dossier company`: shows operators one company as the registry has it.
 
+import { locate } from '../../http/requests/company-request.ts'
+import { unknownCompany } from '../../http/store-errors.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -7,14 +9,14 @@ import { changeResource, resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import type { CompanyState, StoreReader } from '../../store/reading.ts'
 import { openStoreInspector, openStoreForShowing } from '../../store/open-store.ts'
-import type { CompanyName, StoreInspector } from '../../store/inspecting.ts'
+import type { StoreInspector } from '../../store/inspecting.ts'
 import { textOf } from '../../store/record-texts.ts'
 import { wholeListing } from '../../store/selection.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import { type Command, print } from '../command.ts'
 import { parseCompany } from '../option-values.ts'
-import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from '../table.ts'
+import { explainApiError } from './api-error.ts'
 
 const latestMax = 10
 
@@ -35,29 +37,21 @@ currency and so on. COMPANY is an id, or a name in a register: GB:09876543, or G
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input
-    const name = parseCompany(words)
+    const named = { company: parseCompany(words), version: undefined }
     await using inspector = await openStoreInspector(settings, resources)
     await using reader = await openStoreForShowing(settings)
-    const state = await findState(reader, name)
-    if (state === undefined) {
-      const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
-      const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
-      throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
+    const locating = { resource: undefined, isNearTold: true }
+    try {
+      const { companyId } = await locate(reader, named, locating)
+      const state = await reader.readCompany({ companyId, version: undefined, resources })
+      if (state === undefined || 'outside' in state) throw unknownCompany(companyId)
+      const overview = await overviewOf(state, reader, inspector)
+      print(input, context, overview, lines(overview))
+      return 0
+    } catch (error) {
+      throw explainApiError(error)
     }
-    const overview = await overviewOf(state, reader, inspector)
-    print(input, context, overview, lines(overview))
-    return 0
   },
-}
-
-async function findState(
-  reader: StoreReader,
-  name: CompanyName,
-): Promise<CompanyState | undefined> {
-  const companyId = typeof name === 'number' ? name : await reader.findCompany(name)
-  if (companyId === undefined) return undefined
-  const state = await reader.readCompany({ companyId, version: undefined, resources })
-  return state === undefined || 'outside' in state ? undefined : state
 }
 
 type Overview = Awaited<ReturnType<typeof overviewOf>>

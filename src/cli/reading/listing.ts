@@ -1,7 +1,6 @@
 // `dossier listing`: prints the records of a company's listing, by the code that serves clients.
 
 import { UsageError } from '../../config/settings.ts'
-import { ApiError } from '../../http/errors.ts'
 import { recordFormats, recordWriter } from '../../http/requests/formats.ts'
 import {
   type ListingRequest,
@@ -11,7 +10,6 @@ import {
 } from '../../http/requests/listing-request.ts'
 import { readAll, readPage, readSlice } from '../../http/answers/read-listing.ts'
 import { advise } from '../../text/nearest.ts'
-import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
@@ -19,6 +17,7 @@ import type { StoreReader } from '../../store/reading.ts'
 import type { Command } from '../command.ts'
 import { parseChoice } from '../option-values.ts'
 import type { Output } from '../output.ts'
+import { explainApiError } from './api-error.ts'
 
 /** A listing that knows the parameter of the example. */
 const periodic = resources.find(({ period }) => period !== undefined)
@@ -53,7 +52,7 @@ known_at, and page and limit for a part of it.
       await using reader = await openStoreForShowing(settings)
       await printRecords(reader, await locateListing(reader, request), stdout, signal)
     } catch (error) {
-      throw explained(error)
+      throw explainApiError(error, reword)
     }
     return 0
   },
@@ -127,12 +126,6 @@ async function printRecords(
   }
 }
 
-/** What the API says of a wrong request; what has failed in the store, as it is. */
-function explained(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  if (error.cause !== undefined) return error.cause
-  const message = error.message
-    .replace('company_id', 'COMPANY')
-    .replace('query parameter', 'parameter')
-  return error.code === 400 ? new UsageError(message) : new OperatorError(message)
+function reword(message: string): string {
+  return message.replace('company_id', 'COMPANY').replace('query parameter', 'parameter')
 }
