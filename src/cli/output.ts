@@ -11,21 +11,28 @@ export type Output = ReturnType<typeof createOutput>
 /** A stream of the process with its descriptor. */
 type Stream = NodeJS.WriteStream & { readonly fd: number }
 
+/** Control sequences of terminals; what does not fit in the line is not shown. */
+const [clearLine, noWrap, wrap] = ['\r\u001b[K', '\u001b[?7l', '\u001b[?7h']
+
 /** Creates an output for one of the process's streams. */
 export function createOutput(stream: Stream) {
   let pending: Promise<void> = Promise.resolve()
   let fault: NodeJS.ErrnoException | undefined
+  let hasStatus = false
 
   function put(text: string): void {
-    const written = writeAll(stream, text).catch((error: unknown) => {
-      fault ??= error as NodeJS.ErrnoException
-    })
+    const written = writeAll(stream, hasStatus ? clearLine + text : text).catch(
+      (error: unknown) => {
+        fault ??= error as NodeJS.ErrnoException
+      },
+    )
     pending = pending.then(() => written)
+    hasStatus = false
   }
 
   return {
     isTTY: stream.isTTY,
-    /** The stream itself, for control sequences of our own: those of the progress bar. */
+    /** The stream itself, of which a server asks how much is still to be written. */
     terminal: stream,
     /** Prints text of several lines; all control characters except line breaks are escaped. */
     write: (text: string) => put(printableLines(text)),
@@ -48,9 +55,14 @@ export function createOutput(stream: Stream) {
       await pending
       return fault === undefined
     },
-    /** Replaces the line of the cursor; does nothing if the output is not a terminal. */
+    /**
+     * Shows a line until something else is shown or printed, or this is empty; does nothing if the
+     * output is not a terminal.
+     */
     showStatus(text: string): void {
-      if (stream.isTTY) put(`\r${printable(text)}\u001b[K`)
+      if (!stream.isTTY) return
+      put(text === '' ? '' : noWrap + printable(text) + wrap)
+      hasStatus = text !== ''
     },
     /**
      * Prints a line, and resolves once the system has accepted it; a file is flushed to the disk.

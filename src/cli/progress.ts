@@ -1,11 +1,8 @@
 // Shows the progress of long work: a bar on a terminal, elsewhere a plain line from time to time.
 
-import cliProgress from 'cli-progress'
 import { formatCount } from '../text/format-count.ts'
-import { printable } from '../text/printable.ts'
 import type { LockWait, WorkWatch } from '../store/work-watch.ts'
 import type { CommandContext } from './command.ts'
-import type { Output } from './output.ts'
 
 /** The progress of a command. */
 interface Progress {
@@ -16,103 +13,55 @@ interface Progress {
   readonly done: number
 }
 
-/** Shows progress on standard error, until `end`. */
-interface Display {
-  show(progress: Progress): void
-  /** Writes a separate line, below the bar. */
-  writeLine(line: string): void
-  end(): void
-}
+export type ProgressDisplay = ReturnType<typeof createProgress>
 
-export type ProgressDisplay = Display & Disposable
-
+const barEveryMs = 100
 const lineEveryMs = 5_000
-const barFormat = '{step} [{bar}] {percentage}%{counted}'
-const unboundedFormat = '{step}{counted}'
+const barLength = 30
 
-/** @param unit is the unit of the count. */
-export function createProgress(context: CommandContext, unit = 'rows'): ProgressDisplay {
-  const { stderr, now } = context
+/**
+ * Shows progress on standard error, until `end`.
+ *
+ * @param unit is the unit of the count.
+ */
+export function createProgress({ stderr, now }: CommandContext, unit = 'rows') {
   const startedAt = now()
+  let nextAt = startedAt + (stderr.isTTY ? 0 : lineEveryMs)
   const counted = (count: number | undefined) => {
     if (count === undefined) return []
     const rate = Math.round(count / Math.max((now() - startedAt) / 1_000, 0.001))
     return [`${formatCount(count)} ${unit}`, `${formatCount(rate)} ${unit}/s`]
   }
-  const display = stderr.isTTY
-    ? createBar(stderr, counted)
-    : createLines(stderr, startedAt, now, counted)
-  return { ...display, [Symbol.dispose]: () => display.end() }
+  const end = () => stderr.showStatus('')
+  return {
+    show({ step, count, done }: Progress): void {
+      if (now() < nextAt) return
+      nextAt = now() + (stderr.isTTY ? barEveryMs : lineEveryMs)
+      const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
+      if (stderr.isTTY) {
+        const bar = share.map((percent) => ` ${barOf(done)} ${percent}`)
+        stderr.showStatus([step + bar.join(''), ...counted(count)].join(' | '))
+      } else stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
+    },
+    end,
+    [Symbol.dispose]: end,
+  }
 }
 
-/** What a command reports while it waits for the write lock. */
-export const waitingLine = 'another command is writing to the store; waiting for it to finish'
+function barOf(done: number): string {
+  return '█'.repeat(Math.floor(done * barLength)).padEnd(barLength, '░')
+}
 
-/** Reports that the command is waiting; a signal ends the wait. */
+/** Reports that the command is waiting for the write lock; a signal ends the wait. */
 export function lockWait({ stderr, signal }: CommandContext): LockWait {
   return { onWait: (reason = waitingLine) => stderr.writeLines(reason), signal }
 }
 
+const waitingLine = 'another command is writing to the store; waiting for it to finish'
+
 /** Shows work on a store, and its waiting for the write lock, until `end`. */
 export function watchWork(context: CommandContext): WorkWatch & Disposable & { end(): void } {
   const progress = createProgress(context)
-  return {
-    ...lockWait(context),
-    onStep: (step, done) => progress.show({ step, done }),
-    end: () => progress.end(),
-    [Symbol.dispose]: () => progress.end(),
-  }
-}
-
-type Counted = (count: number | undefined) => string[]
-
-function createBar(stderr: Output, counted: Counted): Display {
-  let bar: cliProgress.SingleBar | undefined
-  return {
-    show({ step, count, done }) {
-      const texts = counted(count).map((text) => ` | ${text}`)
-      const payload = { step: printable(step), counted: texts.join('') }
-      const value = Number.isNaN(done) ? 0 : done
-      if (bar === undefined) {
-        bar = new cliProgress.SingleBar(
-          {
-            format: Number.isNaN(done) ? unboundedFormat : barFormat,
-            stream: stderr.terminal,
-            hideCursor: true,
-            clearOnComplete: true,
-            barsize: 30,
-          },
-          cliProgress.Presets.shades_classic,
-        )
-        bar.start(1, value, payload)
-      }
-      bar.update(value, payload)
-      // Work in a store blocks the event loop, so the bar's own timer may not fire.
-      bar.render()
-    },
-    writeLine: (line) => stderr.writeLines('', line),
-    end() {
-      bar?.stop()
-      bar = undefined
-    },
-  }
-}
-
-function createLines(
-  stderr: Output,
-  startedAt: number,
-  now: () => number,
-  counted: Counted,
-): Display {
-  let nextAt = startedAt + lineEveryMs
-  return {
-    show({ step, count, done }) {
-      if (now() < nextAt) return
-      nextAt = now() + lineEveryMs
-      const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
-      stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
-    },
-    writeLine: (line) => stderr.writeLines(line),
-    end: () => undefined,
-  }
+  const onStep = (step: string, done: number) => progress.show({ step, done })
+  return { ...progress, ...lockWait(context), onStep }
 }

@@ -1,9 +1,11 @@
 // The progress of long work on standard error.
 
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CommandContext } from '../../src/cli/command.ts'
+import { createOutput } from '../../src/cli/output.ts'
 import { createProgress } from '../../src/cli/progress.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
@@ -11,6 +13,7 @@ import { importRows, makeFolder } from '../support/import-rows.ts'
 import { storeAt } from '../support/store-at.ts'
 import { withoutProgress } from '../../torture/processes.ts'
 
+type Stream = Parameters<typeof createOutput>[0]
 type Shown = readonly [step: string, done: number]
 
 const rows = (name: string) =>
@@ -87,4 +90,44 @@ test('off a terminal, there is a line every five seconds', () => {
     'reverting rights: 50 %',
   ])
   assert.equal(withoutProgress(lines.map((line) => `${line}\n`).join('')), '')
+})
+
+/** What a terminal shows after a text, by its lines. */
+function shownAfter(text: string): string[] {
+  const plain = text.replaceAll('\u001b[?7l', '').replaceAll('\u001b[?7h', '')
+  return plain.split('\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
+}
+
+test('on a terminal, a bar is at the bottom until the work ends, and lines stay above it', async () => {
+  let now = 0
+  let written = ''
+  const write = (text: string, done: () => void) => {
+    written += text
+    done()
+  }
+  const stderr = createOutput(
+    Object.assign(new Socket(), { fd: 2, isTTY: true, write }) as unknown as Stream,
+  )
+  const context = { stderr, now: () => now } as unknown as CommandContext
+  const progress = createProgress(context)
+  const show = (at: number, done: number) => {
+    now = at
+    progress.show({ step: 'reading', count: 1_000, done })
+  }
+  show(1_000, 0.25)
+  stderr.writeLines('a warning')
+  const bar = (done: number) => '█'.repeat(done).padEnd(30, '░')
+  show(2_000, 0.5)
+  show(2_050, 0.6)
+  assert.deepEqual(shownAfter(written), [
+    'a warning',
+    `reading ${bar(15)} 50 % | 1,000 rows | 500 rows/s`,
+  ])
+  assert.ok(written.includes(`reading ${bar(7)} 25 % | 1,000 rows | 1,000 rows/s`))
+  show(3_000, NaN)
+  assert.equal(shownAfter(written).at(-1), 'reading | 1,000 rows | 333 rows/s')
+  progress.end()
+  stderr.writeLines('done')
+  await stderr.fault()
+  assert.deepEqual(shownAfter(written), ['a warning', 'done', ''])
 })

@@ -18,7 +18,7 @@ import { historical, parseHistory, parseNameAttribute, parseTarget } from './imp
 import { printRefused, printReport } from './import-report.ts'
 import { printShown } from './import-show.ts'
 import { checkName, parseNumber } from '../option-values.ts'
-import { createProgress, lockWait, waitingLine } from '../progress.ts'
+import { createProgress, lockWait } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 
@@ -127,8 +127,8 @@ export async function runImport(
     onRejected: rejects && ((rejected) => rejects.write(rejected)),
     onProgress: (done) => progress.show(done),
     onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
-    onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
-    onWait: (reason = waitingLine) => progress.writeLine(reason),
+    onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
+    onWait: lockWait(context).onWait,
     signal: context.signal,
   })
   progress.end()
