@@ -1,7 +1,7 @@
 // The dialects of PostgreSQL, and of one that Citus distributes over nodes.
 
 import { after } from '../awaitable.ts'
-import type { Dialect, Gathered, GatherQuery, Parameter, RowReader } from '../sql/dialect.ts'
+import type { Dialect } from '../sql/dialect.ts'
 
 export const dialect: Dialect = {
   // A company may have thousands of heads, so that each last one is looked up.
@@ -27,19 +27,16 @@ export const dialect: Dialect = {
   companyNames: { table: 'company_names', id: 'company_id' },
   isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
   atCompany: '',
-  gather: <Columns>(
-    db: Pick<RowReader, 'rows'>,
-    { values, bytes, from }: GatherQuery,
-    ...parameters: readonly Parameter[]
-  ) => {
-    const sql = `select ${[...values, ...bytes].join(', ')} ${from}`
-    return after(db.rows(sql, ...parameters), (rows): Gathered<Columns> => {
-      const column = (at: number) => rows.map((row) => row[at])
-      const isThere = (one: unknown) => one instanceof Uint8Array
-      return {
-        columns: values.map((_, at) => column(at)) as Columns,
-        bytes: bytes.map((_, at) => Buffer.concat(column(values.length + at).filter(isThere))),
-      }
+  gather: (db, { values, bytes, from }, ...parameters) => {
+    const all = { ...values, ...bytes }
+    const sql = `select ${Object.values(all).join(', ')} ${from}`
+    const isThere = (one: unknown) => one instanceof Uint8Array
+    return after(db.rows(sql, ...parameters), (rows) => {
+      const columns = Object.keys(all).map((name, at) => {
+        const column = rows.map((row) => row[at])
+        return [name, name in bytes ? Buffer.concat(column.filter(isThere)) : column] as const
+      })
+      return Object.fromEntries(columns) as never
     })
   },
 }

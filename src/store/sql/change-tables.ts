@@ -22,13 +22,11 @@ const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
   ]
 }
 
-export function changeLookups(db: RowReader) {
-  return { ...changedPlaces(db), ...traceLookups(db) }
-}
-
 type Flag = boolean | number
+type Place = [companyId: number, version: number]
+type TraceColumns = readonly [number, number, number, number, TraceKind]
 
-function changedPlaces(db: RowReader) {
+export function changeLookups(db: RowReader) {
   const { dialect: d } = db
   // The last ones are marked, not selected, so that a statement ends after so many rows, however
   // few of them are last ones.
@@ -47,7 +45,11 @@ function changedPlaces(db: RowReader) {
     from traces c ${d.useIndex('traces_by_version')}
     where ${isBetween}
     group by c.version, c.company_id order by c.version, c.company_id limit $8`
-  type Place = [companyId: number, version: number]
+  const tracesSql = `
+    select company_id, version, id, sort, kind from traces
+    where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+      and version > $3 and version <= $4
+    order by company_id, version, id`
   const heads = lookup(db, headsSql, (columns: readonly [...Place, only: Flag, last: Flag]) => {
     const [companyId, version, isOnly, isLast] = columns
     return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
@@ -56,24 +58,13 @@ function changedPlaces(db: RowReader) {
     const [companyId, version, isLast] = columns
     return { companyId, version, isLast: Boolean(isLast) }
   })
-  return {
-    changedHeads: (listing, range) => heads(listing, ...rangeOf(range)),
-    changedTraces: (listing, range) => traced(listing, ...rangeOf(range)),
-  } satisfies Partial<ListingTables>
-}
-
-function traceLookups(db: RowReader) {
-  const tracesSql = `
-    select company_id, version, id, sort, kind from traces
-    where ${db.dialect.isOneOf('company_id', '$2', 'bigint')} and listing = $1
-      and version > $3 and version <= $4
-    order by company_id, version, id`
-  type TraceColumns = readonly [number, number, number, number, TraceKind]
   const traces = lookup(db, tracesSql, (columns: TraceColumns): TraceRow => {
     const [companyId, version, id, sort, kind] = columns
     return { companyId, version, id, sort, kind }
   })
   return {
+    changedHeads: (listing, range) => heads(listing, ...rangeOf(range)),
+    changedTraces: (listing, range) => traced(listing, ...rangeOf(range)),
     traces: (listing, companies, { since, until }) =>
       traces(listing, companies, since, comparable(until)),
   } satisfies Partial<ListingTables>

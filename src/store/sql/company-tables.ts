@@ -15,7 +15,6 @@ import { firstSegmentOf } from './head-tables.ts'
 import {
   comparable,
   type Dialect,
-  type Gathered,
   type GatherQuery,
   lookup,
   numberIn,
@@ -25,21 +24,18 @@ import {
 } from './dialect.ts'
 
 type Columns = readonly [
-  id: number,
-  jurisdiction: string | null,
-  identifier: string | null,
-  version: number,
+  ...[id: number, jurisdiction: string | null, identifier: string | null, version: number],
 ]
-type PastColumns = readonly [...Columns, until: number]
-
-const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
 
 const companyOf = ([id, jurisdiction, identifier, version]: Columns): CompanyRow => {
   return { id, jurisdiction, identifier, version }
 }
 
-const pastOf = ([companyId, jurisdiction, identifier, version, until]: PastColumns) => {
-  return { companyId, jurisdiction, identifier, version, until } satisfies PastCompanyRow
+const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
+
+const pastOf = ([companyId, ...past]: readonly [...Columns, until: number]): PastCompanyRow => {
+  const [jurisdiction, identifier, version, until] = past
+  return { companyId, jurisdiction, identifier, version, until }
 }
 
 export function companyLookups(db: RowReader) {
@@ -50,7 +46,6 @@ export function companyLookups(db: RowReader) {
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
-  const someKnown = `companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`
   const knownInPast = lookup(db, knownInPastSql, onlyNumber)
   type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
@@ -62,48 +57,26 @@ export function companyLookups(db: RowReader) {
         return new Map(sources)
       }),
     companiesById: lookup(db, companiesById, companyOf),
-    companiesSaid: (ids, version) =>
-      after(
-        d.gather<SaidColumns>(db, saidOf(d), ids, comparable(version)),
-        ({ columns, bytes: [texts = nothing, entries = nothing] }): SaidOfCompanies => {
-          const [ids, versions, totals, textBytes, entryBytes] = columns
-          return { ids, versions, totals, textBytes, entryBytes, texts, entries }
-        },
-      ),
-    knownCompanies: ({ after: last, limit }) =>
-      after(d.gather<KnownColumns>(db, knownFrom(rangeOfKnown), last, limit), knownIn),
-    knownOf: (ids) => after(d.gather<KnownColumns>(db, knownFrom(someKnown), ids), knownIn),
+    companiesSaid: (ids, version) => d.gather(db, saidOf(d), ids, comparable(version)),
+    knownCompanies: ({ after: last, limit }) => d.gather(db, knownFrom(rangeOfKnown), last, limit),
+    knownOf: (ids) =>
+      d.gather(db, knownFrom(`companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`), ids),
     knownInPast: ({ after: last, upTo, limit }, version) =>
       knownInPast(last, upTo, comparable(version), limit),
     pastCompanies: lookup(db, pastCompanies, pastOf),
   } satisfies Partial<ListingTables>
 }
 
-const nothing = Buffer.alloc(0)
-
-type Texts = readonly (string | null)[]
-type Numbers = readonly number[]
-type Lengths = readonly (number | null)[]
-type KnownColumns = readonly [
-  ...[ids: Numbers, jurisdictions: Texts, identifiers: Texts, versions: Numbers],
-]
-type SaidColumns = readonly [
-  ...[ids: Numbers, versions: Numbers, totals: Numbers],
-  ...[textBytes: Lengths, entryBytes: Lengths],
-]
-
 const rangeOfKnown = '(select * from companies where id > $1 order by id limit $2) k'
 
-const knownFrom = (those: string): GatherQuery => ({
-  values: ['k.id', 'k.jurisdiction', 'k.identifier', 'k.version'],
-  bytes: [],
+const knownFrom = (those: string): GatherQuery<KnownCompanies> => ({
+  values: {
+    ...{ ids: 'k.id', jurisdictions: 'k.jurisdiction', identifiers: 'k.identifier' },
+    versions: 'k.version',
+  },
+  bytes: {},
   from: `from ${those} order by k.id`,
 })
-
-const knownIn = ({ columns }: Gathered<KnownColumns>): KnownCompanies => {
-  const [ids, jurisdictions, identifiers, versions] = columns
-  return { ids, jurisdictions, identifiers, versions }
-}
 
 const knownInPastSql = `
   select distinct company_id from companies_past
@@ -111,11 +84,14 @@ const knownInPastSql = `
   order by company_id limit $4`
 
 /** Joins as a database that distributes its tables knows them: each by the company. */
-function saidOf(d: Dialect): GatherQuery {
+function saidOf(d: Dialect): GatherQuery<SaidOfCompanies> {
   const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
-    values: ['h.company_id', 'h.version', 'h.total', `length(${texts})`, `length(${entries})`],
-    bytes: [texts, entries],
+    values: {
+      ...{ ids: 'h.company_id', versions: 'h.version', totals: 'h.total' },
+      ...{ textBytes: `length(${texts})`, entryBytes: `length(${entries})` },
+    },
+    bytes: { texts, entries },
     from: `
       from heads h
       left join heads l
@@ -127,10 +103,6 @@ function saidOf(d: Dialect): GatherQuery {
         and h.version <= $2 and l.version is null
       order by h.company_id`,
   }
-}
-
-export function companyTables(db: RowWriter) {
-  return { ...namedCompanies(db), ...formerCompanies(db) }
 }
 
 /** Those of rows that have one of the names; they are looked up by identifiers alone. */
@@ -145,20 +117,24 @@ const identifiersOf = (names: readonly IdentifyingName[]) => [
   ...new Set(names.map(([, identifier]) => identifier)),
 ]
 
-function namedCompanies(db: RowWriter) {
+export function companyTables(db: RowWriter) {
+  return { ...presentCompanies(db), ...formerCompanies(db) }
+}
+
+function presentCompanies(db: RowWriter) {
+  const { dialect: d } = db
   const { companiesById } = companyLookups(db)
-  const { table, id: idColumn } = db.dialect.companyNames
+  const { table, id: idColumn } = d.companyNames
   const idsByIdentifier = `
-    select ${idColumn} from ${table} where ${db.dialect.isOneOf('identifier', '$1', 'text')}`
+    select ${idColumn} from ${table} where ${d.isOneOf('identifier', '$1', 'text')}`
   const hasNameTable = table !== 'companies'
   const nameColumns = ['identifier', 'jurisdiction', 'company_id']
   // A table of names has those of companies that have one.
   const dropNames = `
     delete from ${table} where (${nameColumns.join(', ')}) in (
       select identifier, jurisdiction, id from companies
-      where ${db.dialect.isOneOf('id', '$1', 'bigint')}
+      where ${d.isOneOf('id', '$1', 'bigint')}
     )`
-  const idsOf = (companies: readonly CompanyRow[]) => companies.map(({ id }) => id)
   return {
     async companiesByName(names) {
       const found = await db.rows<readonly [number]>(idsByIdentifier, identifiersOf(names))
@@ -172,7 +148,11 @@ function namedCompanies(db: RowWriter) {
     },
     async putCompanies(companies) {
       if (companies.length === 0) return
-      if (hasNameTable) await db.rows(dropNames, idsOf(companies))
+      if (hasNameTable)
+        await db.rows(
+          dropNames,
+          companies.map(({ id }) => id),
+        )
       await db.insert(
         {
           table: 'companies',
@@ -190,8 +170,7 @@ function namedCompanies(db: RowWriter) {
     },
     async dropCompanies(ids) {
       if (hasNameTable) await db.rows(dropNames, ids)
-      const rows = ids.map((id) => [id])
-      await db.drop({ table: 'companies', columns: ['id'] }, rows)
+      await db.rows(`delete from companies where ${d.isOneOf('id', '$1', 'bigint')}`, ids)
     },
   } satisfies Partial<ListingTables>
 }
@@ -203,14 +182,13 @@ function formerCompanies(db: RowWriter) {
     where ${d.isOneOf('identifier', '$1', 'text')}
       and not exists (select 1 from companies c where c.id = p.company_id)`
   const forgotten = lookup(db, forgottenSql, pastOf)
+  const dropSql = `delete from companies_past where ${d.isOneOf('company_id', '$1', 'bigint')}`
   return {
     forgottenByName: (names) =>
       after(forgotten(identifiersOf(names)), (found) => thoseNamed(found, names)),
-    dropPastCompanies: (ids) =>
-      db.drop(
-        { table: 'companies_past', columns: ['company_id'] },
-        ids.map((id) => [id]),
-      ),
+    async dropPastCompanies(ids) {
+      await db.rows(dropSql, ids)
+    },
     putPastCompanies: (rows) =>
       db.insert(
         {

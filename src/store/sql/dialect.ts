@@ -30,27 +30,21 @@ export interface Dialect {
    */
   readonly atCompany: string
   /** Reads many rows as columns: a value for each row and column would take longer to make. */
-  gather<Columns extends readonly (readonly unknown[])[]>(
+  gather<T extends object>(
     db: Pick<RowReader, 'rows'>,
-    query: GatherQuery,
+    query: GatherQuery<T>,
     ...parameters: readonly Parameter[]
-  ): Awaitable<Gathered<Columns>>
+  ): Awaitable<T>
 }
 
-export interface GatherQuery {
+/** What is gathered, by name: lists of values, and the bytes of all rows, one after another. */
+export interface GatherQuery<T> {
   /** Expressions of texts and numbers. */
-  readonly values: readonly string[]
+  readonly values: { readonly [K in keyof T as T[K] extends Buffer ? never : K]: string }
   /** Expressions of bytes, which may be null. */
-  readonly bytes: readonly string[]
+  readonly bytes: { readonly [K in keyof T as T[K] extends Buffer ? K : never]: string }
   /** The statement from `from` on. */
   readonly from: string
-}
-
-export interface Gathered<Columns> {
-  /** The values, in an order of rows that is the same for all of them. */
-  readonly columns: Columns
-  /** The bytes of each expression, those of all rows one after another, in the order of rows. */
-  readonly bytes: readonly Buffer[]
 }
 
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */

@@ -5,16 +5,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Values } from '../sql/database.ts'
 import { keepStatements } from './statements.ts'
 import { after } from '../awaitable.ts'
-import {
-  type Dialect,
-  type Gathered,
-  type GatherQuery,
-  onConflict,
-  type Parameter,
-  type RowReader,
-  type RowWriter,
-  type Target,
-} from '../sql/dialect.ts'
+import { type Dialect, onConflict, type RowWriter, type Target } from '../sql/dialect.ts'
 
 /** A parameter as SQLite takes it. */
 export function bound(value: Values[string]): SQLInputValue {
@@ -93,23 +84,21 @@ export const dialect: Dialect = {
   isOneOf: (column, list) => `${column} in (select value from json_each(${list}))`,
   atCompany: '',
   // One row: a row of eight columns takes 1 us, and each value that is bytes another one.
-  gather: <Columns>(
-    db: Pick<RowReader, 'rows'>,
-    { values, bytes, from }: GatherQuery,
-    ...parameters: readonly Parameter[]
-  ) => {
-    const lists = values.map((one) => `json_group_array(${one})`)
-    const joined = bytes.map((one) => `cast(group_concat(cast(${one} as text), '') as blob)`)
+  gather: (db, { values, bytes, from }, ...parameters) => {
+    const lists = Object.values<string>(values).map((one) => `json_group_array(${one})`)
+    const joined = Object.values<string>(bytes).map(
+      (one) => `cast(group_concat(cast(${one} as text), '') as blob)`,
+    )
     const sql = `select ${[...lists, ...joined].join(', ')} ${from}`
-    return after(db.rows(sql, ...parameters), ([row = []]): Gathered<Columns> => {
-      const found = row.slice(values.length) as readonly (Uint8Array | null)[]
-      return {
-        columns: values.map((_, at): unknown => JSON.parse(String(row[at]))) as never,
-        bytes: found.map((one) => bufferOf(one ?? new Uint8Array())),
-      }
+    const names = [...Object.keys(values), ...Object.keys(bytes)]
+    return after(db.rows(sql, ...parameters), ([row = []]) => {
+      const gathered = row.map((one, n): unknown =>
+        n < lists.length ? JSON.parse(String(one)) : bufferOf(one as Uint8Array | null),
+      )
+      return Object.fromEntries(names.map((name, n) => [name, gathered[n]])) as never
     })
   },
 }
 
-const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) =>
-  Buffer.from(buffer, byteOffset, length)
+const bufferOf = (bytes: Uint8Array | null) =>
+  bytes === null ? Buffer.alloc(0) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
