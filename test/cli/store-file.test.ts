@@ -72,17 +72,13 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     /is not a Dossier store/,
   ],
   'a database of another program': [(path) => makeDatabase(path, 0, 1), /is not a Dossier store/],
-  'a store of before format 1': [
-    (path) => makeDatabase(path, 0x444f5353, 7),
-    /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
-  ],
-  'a store of format 1': [
+  'a store of an earlier version': [
     (path) => makeDatabase(path, 0x446f7373, 1),
-    /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
+    /by another version of Dossier \(format 1, .* its files into a new store: dossier import$/m,
   ],
   'a store of a newer version': [
     (path) => makeDatabase(path, 0x446f7373, 99),
-    /was written by a newer Dossier \(format 99, this one reads up to \d+\); use the newer version/,
+    /by another version of Dossier \(format 99, this one reads \d+\); use that version, or/,
   ],
 }
 

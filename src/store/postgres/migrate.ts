@@ -4,17 +4,18 @@ import { randomBytes } from 'node:crypto'
 import { type Client, type ClientBase, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { otherFormat } from '../sql/schema.ts'
 import type { LockWait } from '../work-watch.ts'
 import { checkNodes, findCitus, findNodeRole, refuseWorker } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
-import { createTables, declareResource, distributedTables, format, viewMark } from './schema.ts'
+import { createTables, createViews, distributedTables, format } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { createList, isListDistributed } from './withheld-list.ts'
 
 /**
- * Creates the tables of a new store, and the views of resources that are new or have got fields.
+ * Creates the tables of a new store, and the views of resources that are new.
  *
  * @param isDistributed whether to distribute them by company, for which the database needs Citus.
  * @returns what was done, a line each; empty if there was nothing to do.
@@ -59,7 +60,7 @@ const uniqueViolation = '23505'
 
 /** Whether the database contains a registry. */
 export async function hasRegistry(db: string): Promise<boolean> {
-  return withSession(db, async (client) => (await checkFormat(client, db)) !== undefined)
+  return withSession(db, (client) => hasTables(client, db))
 }
 
 /** Whether `migrate` would have something to do. */
@@ -68,14 +69,14 @@ export async function isOutdated(
   db: string,
   resources: readonly Resource[],
 ): Promise<boolean> {
-  if ((await checkFormat(client, db)) === undefined) return true
+  if (!(await hasTables(client, db))) return true
   if ((await resourcesWithoutView(client, resources)).length > 0) return true
   return lacksList(client, db)
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
 export async function checkSchema(client: ClientBase, db: string): Promise<void> {
-  if ((await checkFormat(client, db)) === undefined) {
+  if (!(await hasTables(client, db))) {
     const advice = 'holds no registry; create it with: dossier import'
     throw new OperatorError(`${describeUrl(db)} ${advice}`)
   }
@@ -95,46 +96,31 @@ function noRights(db: string, what: string): OperatorError {
   return new OperatorError(`${describeUrl(db)}: this user may not ${what}; ${advice}`)
 }
 
-const columnsOfStore = `
-  select attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
-  where c.relnamespace = current_schema()::regnamespace and c.relname = 'store'
-    and attnum > 0 and not attisdropped`
+const storeSql = `
+  select from pg_class where relnamespace = current_schema()::regnamespace and relname = 'store'`
 
 // Without this right, a schema seems not to be there.
 const unusableSql = `
   select from pg_namespace where nspname = $1 and not has_schema_privilege(oid, 'usage')`
 
 /**
- * Returns the format of the tables; undefined if there are none.
+ * Whether there are tables.
  *
- * @throws OperatorError if it is another one than this version's, or if the user may not see it.
+ * @throws OperatorError if they are of another format, or if the user may not see them.
  */
-async function checkFormat(client: ClientBase, db: string): Promise<number | undefined> {
-  const { rows: columns } = await client.query<{ name: string }>(columnsOfStore)
-  if (columns.length === 0) {
+async function hasTables(client: ClientBase, db: string): Promise<boolean> {
+  if ((await client.query(storeSql)).rowCount === 0) {
     const schema = schemaIn(db)
     const { rowCount } = await client.query(unusableSql, [schema])
     if (rowCount !== 0) throw noRights(db, `use the schema ${schema}`)
-    return undefined
+    return false
   }
-  const hasFormat = columns.some(({ name }) => name === 'format')
-  const { rows } = hasFormat
-    ? await client.query<{ format: number }>('select format from store')
-    : { rows: [] }
+  // Also where the table is of another program.
+  const sql = "select to_jsonb(store) ->> 'format' as format from store"
+  const { rows } = await client.query<{ format: string | null }>(sql)
   const found = rows[0]?.format
-  if (!hasFormat || (found !== undefined && found < format)) {
-    throw new OperatorError(
-      `${describeUrl(db)} was written by an earlier Dossier, which this one does not read; ` +
-        'import its files again, into a new schema: dossier import --db URL?schema=NAME',
-    )
-  }
-  if (found !== undefined && found > format) {
-    throw new OperatorError(
-      `${describeUrl(db)} was written by a newer Dossier (format ${found}, this one reads up to ` +
-        `${format}); use the newer version`,
-    )
-  }
-  return found
+  if (found !== String(format)) throw otherFormat(describeUrl(db), found, format)
+  return true
 }
 
 async function currentSchema(client: Client): Promise<string | null> {
@@ -149,30 +135,29 @@ async function create(
   resources: readonly Resource[],
 ): Promise<string[]> {
   const done: string[] = []
-  if ((await checkFormat(client, db)) === undefined) {
+  if (!(await hasTables(client, db))) {
     await client.query(createTables)
     const storeId = randomBytes(6).toString('hex')
     await client.query('insert into store (id, format) values ($1, $2)', [storeId, format])
     done.push('created the tables')
   }
   for (const resource of await resourcesWithoutView(client, resources)) {
-    await client.query(declareResource(resource))
+    await client.query(createViews(resource))
     done.push(`created the view ${resource.name}_view`)
   }
   return done
 }
 
-/** Those whose view is missing, or was made from another declaration. */
 async function resourcesWithoutView(
   client: Client,
   resources: readonly Resource[],
 ): Promise<readonly Resource[]> {
-  const { rows } = await client.query<{ name: string; mark: string | null }>(
-    `select relname as name, obj_description(oid, 'pg_class') as mark from pg_class
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
      where relnamespace = current_schema()::regnamespace and relkind = 'v'`,
   )
-  const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
-  return resources.filter((one) => marks.get(`${one.name}_view`) !== viewMark(one))
+  const views = new Set(rows.map(({ name }) => name))
+  return resources.filter(({ name }) => !views.has(`${name}_view`))
 }
 
 async function distribute(client: Client): Promise<string[]> {

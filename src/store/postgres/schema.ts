@@ -4,7 +4,6 @@
 // unique constraint without the distribution column. All text is compared by its bytes (collation
 // "C"), as in the SQLite store, whatever the database's locale.
 
-import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { createSharedTables } from '../sql/schema.ts'
@@ -87,15 +86,12 @@ function directoriesBelow(name: string, depth: number): string {
 }
 
 /** The views of a resource's present records: as text, and with a column for each field. */
-function createViews({ name, fields }: Resource): string {
+export function createViews({ name, fields }: Resource): string {
   const columns = Object.entries(fields).map(([field, { kind }]) => {
     return `, ${columnOf(field, kind)} as "${field}"`
   })
   const depths = Array.from({ length: levels }, (_, depth) => directoriesBelow(name, depth))
   return `
-    drop view if exists ${name}_view;
-    drop view if exists ${name}_records;
-
     create view ${name}_records as
       select d.company_id, (r.value ->> 'id')::bigint as id, r.value as record
       from (${depths.join(' union all ')}) d
@@ -116,16 +112,6 @@ function columnOf(name: string, kind: Field['kind']): string {
   if (kind === 'id') return name
   const value = `record ${kind === 'text_list' ? '->' : '->>'} '${name}'`
   return kind === 'integer' ? `(${value})::bigint` : value
-}
-
-/** Creates the views, and marks them, so that views of an earlier declaration are detected. */
-export function declareResource(resource: Resource): string {
-  const mark = viewMark(resource)
-  return `${createViews(resource)} comment on view ${resource.name}_view is '${mark}';`
-}
-
-export function viewMark(resource: Resource): string {
-  return createHash('sha256').update(createViews(resource)).digest('hex').slice(0, 16)
 }
 
 /** Creates all tables, except for the row of `store`. */

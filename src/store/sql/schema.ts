@@ -1,5 +1,15 @@
 // The tables of a store that are the same in both databases, but for the names of types.
 
+import { OperatorError } from '../../config/operator-error.ts'
+
+/** @param found the format of the tables, which another version has made. */
+export function otherFormat(store: string, found: unknown, format: number): OperatorError {
+  return new OperatorError(
+    `${store} was written by another version of Dossier (format ${String(found)}, this one reads ` +
+      `${format}); use that version, or import its files into a new store: dossier import`,
+  )
+}
+
 /** How a database writes what tables are made of. */
 export interface SchemaDialect {
   /** Text that is compared by its bytes. */

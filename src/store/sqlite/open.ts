@@ -9,15 +9,9 @@ import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { makeFile } from '../../files/new-file.ts'
 import { readStart } from '../../files/file-start.ts'
+import { otherFormat } from '../sql/schema.ts'
 import { isUnwritable, onFile, storeError } from './errors.ts'
-import {
-  applicationId,
-  createTables,
-  createViews,
-  filePragma,
-  formerApplicationId,
-  schemaVersion,
-} from './schema.ts'
+import { applicationId, createTables, createViews, filePragma, schemaVersion } from './schema.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchFile } from './transaction.ts'
 import { enterWal, leaveWal, returnToWal } from './wal.ts'
@@ -106,7 +100,7 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     else {
       // A first import that was killed may have left it without a log.
       enterWal(db, busyMs)
-      keepViews(db, resources)
+      addViews(db, resources)
     }
     watchFile(db, 'meanwhile; run the command again')
     return db
@@ -197,23 +191,11 @@ export function isBlank(db: DatabaseSync): boolean {
 }
 
 function checkVersion(db: DatabaseSync, path: string): void {
-  const id = pragma(db, 'application_id')
-  const version = Number(pragma(db, 'user_version'))
-  if (id === formerApplicationId || (id === applicationId && version < schemaVersion)) {
-    throw new OperatorError(
-      `${path} was written by an earlier Dossier, which this one does not read; ` +
-        'import its files again, into a new store: dossier import',
-    )
-  }
-  if (id !== applicationId) {
+  if (pragma(db, 'application_id') !== applicationId) {
     throw new OperatorError(`${path} is not a Dossier store; check --db`)
   }
-  if (version > schemaVersion) {
-    throw new OperatorError(
-      `${path} was written by a newer Dossier (format ${version}, this one reads up to ` +
-        `${schemaVersion}); use the newer version`,
-    )
-  }
+  const version = pragma(db, 'user_version')
+  if (version !== schemaVersion) throw otherFormat(path, version, schemaVersion)
 }
 
 /** Creates tables and views in one transaction, so that a kill leaves no store. */
@@ -225,27 +207,14 @@ function create(db: DatabaseSync, resources: readonly Resource[]): void {
     // It may have created the store while this one waited for the lock.
     if (!isBlank(db)) return
     db.exec(createTables(randomBytes(6).toString('hex')))
-    for (const view of resources.flatMap(createViews)) db.exec(view)
+    db.exec(resources.map(createViews).join(''))
   })
 }
 
-/** Creates the views of resources that are new, or have got fields, since the store was made. */
-function keepViews(db: DatabaseSync, resources: readonly Resource[]): void {
-  const views = db.prepare(`select sql from sqlite_schema where type = 'view'`).all()
-  const present = new Set(views.map(({ sql }) => comparable(String(sql))))
-  const changed = resources.filter((resource) =>
-    createViews(resource).some((view) => !present.has(comparable(view))),
-  )
-  if (changed.length === 0) return
-  writeAtOnce(db, () => {
-    for (const resource of changed) {
-      const { name } = resource
-      db.exec(`drop view if exists ${name}_view; drop view if exists ${name}_records`)
-      for (const view of createViews(resource)) db.exec(view)
-    }
-  })
-}
-
-function comparable(sql: string): string {
-  return sql.replace(/\s+/g, ' ').trim().toLowerCase()
+/** Creates the views of resources that are new since the store was made. */
+function addViews(db: DatabaseSync, resources: readonly Resource[]): void {
+  const views = db.prepare(`select name from sqlite_schema where type = 'view'`).all()
+  const present = new Set(views.map(({ name }) => name))
+  const added = resources.filter(({ name }) => !present.has(`${name}_view`))
+  if (added.length > 0) writeAtOnce(db, () => db.exec(added.map(createViews).join('')))
 }

@@ -5,8 +5,6 @@ import { createSharedTables } from '../sql/schema.ts'
 
 /** `Doss`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x446f7373
-/** That of stores before format 1, which kept listings in another way. */
-export const formerApplicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
 export const schemaVersion = 5
 
@@ -34,15 +32,15 @@ const segmentTable = `
 `
 
 /** The views of a resource's present records: as text, and with a column for each field. */
-export function createViews({ name, fields }: Resource): readonly string[] {
+export function createViews({ name, fields }: Resource): string {
   const columns = Object.entries(fields).map(([field, { kind }]) => {
     const value = kind === 'text_list' ? `record -> '${field}'` : `record ->> '${field}'`
     return `, ${value} as "${field}"`
   })
-  return [
-    // A directory is a level and entries, of which the first number is that of a segment; above
-    // level 0 those are directories in turn.
-    `create view ${name}_records as
+  return `
+    -- A directory is a level and entries, of which the first number is that of a segment; above
+    -- level 0 those are directories in turn.
+    create view if not exists ${name}_records as
       with recursive directories (company_id, directory) as (
         select company_id, directory from heads h
         where listing = '${name}' and version = (
@@ -59,9 +57,11 @@ export function createViews({ name, fields }: Resource): readonly string[] {
       from directories d cross join json_each(d.directory) e
       cross join segments s on s.segment = e.value ->> 0
       cross join json_each('[' || cast(s.texts as text) || ']') r
-      where d.directory ->> 0 = 0 and e.type = 'array'`,
-    `create view ${name}_view as select company_id${columns.join('')} from ${name}_records`,
-  ]
+      where d.directory ->> 0 = 0 and e.type = 'array';
+
+    create view if not exists ${name}_view as
+      select company_id${columns.join('')} from ${name}_records;
+  `
 }
 
 /** Creates all tables. */
