@@ -1,8 +1,7 @@
 // Counts that several servers share through Redis, so that a key's rate limit covers all of them.
 
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from '@redis/client'
+import { createClient, defineScript } from '@redis/client'
 import type { Counted, SharedCounter } from './counter.ts'
 
 /** How long to wait for an answer of Redis, in milliseconds. */
@@ -17,15 +16,22 @@ const reconnectMsMax = 2_000
 const waitingMax = 20_000
 
 /** Counts a request and starts its window if there is none; a script, since that is atomic. */
-const script = `
+const countScript = defineScript({
+  NUMBER_OF_KEYS: 1,
+  SCRIPT: `
 local count = redis.call('incr', KEYS[1])
 local left = redis.call('pttl', KEYS[1])
 if left < 0 then
   redis.call('pexpire', KEYS[1], ARGV[1])
   left = tonumber(ARGV[1])
 end
-return { count, left }`
-const scriptId = createHash('sha1').update(script).digest('hex')
+return { count, left }`,
+  parseCommand(parser, key: string, lengthMs: number) {
+    parser.pushKey(key)
+    parser.push(String(lengthMs))
+  },
+  transformReply: (reply: unknown) => reply as readonly number[],
+})
 
 /** Called once when Redis becomes unavailable, and once when it is available again. */
 interface SharedListener {
@@ -42,6 +48,7 @@ interface SharedListener {
 export async function connectSharedWindows(url: string, prefix: string, listener: SharedListener) {
   const client = createClient({
     url,
+    scripts: { count: countScript },
     disableOfflineQueue: true,
     commandsQueueMaxLength: waitingMax,
     socket: { reconnectStrategy: (tries) => Math.min(tries * 100, reconnectMsMax) },
@@ -50,12 +57,7 @@ export async function connectSharedWindows(url: string, prefix: string, listener
   let pausedUntil = 0
 
   async function run(key: string, lengthMs: number): Promise<Counted> {
-    const rest = ['1', key, String(lengthMs)]
-    const run = (...how: string[]) => client.sendCommand<[number, number]>([...how, ...rest])
-    const [count, leftMs] = await run('EVALSHA', scriptId).catch((error: unknown) => {
-      if (!String(error).includes('NOSCRIPT')) throw error
-      return run('EVAL', script)
-    })
+    const [count = NaN, leftMs = NaN] = await client.count(key, lengthMs)
     // An answer that is not a count must not reach clients: it may not come from Redis.
     if (Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs) return { count, leftMs }
     throw new Error('the answer is no count')
