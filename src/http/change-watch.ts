@@ -92,7 +92,6 @@ export function createChangeWatch(
       if (giveBack === undefined) throw overloaded('waits')
       count(1)
       const standstillMs = bePatient(request.socket, ms)
-      flatten(request.id)
       const endsAt = performance.now() + ms
       return new Promise((resolve) => {
         waiting.add({ request, state, endsAt, standstillMs, giveBack, resolve })
@@ -115,9 +114,4 @@ function bePatient(socket: Socket, ms: number): number {
   const { timeout = 0 } = socket
   if (timeout > 0) socket.setTimeout(timeout + ms)
   return timeout
-}
-
-/** Makes V8 keep a text as one piece: a random id is made of a dozen, which take 400 bytes more. */
-function flatten(text: string): void {
-  text.charCodeAt(0)
 }
