@@ -24,7 +24,6 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
   const backlog = createBacklog(output.pieceBytesMax, droppedLine)
   let timer: NodeJS.Timeout | undefined
   let pauseMs = 0
-  let failure: unknown
   let writing: Promise<void> | undefined
   let isClosed = false
 
@@ -37,22 +36,35 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
 
   /** Writes the lines that have arrived, and retries later what could not be written. */
   function flush(): Promise<void> {
-    writing ??= writeArrived(backlog, output).then(({ bytes, error }) => {
+    writing ??= writeArrived().then(() => {
       writing = undefined
-      failure = error
-      pauseMs = error === undefined ? 0 : pauseAfter(error, bytes > 0 ? 0 : pauseMs)
-      if (error === undefined && backlog.bytes() >= batchBytes) void flush()
+      if (pauseMs === 0 && backlog.bytes() >= batchBytes) void flush()
       else if (backlog.bytes() > 0) schedule(pauseMs || batchMs)
     })
     return writing
   }
 
-  /** Waits for a slow reader, but for no other failure. */
+  /** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
+  async function writeArrived(): Promise<void> {
+    let left = backlog.bytes()
+    try {
+      while (left > 0) {
+        const written = await output.write(backlog.next())
+        backlog.take(written)
+        left -= written
+        pauseMs = 0
+      }
+    } catch (error) {
+      // A reader is slow for a moment, a disk full for longer.
+      const isMoment = isFull(error)
+      pauseMs = isMoment ? Math.min(Math.max(pauseMsMin, pauseMs * 2), batchMs) : batchMs
+    }
+  }
+
   async function flushAll(): Promise<void> {
-    for (;;) {
+    while (backlog.bytes() > 0 && !isClosed) {
       await flush()
-      if (isClosed || (failure === undefined ? backlog.bytes() === 0 : !isFull(failure))) return
-      await sleep(pauseMsMin)
+      await sleep(pauseMs)
     }
   }
 
@@ -83,41 +95,12 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
 
 type Backlog = ReturnType<typeof createBacklog>
 
-/** What a batch has come to: the bytes written, and why others could not be. */
-interface Outcome {
-  readonly bytes: number
-  readonly error: unknown
-}
-
-/** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
-async function writeArrived(backlog: Backlog, output: LogOutput): Promise<Outcome> {
-  const arrived = backlog.bytes()
-  let bytes = 0
-  try {
-    while (bytes < arrived) {
-      const next = backlog.next()
-      if (next === undefined) break
-      const written = await output.write(next)
-      backlog.take(written)
-      bytes += written
-    }
-    return { bytes, error: undefined }
-  } catch (error) {
-    return { bytes, error }
-  }
-}
-
-/** How long to wait after a failure: a reader is slow for a moment, a disk full for longer. */
-function pauseAfter(error: unknown, lastMs: number): number {
-  return isFull(error) ? Math.min(Math.max(pauseMsMin, lastMs * 2), batchMs) : batchMs
-}
-
 /** Writes everything synchronously, and waits at most `waitMsMax` for room. */
 function writeRest(backlog: Backlog, output: LogOutput, waitMsMax: number): void {
   const until = performance.now() + waitMsMax
-  for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
+  while (backlog.bytes() > 0) {
     try {
-      backlog.take(output.writeSync(next))
+      backlog.take(output.writeSync(backlog.next()))
     } catch (error) {
       if (!isFull(error) || performance.now() > until) return
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMsMin)
@@ -180,12 +163,8 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
         dropped += 1
       } else append(line, lineBytes)
     },
-    /** The bytes to write next, the same until they are taken; undefined if none wait. */
-    next(): Uint8Array | undefined {
-      const piece = current === undefined ? pieces.shift() : undefined
-      if (piece !== undefined) current = Buffer.from(piece.text)
-      return current
-    },
+    /** The bytes to write next, the same until they are taken; none if none wait. */
+    next: () => (current ??= Buffer.from(pieces.shift()?.text ?? '')),
     /** Removes this many of the next bytes. */
     take,
     skip: () => take(current?.length ?? 0),
