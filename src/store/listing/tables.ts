@@ -223,8 +223,8 @@ export interface ListingLookups extends ListingReads {
 
 /** Reads and writes listings for work that changes the registry, within its transaction. */
 export interface ListingTables extends ListingLookups {
-  /** The companies that have a segment whose texts contain these bytes, present or past. */
-  companiesHolding(bytes: Uint8Array): Awaitable<readonly number[]>
+  /** The companies that have a segment whose texts contain any of these, present or past. */
+  companiesHolding(needles: readonly Uint8Array[]): Awaitable<ReadonlySet<number>>
   /** Writes traces; of several of one record in one version, the last one stays. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
   /**

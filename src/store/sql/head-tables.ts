@@ -6,6 +6,7 @@
 
 import { after } from '../awaitable.ts'
 import { firstSegment, onlySegment } from '../listing/directory.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
 import {
   type HeadRow,
@@ -255,16 +256,26 @@ const insertSegments = (db: RowWriter, rows: readonly SegmentRow[]) =>
     rows.map(({ companyId, segment, entries, texts }) => [companyId, segment, entries, texts]),
   )
 
+/** How many texts are looked for with one reading of all segments. */
+const needlesAtOnce = 100
+
 export function segmentTables(db: RowWriter) {
   const { holdsSegments, placeOfBytes } = db.dialect
   const withTexts = segmentTablesOf(db.dialect).map(
     (table) => `select company_id, texts from ${table}`,
   )
-  const holding = `
+  const holding = (needles: readonly Uint8Array[]) => `
     select distinct company_id from (${withTexts.join(' union all ')}) s
-    where ${placeOfBytes}(texts, $1) > 0`
+    where ${needles.map((_, n) => `${placeOfBytes}(texts, $${n + 1}) > 0`).join(' or ')}`
   return {
-    companiesHolding: lookup(db, holding, onlyNumber),
+    async companiesHolding(needles) {
+      const companies = new Set<number>()
+      for (const some of inBatches(needles, needlesAtOnce)) {
+        const found = await db.rows<readonly [number]>(holding(some), ...some)
+        for (const [company] of found) companies.add(company)
+      }
+      return companies
+    },
     putSegments: (rows) => insertSegments(db, rows),
     async dropSegments(keys) {
       if (holdsSegments) await emptyHeads(db, keys)

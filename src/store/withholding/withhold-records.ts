@@ -131,7 +131,7 @@ async function* candidates(
   masked: ReadonlySet<number>,
 ): AsyncGenerator<{ readonly companyId: number; readonly share: number }> {
   if (needle !== undefined) {
-    const holding = new Set(await tables.companiesHolding(needle))
+    const holding = await tables.companiesHolding([needle])
     const companies = [...holding.union(masked)].sort((a, b) => a - b)
     for (const [n, companyId] of companies.entries()) {
       yield { companyId, share: (n + 1) / companies.length }

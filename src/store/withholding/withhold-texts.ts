@@ -20,24 +20,25 @@ export async function hideInCompanies(
 ): Promise<void> {
   const recording = work.resources.filter(({ changeFields }) => changeFields !== undefined)
   const sources = await work.tables.sources()
-  // Those that are added come last.
-  for (const companyId of companies) {
-    for (const resource of [...recording, undefined]) {
-      const shape = resource === undefined ? attributesShape : shapeOf(resource)
-      const shared: Uint8Array[] = []
-      const change = changeFields(shape, (fields, { source, text }) => {
-        const hidden = hideInTexts(resource, fields, phrases)
-        // What Dossier records is of one company.
-        const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
-        if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
-        return hidden
-      })
-      await rewriteListing(work, { shape, companyId, change })
-      for (const [n, text] of shared.entries()) {
-        work.onStep(`withholding ${shape.listing}`, n / shared.length)
-        for (const other of await work.tables.companiesHolding(text)) companies.add(other)
+  for (let some = [...companies]; some.length > 0;) {
+    const shared: Uint8Array[] = []
+    for (const companyId of some) {
+      for (const resource of [...recording, undefined]) {
+        const shape = resource === undefined ? attributesShape : shapeOf(resource)
+        const change = changeFields(shape, (fields, { source, text }) => {
+          const hidden = hideInTexts(resource, fields, phrases)
+          // What Dossier records is of one company.
+          const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
+          if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
+          return hidden
+        })
+        await rewriteListing(work, { shape, companyId, change })
       }
     }
+    work.onStep('withholding changes', 0)
+    const holding = await work.tables.companiesHolding(shared)
+    some = [...holding].filter((other) => !companies.has(other))
+    for (const other of some) companies.add(other)
   }
 }
 
