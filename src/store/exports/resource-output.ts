@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { sliceTexts } from '../listing/read-page.ts'
 import { openCompressed } from './compressed-file.ts'
 import type { ExportedFile, ExportedResource, ExportFormat } from './manifest.ts'
 import type { CopiedRecords } from './read-copy.ts'
@@ -14,7 +13,7 @@ import { writeParquet } from './write-parquet.ts'
 export interface OutputOptions {
   readonly formats: readonly ExportFormat[]
   readonly partial: string
-  /** How many records a file has at most. */
+  /** How many records a file has at most; a segment has fewer. */
   readonly recordsMax?: number
   readonly onStep: (resource: string, records: number) => void
   readonly signal: AbortSignal
@@ -28,33 +27,40 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
   const digest = createHash('sha256')
   const files: ExportedFile[] = []
   let open: OpenFiles | undefined
-  let [number, records, companies, company] = [0, 0, 0, 0]
+  let [number, records, inFile, companies, company] = [0, 0, 0, 0, 0]
 
   async function close(): Promise<void> {
-    if (open !== undefined) files.push(...(await open.close()))
+    if (open !== undefined) files.push(...(await open.close(inFile)))
     open = undefined
+    inFile = 0
   }
 
-  async function write(some: readonly CopiedRecords[], count: number): Promise<void> {
+  async function write(some: readonly CopiedRecords[]): Promise<void> {
+    if (some.length === 0) return
     open ??= openFiles(`${name}-${(number += 1)}`, rows, options)
     const lines = Buffer.from(some.map(rows.json).join(''), 'latin1')
     digest.update(lines)
-    await open.write(lines, some, count)
-    records += count
+    await open.write(lines, some)
     for (const { companyId } of some) {
       if (companyId !== company) companies += 1
       company = companyId
     }
-    if (open.records() === recordsMax) await close()
   }
 
   return {
     async add(copied: readonly CopiedRecords[]): Promise<void> {
-      for (let left = copied; left.length > 0;) {
-        const { some, count, others } = takeFirst(left, recordsMax - (open?.records() ?? 0))
-        await write(some, count)
-        left = others
+      let some: CopiedRecords[] = []
+      for (const one of copied) {
+        if (inFile > 0 && inFile + one.records > recordsMax) {
+          await write(some)
+          await close()
+          some = []
+        }
+        some.push(one)
+        inFile += one.records
+        records += one.records
       }
+      await write(some)
       onStep(name, records)
     },
     async finish(): Promise<ExportedResource> {
@@ -65,26 +71,6 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
   }
 }
 
-/** Up to so many records, and the others. */
-function takeFirst(copied: readonly CopiedRecords[], most: number) {
-  let count = 0
-  for (const [n, one] of copied.entries()) {
-    const room = most - count
-    if (one.records > room) {
-      const cut = (from: number, to: number) => cutRecords(one, from, to)
-      const begun = room === 0 ? [] : [cut(0, room)]
-      const others = [cut(room, one.records), ...copied.slice(n + 1)]
-      return { some: [...copied.slice(0, n), ...begun], count: most, others }
-    }
-    count += one.records
-  }
-  return { some: copied, count, others: [] }
-}
-
-function cutRecords({ companyId, records, texts }: CopiedRecords, from: number, to: number) {
-  return { companyId, records: to - from, texts: sliceTexts(texts, records, from, to) }
-}
-
 type OpenFiles = ReturnType<typeof openFiles>
 
 /** The same records in all formats. NDJSON is written in any case: Parquet is made of it. */
@@ -92,19 +78,18 @@ function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: 
   const pathOf = (format: ExportFormat) => join(partial, `${name}.${format}`)
   const json = openCompressed(pathOf('ndjson.zst'))
   const csv = formats.includes('csv.zst') ? openCompressed(pathOf('csv.zst')) : undefined
-  let records = 0
+  let isEmpty = true
   return {
-    records: () => records,
-    async write(lines: Buffer, some: readonly CopiedRecords[], count: number): Promise<void> {
+    async write(lines: Buffer, some: readonly CopiedRecords[]): Promise<void> {
       await json.write(lines)
       if (csv !== undefined) {
-        const header = Buffer.from(records === 0 ? rows.header : '')
+        const header = Buffer.from(isEmpty ? rows.header : '')
         const pieces = some.map((copied) => rows.csv(copied))
         await csv.write(Buffer.concat([header, ...pieces]))
       }
-      records += count
+      isEmpty = false
     },
-    async close(): Promise<readonly ExportedFile[]> {
+    async close(records: number): Promise<readonly ExportedFile[]> {
       const files: ExportedFile[] = []
       const written = await json.close()
       if (formats.includes('ndjson.zst')) files.push({ format: 'ndjson.zst', records, ...written })

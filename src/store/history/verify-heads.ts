@@ -1,15 +1,8 @@
 // Verifies heads: their directories, and what they say of the segments to which these lead.
 
 import { metaTypesMax } from '../../resources/resource.ts'
-import {
-  decodeDirectory,
-  decodeNode,
-  type Directory,
-  type DirectoryEntry,
-  sumOf,
-} from '../listing/directory.ts'
+import { decodeNode, type DirectoryEntry, openDirectory, sumOf } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import { keysOf } from '../listing/open-listings.ts'
 import { addToCount, metaOf, type ListingShape } from '../listing/shape.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { ReadSegments, SegmentSummary } from './verify-segments.ts'
@@ -18,13 +11,17 @@ export type Directories = ReturnType<typeof createDirectories>
 
 /** Finds the segments of heads; a node that several of them name is read once. */
 export function createDirectories(readSegments: ReadSegments) {
-  const nodes = new Map<number, Directory>()
+  const nodes = new Map<number, Uint8Array>()
 
-  async function readNodes(companyId: number, entries: readonly DirectoryEntry[]): Promise<void> {
-    const unread = entries.filter(({ segment }) => !nodes.has(segment))
-    for await (const node of readSegments(keysOf(companyId, unread))) {
-      nodes.set(node.segment, decodeNode(node.entries))
-    }
+  async function readNodes(companyId: number, numbers: readonly number[]): Promise<Uint8Array[]> {
+    const unread = numbers.filter((segment) => !nodes.has(segment))
+    const keys = unread.map((segment) => ({ companyId, segment }))
+    for await (const { segment, entries } of readSegments(keys)) nodes.set(segment, entries)
+    return numbers.map((segment) => {
+      const node = nodes.get(segment)
+      if (node === undefined) throw new MissingSegmentError({ companyId, segment })
+      return node
+    })
   }
 
   return {
@@ -35,19 +32,13 @@ export function createDirectories(readSegments: ReadSegments) {
       fault: (sentence: string) => void,
     ): Promise<readonly DirectoryEntry[] | undefined> {
       try {
-        let { level, entries } = decodeDirectory(directory)
-        for (; level > 0; level -= 1) {
-          await readNodes(companyId, entries)
-          entries = entries.flatMap((entry) => {
-            const node = nodes.get(entry.segment)
-            if (node === undefined) throw new MissingSegmentError({ companyId, ...entry })
-            if (node.level !== level - 1 || !isSum(entry, node.entries)) {
-              fault(`its part ${entry.segment} does not match`)
-            }
-            return node.entries
-          })
+        const read = (some: readonly number[]) => readNodes(companyId, some)
+        const { nodes: parts, leaves } = await openDirectory(directory, read)
+        for (const { entry, entries } of parts) {
+          if (isSum(entry, decodeNode(entries).entries)) continue
+          fault(`its part ${entry.segment} does not match`)
         }
-        return entries
+        return leaves
       } catch (error) {
         // Errors of a database have a code.
         if (!(error instanceof Error) || 'code' in error) throw error

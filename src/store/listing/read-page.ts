@@ -114,7 +114,7 @@ function cut(
  *
  * @param count the records of the segment; those from `from` up to `to` are wanted.
  */
-export function sliceTexts(texts: Uint8Array, count: number, from: number, to: number): Uint8Array {
+function sliceTexts(texts: Uint8Array, count: number, from: number, to: number): Uint8Array {
   const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
   const start = from === 0 ? 0 : placeOf(bytes, count, from) + 1
   const end = to === count ? bytes.length : placeOf(bytes, count, to)

@@ -31,7 +31,7 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const names = await namesNow(db, list)
-  const passes = list.entries.length === 0 ? undefined : createPasses(list, plan, names)
+  const passes = createPasses(list, plan, names)
   const counts = { withheld: 0, erased: 0 }
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
     if (passed?.content !== row.content) counts.withheld += 1
@@ -40,21 +40,21 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   }
   return {
     /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
-    pass: (row: StagedRow) => counted(row, passes === undefined ? row : passes.row(row)),
+    pass: (row: StagedRow) => counted(row, passes.row(row)),
     /** Whether a record may have something in its texts that is withheld in some companies only. */
-    hidesByCompany: passes?.hidesByCompany === true,
+    hidesByCompany: passes.hidesByCompany,
     /** The same of a staged row whose record is in these companies: it has one content in all. */
     passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
-      counted(row, passes === undefined ? row : passes.shared(row, companies)),
+      counted(row, passes.shared(row, companies)),
     /** A recorded change, in which others may name who is withheld; undefined if it goes. */
-    passRecorded: (row: StagedRow) => (passes === undefined ? row : passes.recorded(row)),
+    passRecorded: passes.recorded,
     /** The identity of a refused row. */
-    passRefused: (row: RefusedRow) => (passes === undefined ? row : passes.key(row)),
+    passRefused: passes.key<RefusedRow>,
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
     /** What the log may keep of an import; a part of it was found in rows as they came. */
     passLogged(committed: Committed): Committed {
-      if (passes === undefined || counts.withheld === 0) return committed
+      if (counts.withheld === 0) return committed
       const { attributes = [], difference } = committed
       return {
         ...committed,
@@ -111,23 +111,22 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
   const hold = resource === undefined ? undefined : createRowHold(resource, orders, hasher)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
-  const hideIn = (of: Resource | undefined, row: StagedRow, named: readonly NamedCompany[]) => {
-    const phrases = new Set(named.flatMap(companies.phrasesOf))
+  const hideIn = (of: Resource | undefined, row: StagedRow, named?: readonly NamedCompany[]) => {
+    if (!companies.haveHidden) return row
+    const phrases = new Set((named ?? [companyOf(row)]).flatMap(companies.phrasesOf))
     return phrases.size === 0 ? row : hideInRow(of, row, phrases)
   }
   return {
     key: withKey,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
-    recorded: (row: StagedRow) => hideIn(recording?.resource, row, [companyOf(row)]),
+    recorded: (row: StagedRow) => hideIn(recording?.resource, row),
     shared: (row: StagedRow, named: readonly NamedCompany[]) => hideIn(resource, row, named),
     name: companies.hideInName,
     row(row: StagedRow): StagedRow | undefined {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      return passed === undefined || !hasTexts
-        ? passed
-        : hideIn(resource, passed, [companyOf(passed)])
+      return passed === undefined || !hasTexts ? passed : hideIn(resource, passed)
     },
   }
 }
@@ -158,7 +157,7 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
     /** Whether something is hidden in any company. */
     haveHidden: phrases.size > 0,
     phrasesOf: (company: NamedCompany): readonly Phrases[] =>
-      phrases.size === 0 ? [] : namesOf(company).flatMap((name) => phrases.get(name) ?? []),
+      namesOf(company).flatMap((name) => phrases.get(name) ?? []),
   }
 }
 

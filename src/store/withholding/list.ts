@@ -142,7 +142,6 @@ export function parseList(text: string, name: string): List {
   const lines = text.split('\n').slice(0, -1)
   const values = lines.map((line, at) => parseLine(line, at, name))
   const [head, ...entries] = values as [{ format?: number; salt?: string }?, ...Entry[]]
-  if (head?.format === 1) throw writtenEarlier(name)
   if (head?.format !== format || typeof head.salt !== 'string') throw damaged(name, 1)
   const states = [noState]
   for (const [at, entry] of entries.entries()) {
@@ -172,13 +171,6 @@ function damaged(name: string, line: number): OperatorError {
   return new OperatorError(
     `${name}: line ${line} of the list of what is withheld is damaged; restore the list from its ` +
       'own backup',
-  )
-}
-
-function writtenEarlier(name: string): OperatorError {
-  return new OperatorError(
-    `${name} was written by an earlier Dossier, which this one does not read; move it away, and ` +
-      'give its orders again: dossier withhold',
   )
 }
 

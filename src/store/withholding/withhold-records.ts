@@ -30,13 +30,15 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needle = needleOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  for await (const { companyId, share } of candidates(work, subject, needle, masked)) {
+  const companies = await candidates(work, subject, needle, masked)
+  for (const [n, companyId] of companies.entries()) {
     const holds = needle && ((texts: Buffer) => texts.includes(needle))
     await rewriteListing(work, {
       ...{ shape, companyId, change: changeOf(work, resource, wanted, { ...seen, companyId }) },
       mayHold: masked.has(companyId) ? undefined : holds,
     })
-    onStep(`withholding ${resource.name}`, share)
+    onStep(`withholding ${resource.name}`, n / companies.length)
+    await nextTurn()
   }
   const ids = await withoutOthers(work, resource.name, seen.ids)
   const keys = await hideKeys(work, resource.name, ids)
@@ -51,8 +53,8 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     const having = new Set([...seen.companies, ...named])
     await hideInCompanies(work, having, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
-  const companies = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
-  return { ids, keys, phrases: located === undefined ? all : own, companies }
+  const having = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
+  return { ids, keys, phrases: located === undefined ? all : own, companies: having }
 }
 
 /** Without the ids of records that are of somebody else now. */
@@ -120,31 +122,19 @@ function needleOf(
 }
 
 /**
- * Companies that may have or have had such records, and the share of them that is done then.
+ * The companies that may have or have had such records.
  *
  * @param masked those in which records were masked, which have no needle any more.
  */
-async function* candidates(
+async function candidates(
   { tables }: Work,
   { resource }: RecordSubject,
   needle: Buffer | undefined,
   masked: ReadonlySet<number>,
-): AsyncGenerator<{ readonly companyId: number; readonly share: number }> {
+): Promise<readonly number[]> {
   if (needle !== undefined) {
     const holding = await tables.companiesHolding([needle])
-    const companies = [...holding.union(masked)].sort((a, b) => a - b)
-    for (const [n, companyId] of companies.entries()) {
-      yield { companyId, share: (n + 1) / companies.length }
-      await nextTurn()
-    }
-    return
+    return [...holding.union(masked)].sort((a, b) => a - b)
   }
-  const last = await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)
-  for (let after = -1; ;) {
-    const companies = await tables.companiesWith(resource, { after, limit: 1_000 })
-    for (const companyId of companies) yield { companyId, share: Math.min(1, companyId / last) }
-    after = companies.at(-1) ?? Infinity
-    if (companies.length === 0) return
-    await nextTurn()
-  }
+  return tables.companiesWith(resource, { after: -1, limit: Number.MAX_SAFE_INTEGER })
 }
