@@ -180,7 +180,9 @@ const refuseContradictions = [
     group by p.id having min(p.digest) <> max(p.digest)`,
   `insert into refused
     select p.seq, coalesce($contradictionField, case when p.key is null then 'id' else 'key' end),
-      coalesce(substr(p.key, 2), p.identifier, p.id),
+      coalesce(
+        substr(p.key, 2), case when $contradictionField is not null then p.identifier end, p.id
+      ),
       'was given before with other content, in ' || $unit || ' ' || kept.number ||
         case when kept.file = p.file then ''
           else ' of ' || ($fileNames ->> kept.file) end
