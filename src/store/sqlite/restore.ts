@@ -5,21 +5,20 @@
 // read with the log and the locks of the replaced one by processes that still have that open. Only
 // a store that is too damaged to be opened is replaced by a file.
 
-import { existsSync, linkSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readStart } from '../../files/file-start.ts'
 import { flush } from '../../files/new-file.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
-import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
 import { backUp, copyPages } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { pragma } from './statements.ts'
-import { watchFile, beginWriting } from './transaction.ts'
+import { beginWriting, watchFile, watchPath } from './transaction.ts'
 import { applicationId } from './schema.ts'
-import { emptyWal, sizeWithLog } from './wal.ts'
+import { emptyWal } from './wal.ts'
 
 /**
  * Puts a copy in a store's place, and keeps the replaced one beside it.
@@ -37,43 +36,25 @@ export async function restore(
   check: () => Promise<void>,
 ): Promise<Restored> {
   if (!existsSync(path)) {
-    await restoreMissing(copy, path, watch, check)
-    return { kept: undefined, isFileReplaced: false }
+    refuseOldLog(path)
+    return { kept: await putFile(copy, path, watch, check), isFileReplaced: false }
   }
   refuseItself(copy, path)
-  refuseFullDisk(copy, path)
   try {
     return { kept: await overwrite(copy, path, watch, check), isFileReplaced: false }
   } catch (error) {
     if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
-  return { kept: await replaceFile(copy, path, watch, check), isFileReplaced: true }
+  return { kept: await putFile(copy, path, watch, check), isFileReplaced: true }
 }
 
-async function restoreMissing(
-  copy: DatabaseSync,
-  path: string,
-  watch: RestoreWatch,
-  check: () => Promise<void>,
-): Promise<void> {
+function refuseOldLog(path: string): void {
   const log = `${path}-wal`
-  if (existsSync(log)) {
-    throw new OperatorError(
-      `${log} is left of another store and may have changes of it; ` +
-        'move it to where that store is now, or delete it',
-    )
-  }
-  using next = nameUnfinished(path, 'restoring')
-  await backUp(copy, next.path, watch.copying(restoring))
-  await check()
-  if (existsSync(path)) throw takenMeanwhile(path)
-  rmSync(`${path}-shm`, { force: true })
-  renameSync(next.path, path)
-  flush(dirname(resolve(path)))
-}
-
-function takenMeanwhile(path: string): OperatorError {
-  return new OperatorError(`another command has made ${path} meanwhile; run the command again`)
+  if (!existsSync(log)) return
+  throw new OperatorError(
+    `${log} is left of another store and may have changes of it; ` +
+      'move it to where that store is now, or delete it',
+  )
 }
 
 const restoring = 'restoring'
@@ -84,20 +65,6 @@ function refuseItself(copy: DatabaseSync, path: string): void {
   if (a.dev === b.dev && a.ino === b.ino) {
     throw new OperatorError(`${source} is the store itself; name a backup of it`)
   }
-}
-
-/** The replaced store needs room for a copy, the restored one in the log and in the file. */
-function refuseFullDisk(copy: DatabaseSync, path: string): void {
-  const now = sizeWithLog(path)
-  const then = sizeWithLog(copy.location() ?? '')
-  const needed = now + then + Math.max(0, then - now)
-  const folder = dirname(resolve(path))
-  const { bavail, bsize } = statfsSync(folder)
-  if (bavail * bsize >= needed) return
-  throw new OperatorError(
-    `the restore needs ${formatCount(needed)} bytes, and the disk of ${folder} has ` +
-      `${formatCount(bavail * bsize)} free; make room and try again`,
-  )
 }
 
 /**
@@ -130,8 +97,9 @@ async function overwrite(
         emptyWal(target)
         return kept
       } catch (error) {
-        // The lock was free for a moment, and another command has used that.
+        // The lock was free for a moment, and another command has used that; or the disk is full.
         rmSync(kept)
+        emptyWal(target)
         if (error !== overtaken && !isBusy(error)) throw error
       }
     }
@@ -166,24 +134,31 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 /** Thrown within a copy, which aborts it. */
 const overtaken = new Error('another command has written to the store')
 
-/** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
-async function replaceFile(
+/**
+ * Puts a new file where there is none, or one that cannot be opened, which nobody can write either.
+ *
+ * @returns the path of the former one.
+ */
+async function putFile(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
   check: () => Promise<void>,
-): Promise<string> {
-  const { dev, ino } = statSync(path)
+): Promise<string | undefined> {
+  const isReplaced = watchPath(path)
   // Another restore may be doing the same.
   using next = nameUnfinished(path, 'restoring')
   await backUp(copy, next.path, watch.copying(restoring))
   await check()
-  const now = statSync(path, { throwIfNoEntry: false })
-  if (now?.dev !== dev || now.ino !== ino) throw takenMeanwhile(path)
-  const kept = keptPath(path, watch.startedAt)
-  // The damaged file keeps its name until the new one takes that.
-  linkSync(path, kept)
-  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
+  if (isReplaced()) {
+    throw new OperatorError(`another command has made ${path} meanwhile; run the command again`)
+  }
+  const kept = existsSync(path) ? keptPath(path, watch.startedAt) : undefined
+  if (kept !== undefined) {
+    // The damaged file keeps its name until the new one takes that.
+    linkSync(path, kept)
+    if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
+  }
   rmSync(`${path}-shm`, { force: true })
   renameSync(next.path, path)
   flush(dirname(resolve(path)))

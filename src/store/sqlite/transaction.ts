@@ -105,8 +105,8 @@ const pathChecks = new WeakMap<DatabaseSync, () => void>()
  * @returns a check that throws an OperatorError with the advice.
  */
 export function watchFile(db: DatabaseSync, advice: string): () => void {
-  const isReplaced = watchPath(db)
   const path = db.location()
+  const isReplaced = watchPath(path)
   const check = () => {
     if (isReplaced()) throw new OperatorError(`${path} was replaced ${advice}`)
   }
@@ -114,13 +114,12 @@ export function watchFile(db: DatabaseSync, advice: string): () => void {
   return check
 }
 
-/** Returns what tells whether the file that is open was replaced or removed since. */
-export function watchPath(db: DatabaseSync): () => boolean {
-  const path = db.location()
+/** Returns what tells whether a file was made, replaced or removed since; null is of memory. */
+export function watchPath(path: string | null): () => boolean {
   if (path === null) return () => false
-  const opened = statSync(path, { throwIfNoEntry: false })
+  const before = statSync(path, { throwIfNoEntry: false })
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
-    return now === undefined || now.ino !== opened?.ino || now.dev !== opened.dev
+    return now?.ino !== before?.ino || now?.dev !== before?.dev
   }
 }

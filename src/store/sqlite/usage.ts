@@ -70,7 +70,7 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
   const forget = db.prepare(forgetSql)
   return {
     /** Whether nobody would see what is added: its file was replaced or removed meanwhile. */
-    isReplaced: watchPath(db),
+    isReplaced: watchPath(path),
     /**
      * Adds uses, all or none, and deletes those of their keys that are older than 31 days.
      *
@@ -116,7 +116,7 @@ export function openUsageReader(path: string, storeId: string) {
 
   function open() {
     const db = openFile(path, true)
-    return { db, read: db.prepare(usesOfKeySql), isReplaced: watchPath(db) }
+    return { db, read: db.prepare(usesOfKeySql), isReplaced: watchPath(path) }
   }
 
   /** Closes the file, which the next read opens again. */
