@@ -5,8 +5,10 @@
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 
 import { EventEmitter, once } from 'node:events'
+import { pipeline } from 'node:stream/promises'
 import { Client, type ClientConfig, type QueryArrayConfig, types } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { createWriter } from '../listing/bytes.ts'
 
 /** A query whose rows are arrays, sent in binary form. With parameters, as the driver needs it. */
 export interface BinaryQuery extends QueryArrayConfig<unknown[]> {
@@ -138,62 +140,34 @@ export async function copyRows(
   rows: Iterable<readonly Field[]>,
 ): Promise<void> {
   const stream = client.query(copyFrom(`copy ${target} from stdin (format binary)`))
-  // Also after this function has failed for another reason.
-  stream.on('error', () => undefined)
   // The COPY would wait forever for a server that is gone.
-  const watch = new AbortController()
-  const lost = once(client, 'end', { signal: watch.signal }).then(() => {
+  const over = new AbortController()
+  const lost = once(client, 'end', { signal: over.signal }).then(() => {
     throw new Error('Connection terminated unexpectedly')
   })
-  lost.catch(() => undefined)
   try {
-    const finished = once(stream, 'finish')
-    finished.catch(() => undefined)
-    for (const piece of encodeRows(rows)) {
-      if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), finished, lost])
-    }
-    stream.end()
-    await Promise.race([finished, lost])
+    await Promise.race([pipeline(encodeRows(rows), stream), lost])
   } finally {
-    watch.abort()
+    over.abort()
   }
 }
 
 /** The pieces of a COPY, from its header to its end. */
 function* encodeRows(rows: Iterable<readonly Field[]>): Generator<Buffer> {
-  let some: (readonly Field[])[] = []
-  let bytes = 0
+  const writer = createWriter()
   yield header
   for (const row of rows) {
-    some.push(row)
-    bytes += bytesOf(row)
-    if (bytes < pieceBytes) continue
-    yield encodePiece(some, bytes)
-    some = []
-    bytes = 0
-  }
-  yield Buffer.concat([encodePiece(some, bytes), trailer])
-}
-
-function bytesOf(row: readonly Field[]): number {
-  let bytes = 2
-  for (const field of row) bytes += 4 + (field?.length ?? 0)
-  return bytes
-}
-
-function encodePiece(rows: readonly (readonly Field[])[], bytes: number): Buffer {
-  const piece = Buffer.allocUnsafe(bytes)
-  let at = 0
-  for (const row of rows) {
-    at = piece.writeInt16BE(row.length, at)
+    const start = writer.room(2)
+    writer.memory().writeInt16BE(row.length, start)
     for (const field of row) {
-      at = piece.writeInt32BE(field?.length ?? -1, at)
-      if (field === null) continue
-      piece.set(field, at)
-      at += field.length
+      const at = writer.room(4 + (field?.length ?? 0))
+      writer.memory().writeInt32BE(field?.length ?? -1, at)
+      if (field !== null) writer.memory().set(field, at + 4)
     }
+    if (writer.room(0) >= pieceBytes) yield writer.take()
   }
-  return piece
+  yield writer.take()
+  yield trailer
 }
 
 export function integer(value: number): Field {

@@ -2,6 +2,7 @@
 // that. If the connection is lost between COMMIT and its answer, the outcome is unknown, and
 // PostgreSQL is asked on another connection.
 
+import { addAbortListener } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import { type OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
@@ -20,8 +21,7 @@ export async function beginWriting(client: Client, { onWait, signal }: LockWait)
   )
   if (rows[0]?.taken === true) return
   onWait()
-  const locked = client.query(`select pg_advisory_xact_lock${writeLock}`)
-  await orAborted(locked, signal)
+  await orAborted(client.query(`select pg_advisory_xact_lock${writeLock}`), signal)
 }
 
 /** Stops waiting if the signal is aborted; the session still waits, and has to be closed. */
@@ -29,21 +29,9 @@ export async function orAborted(
   work: Promise<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (signal === undefined) {
-    await work
-    return
-  }
   const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  try {
-    await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-    work.catch(() => undefined)
-    aborted.promise.catch(() => undefined)
-  }
+  using _ = signal && addAbortListener(signal, () => aborted.reject(signal.reason))
+  await Promise.race([work, aborted.promise])
 }
 
 /** Begins a transaction that changes keys: such wait for each other, but not for imports. */
