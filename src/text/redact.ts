@@ -52,18 +52,18 @@ function hasLongRun(text: string): boolean {
 }
 
 const hidden = '***'
-/** The name and the sign before the password in `password=…`. */
-const passwordName = /\b(?:(?:ssl)?password|passwd|pwd)\s*=\s*/gi
-/** The password itself; one without a closing quote goes on to the end. */
-const passwordValue = /'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*/y
+/** A password in `password=…`; one without a closing quote goes on to the end. */
+const passwordPair =
+  /\b((?:ssl)?password|passwd|pwd)(\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*)/gi
+/** What is before a password in a URL or in what may be a mistyped one, and the password. */
+const urlPassword = /^([^:]*:\/[^:]*:|[^:]*:(?!\/))[^]*@/
 
 /**
  * Replaces passwords in a value by three stars: in a URL, in what may be a mistyped URL
  * (`redis:/:password@host`, `user:password@host`), and in `password=…`.
  */
 export function withoutPasswords(value: string): string {
-  if (isPath(value)) return value
-  return hidePairs(/^https?:/i.test(value) ? hideInList(value) : hideInUrl(value))
+  return isPath(value) ? value : hideInUrl(hidePairs(value))
 }
 
 /** Whether a value seems to contain a password, but is not a valid URL with one. */
@@ -75,59 +75,21 @@ export function hasStrayPassword(value: string): boolean {
 
 /** `withoutPasswords` for a message that contains values among other words. */
 export function withoutPasswordsInText(text: string): string {
-  return hidePairs(
-    text
-      .split(/(\s+)/)
-      .map((word) => (word.includes('@') ? hideBeforeAt(word) : word))
-      .join(''),
-  )
-}
-
-function hideInList(value: string): string {
-  return value.split(',').map(hideInUrl).join(',')
+  return hidePairs(text).replace(/\S+/g, hideBeforeAt)
 }
 
 function hideInUrl(value: string): string {
-  const url = URL.parse(value)
-  if (url !== null && url.host !== '') {
-    if (url.password !== '') {
-      url.password = hidden
-      return url.href
-    }
-    // A password with a # or / that was not percent-encoded ends the host early.
-    if (url.username !== '' || !value.includes('@')) return value
-  }
-  if (value.includes('@')) return hideBeforeAt(value)
-  // A URL that does not parse may have a password that cuts it short.
-  return value.replace(/^(\s*[a-z][a-z0-9+.-]*:\/\/)[^]*$/i, `$1${hidden}`)
+  if (value.includes('@') || URL.parse(value)?.host) return hideBeforeAt(value)
+  // A URL that does not parse may have a password that cuts it short; a list of origins has none.
+  return value.replace(/^(\s*(?!https?:)[a-z][a-z0-9+.-]*:\/\/)[^]*$/i, `$1${hidden}`)
+}
+
+function hideBeforeAt(text: string): string {
+  return text.replace(urlPassword, `$1${hidden}@`)
 }
 
 function hidePairs(text: string): string {
-  let shown = ''
-  let end = 0
-  for (const { 0: name, index } of text.matchAll(passwordName)) {
-    // Inside a password, what looks like another pair is part of it.
-    if (index < end) continue
-    passwordValue.lastIndex = index + name.length
-    const [password = ''] = passwordValue.exec(text) ?? []
-    shown += text.slice(end, index) + name + (password.startsWith(hidden) ? password : hidden)
-    end = index + name.length + password.length
-  }
-  return shown + text.slice(end)
-}
-
-/** Hides the text between the colon after the user's name and the last @. */
-function hideBeforeAt(text: string): string {
-  const at = text.lastIndexOf('@')
-  const schemeEnd = text.indexOf(':')
-  if (schemeEnd < 0 || schemeEnd > at) return text
-  let authority = schemeEnd + 1
-  while (text[authority] === '/') authority += 1
-  const colon = text.indexOf(':', authority)
-  if (colon >= 0 && colon < at) return `${text.slice(0, colon)}:${hidden}${text.slice(at)}`
-  // Without slashes, the word before the colon is a user, not a scheme.
-  const isUser = authority === schemeEnd + 1
-  return isUser ? `${text.slice(0, schemeEnd)}:${hidden}${text.slice(at)}` : text
+  return text.replace(passwordPair, `$1$2${hidden}`)
 }
 
 /** Whether a value is certainly a file's path, whatever else it contains. */
