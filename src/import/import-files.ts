@@ -3,9 +3,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type {
   Earlier,
-  ExtractDay,
   ImportCounts,
-  ImportSession,
   LikeSource,
   LoggedDifference,
   Merged,
@@ -148,10 +146,9 @@ export async function importFiles(
     judgeRows(request, read, columns)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
-    const held = await session.countHeld()
-    const change = changeOf(course, merged, { read, refused }, held)
+    const change = changeOf(course, merged, { read, refused })
     const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted) await judge(session, course, change, merged)
+    if (isWanted) judge(course, change, merged)
     request.signal.throwIfAborted()
     const { files } = source.found
     const attributes = firstOf(course)
@@ -196,14 +193,12 @@ function judgeRows(request: ImportRequest, read: number, columns: Columns): void
   for (const warning of columns.warnings()) warn(request, warning)
 }
 
-/** @param held the records that the source had before. */
 function changeOf(
   { source, columns }: Course,
   merged: Merged,
   { read, refused }: Pick<ImportCounts, 'read' | 'refused'>,
-  held: number,
 ): Change {
-  const { difference = noDifference, counts } = merged
+  const { difference = noDifference, counts, held } = merged
   const { updated } = counts
   return {
     counts: { ...counts, read, refused: refused + counts.refused },
@@ -217,20 +212,18 @@ function changeOf(
 const nobody = { count: 0, names: [] }
 const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
 
-async function judge(
-  session: ImportSession,
+function judge(
   { request, columns, earlier }: Course,
   change: Change,
   { companiesNamed }: Merged,
-): Promise<void> {
-  const { source, permissions = {} } = request
+): void {
   try {
-    const isAccepted = permissions.accepted === true
+    const isAccepted = request.permissions?.accepted === true
+    const judged = { ...request, ...change, companiesNamed }
     if (!isAccepted && earlier !== undefined) {
-      await judgeChange(session, { ...request, ...change, earlier, columns: columns.names() })
+      judgeChange({ ...judged, earlier, columns: columns.names() })
     }
-    const told = warningsOf({ ...change, source }, { companiesNamed, isAccepted })
-    for (const warning of told) warn(request, warning)
+    for (const warning of warningsOf(judged, isAccepted)) warn(request, warning)
   } catch (error) {
     if (error instanceof OperatorError) request.onRefused?.(change)
     throw error
@@ -257,14 +250,14 @@ function planOf(course: Course) {
     compareTexts: textChanges,
     fileNames: request.files.map(({ name }) => name),
     onLikeSources: likeSourceWarner(request),
-    onEarlier(earlier: Earlier, day: ExtractDay) {
+    onEarlier(earlier: Earlier, asOf: string | null) {
       course.earlier = earlier
       for (const name of earlier.attributes) known.add(name)
-      refuseOlder(earlier, request, day, unit)
+      if (asOf !== null) refuseOlder(earlier, request, asOf)
       if (permissions.accepted !== true) {
-        refuseRepeated(earlier, { ...request, files: found.files, asOf: day.asOf })
+        refuseRepeated(earlier, { ...request, files: found.files, asOf })
       }
-      refuseUndated(earlier, request, day)
+      if (asOf === null) refuseUndated(earlier, request)
     },
     unit,
   }

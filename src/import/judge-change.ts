@@ -2,11 +2,15 @@
 
 import { formatCount } from '../text/format-count.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import type { AlikeNames, AttributeDifference, Earlier, ImportSession } from '../store/importing.ts'
+import type { AttributeDifference, Earlier, Merged } from '../store/importing.ts'
 import type { Change, ImportRequest } from './import-files.ts'
 
 /** What is judged. */
-interface JudgedChange extends Change, Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
+interface JudgedChange
+  extends
+    Change,
+    Pick<Merged, 'companiesNamed'>,
+    Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
   readonly earlier: Earlier
   /** The columns that have a value in the files. */
   readonly columns: readonly string[]
@@ -22,19 +26,25 @@ const otherShareMax = 1 / 2
 const toldShare = 1 / 100
 
 /** @throws OperatorError if the import changes so much that it is probably a mistake. */
-export async function judgeChange(session: ImportSession, change: JudgedChange): Promise<void> {
-  const { counts, isSnapshot, target, earlier, difference } = change
-  const isOfCompanies = target.resource === undefined
-  const isNext = isOfCompanies && !isSnapshot && earlier.imports.length > 0
-  const { inserted, updated, unchanged } = counts
-  if (isNext && difference.known > few && inserted > few) {
-    const known = updated + unchanged - session.countRepeated()
-    const areNew = known < (inserted + known) * knownShareMin
-    if (areNew) throw strangers(change, known, await session.findAlike())
-  }
-  if (!isOfCompanies) refuseOtherIdentity(change)
+export function judgeChange(change: JudgedChange): void {
+  if (change.target.resource === undefined) refuseStrangers(change)
+  else refuseOtherIdentity(change)
   refuseLargeChange(change)
   refuseAttributes(change)
+}
+
+/** The ids are probably written otherwise than before, or those of another register. */
+function refuseStrangers(change: JudgedChange): void {
+  const { source, counts, isSnapshot, earlier, difference, companiesNamed: named = 0 } = change
+  if (counts.inserted <= few) return
+  const known = named - counts.inserted
+  const isNext = !isSnapshot && earlier.imports.length > 0 && difference.known > few
+  if (!isNext || known >= named * knownShareMin) return
+  throw new OperatorError(
+    `of ${formatCount(named)} companies, ${source} has only ${formatCount(known)} so far, of ` +
+      `${formatCount(difference.known)}; nothing was changed. Correct the identifiers in the ` +
+      'file or in a mapping, or name another --source; if these are new companies, add --accept',
+  )
 }
 
 /** Records that are told apart otherwise than before are new ones beside those that there are. */
@@ -52,22 +62,6 @@ function refuseOtherIdentity({ source, counts, difference, earlier, columns }: J
 }
 
 const identities = ['id', 'key'] as const
-
-/** The ids are probably written otherwise than before, or those of another register. */
-function strangers(
-  { source, counts, difference }: JudgedChange,
-  known: number,
-  pair: AlikeNames | undefined,
-): OperatorError {
-  const companies = formatCount(counts.inserted + known)
-  const example = pair === undefined ? '' : `; for example, ${pair.given} is ${pair.known} there`
-  return new OperatorError(
-    `of ${companies} companies, ${source} has only ${formatCount(known)} so far, of ` +
-      `${formatCount(difference.known)}${example}; nothing was changed. Correct the identifiers ` +
-      'in the file or in a mapping, or name another --source; if these are new companies, add ' +
-      '--accept',
-  )
-}
 
 /** What an import did the last time it may do again: some sources change as a whole. */
 function refuseLargeChange({ counts, difference, earlier }: JudgedChange): void {
@@ -120,9 +114,10 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
 
 /** Remarks on a change that is not refused, a sentence each. */
 export function warningsOf(
-  { counts, source, difference }: Change & Pick<ImportRequest, 'source'>,
-  { companiesNamed, isAccepted }: { companiesNamed: number | undefined; isAccepted: boolean },
+  change: Omit<JudgedChange, 'earlier' | 'columns'>,
+  isAccepted: boolean,
 ): string[] {
+  const { counts, source, target, difference, companiesNamed = Infinity } = change
   const { removed, companiesCreated } = counts
   const { known } = difference
   const warnings: string[] = []
@@ -131,7 +126,7 @@ export function warningsOf(
     const of = `${formatCount(removed)} of the ${formatCount(known)} that ${source} has here`
     warnings.push(`the files lack ${of} (${share} %), which are removed; are they complete?`)
   }
-  if (companiesNamed !== undefined && companiesCreated > companiesNamed * knownShareMin) {
+  if (target.resource !== undefined && companiesCreated > companiesNamed * knownShareMin) {
     warnings.push(
       `${formatCount(companiesCreated)} of ${formatCount(companiesNamed)} companies are in no ` +
         'register here, and are created without a name; are their identifiers right? To refuse ' +

@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
-import type { Earlier, EarlierImport, ExtractDay } from '../store/importing.ts'
+import type { Earlier, EarlierImport } from '../store/importing.ts'
 import type { ImportRequest } from './import-files.ts'
 
 type Dated = EarlierImport & { readonly asOf: string }
@@ -16,29 +16,19 @@ type Dated = EarlierImport & { readonly asOf: string }
  *
  * @throws OperatorError if an earlier one is of a later day.
  */
-export function refuseOlder(
-  { imports }: Earlier,
-  request: ImportRequest,
-  day: ExtractDay,
-  unit: string,
-): void {
+export function refuseOlder({ imports }: Earlier, request: ImportRequest, asOf: string): void {
   const { target, source, permissions = {} } = request
-  const { asOf } = day
-  if (asOf === null) return
   const later = imports.filter((one): one is Dated => (one.asOf ?? '') > asOf)
   const [first] = later
   if (first === undefined) return
   const reason = reasonAgainst(request, later)
   if (reason === undefined && permissions.accepted === true) return
-  const isLast = first === imports.at(-1)
-  const [revert, ones] = isLast ? ['', 'one'] : [' --with-later', 'ones']
   const advice = reason ?? 'If it is a part that came late, add --accept'
-  const ownDay = day.row === undefined ? '' : '; if it is newer than its rows: --as-of DATE'
   throw new OperatorError(
-    `the extract is as of ${shortMoment(asOf)}${ofRow(request, day, unit)}, but the last import ` +
-      `of ${target.name} from the source ${source} is as of ${lastDayOf(later)}; nothing was ` +
-      `changed. ${advice}. In the order of their dates: dossier revert ` +
-      `${first.version}${revert}, then import this extract, then the later ${ones} again${ownDay}`,
+    `the extract is as of ${shortMoment(asOf)}, but the last import of ${target.name} from the ` +
+      `source ${source} is as of ${lastDayOf(later)}; nothing was changed. ${advice}. In the ` +
+      `order of their dates: dossier revert ${first.version} --with-later, then import this ` +
+      'extract, then what was later again',
   )
 }
 
@@ -50,9 +40,8 @@ export function refuseOlder(
 export function refuseUndated(
   { imports }: Earlier,
   { target, source, permissions = {} }: ImportRequest,
-  { asOf }: ExtractDay,
 ): void {
-  if (asOf !== null || target.history === undefined || permissions.noDay === true) return
+  if (target.history === undefined || permissions.noDay === true) return
   const last = lastDayOf(imports)
   if (last === '') return
   throw new OperatorError(
@@ -77,11 +66,4 @@ function reasonAgainst(
   const snapshot = later.find((one) => one.isSnapshot)
   if (snapshot === undefined) return undefined
   return `Version ${snapshot.version} is a snapshot, which has said of each company what is newer`
-}
-
-/** The row that says of which day the extract is. */
-function ofRow({ files }: ImportRequest, { row }: ExtractDay, unit: string): string {
-  if (row === undefined) return ''
-  const { name = '' } = files[row.file] ?? {}
-  return ` by the latest as_of of its rows (${unit} ${row.number} of ${name})`
 }

@@ -164,14 +164,6 @@ export interface Earlier {
   readonly removedIn: number
 }
 
-/** The day of an extract. */
-export interface ExtractDay {
-  /** In wire form; null if neither the plan nor a row says it. */
-  readonly asOf: string | null
-  /** The row with the latest day; undefined if the plan says it, or nobody. */
-  readonly row: Place | undefined
-}
-
 /** What an import loads, as a store sees it. */
 export interface LoadTarget {
   /** Its name on the command line and in the log of imports. */
@@ -211,10 +203,10 @@ export interface ImportPlan extends WorkWatch {
   /** Kept in the log; undefined for what is no import of files. */
   readonly recipe?: Recipe | undefined
   /**
-   * Receives the earlier imports and the day of this one, before anything is written; if it throws,
-   * the import fails.
+   * Receives the earlier imports and the day of this one, in wire form, before anything is written;
+   * the day is null if neither the plan nor a row says it. If it throws, the import fails.
    */
-  readonly onEarlier?: (earlier: Earlier, day: ExtractDay) => void
+  readonly onEarlier?: (earlier: Earlier, asOf: string | null) => void
   readonly startedAt: number
   /** The names of the files, for messages. */
   readonly fileNames?: readonly string[]
@@ -244,14 +236,10 @@ export interface Merged {
   readonly counts: MergeCounts
   /** Undefined if the plan does not say how to compare. */
   readonly difference: ImportDifference | undefined
-  /** Companies that records name; undefined unless the import creates many of them. */
+  /** How many records the source had before. */
+  readonly held: number
+  /** Companies that rows name; undefined unless many of them are new. */
   readonly companiesNamed: number | undefined
-}
-
-/** A company as an import names it, and as its source has it. */
-export interface AlikeNames {
-  readonly given: string
-  readonly known: string
 }
 
 /** What the log keeps of an import that is committed. */
@@ -283,12 +271,6 @@ export interface ImportSession {
    * Waits for the write lock, merges the staged rows, and reports those that the store refuses.
    */
   prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
-  /** After `prepare`: how many records the source had before. */
-  countHeld(): Promise<number>
-  /** After `prepare`: the rows that repeat others, and count as unchanged. */
-  countRepeated(): number
-  /** After `prepare`: a new company that the source has under almost the same name. */
-  findAlike(): Promise<AlikeNames | undefined>
   /** Commits the import as the registry's next version, and returns that. */
   commit(committed: Committed): Awaitable<number>
   discard(): Awaitable<void>

@@ -224,7 +224,7 @@ describe('the recipe of a source', () => {
     for (const accept of ['', ' --accept']) {
       await refuse(
         `update nse nse-2025-12.csv --as-of 2025-11-01${accept}`,
-        /^dossier: the extract is as of 2025-11-01, .* would be taken back, .* dossier revert 2, /m,
+        /^dossier: the extract is as of 2025-11-01, .* taken back, .* revert 2 --with-later, /m,
       )
     }
     await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')

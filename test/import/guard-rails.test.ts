@@ -109,7 +109,7 @@ test('rows that repeat others do not make a source larger', async (t) => {
   await refuse(folder, () => run(twice, '--snapshot'), says)
   // Nor its strangers known.
   const others = companies(10).map((one) => ({ ...one, jurisdiction: 'IE' }))
-  const known = /of 10 companies, default has only 0 so far, of 20; for example, IE 1 is GB 1 /
+  const known = /of 10 companies, default has only 0 so far, of 20; nothing /
   await refuse(folder, () => run([...others, ...others]), known)
 })
 
@@ -196,25 +196,23 @@ test('what goes from the end of one long listing is seen where changes are estim
   await refuse(folder, () => run(rows('B', 7_600)), says)
 })
 
-test('companies that the source does not know are refused, with what their names look like', async (t) => {
+test('companies that the source does not know are refused, whatever their names look like', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   const named = (count: number, jurisdiction: string, of: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => ({ jurisdiction, identifier: of(n) }))
   const known = (n: number) => `00${n + 1}`
-  const cases: readonly (readonly [string, of: (n: number) => string, says: RegExp])[] = [
-    [
-      'IN',
-      (n) => String(n + 1),
-      /^dossier: of 50 .* only 0 so far, of 50; .* IN 1 is IN 001 there; /m,
-    ],
-    ['IN', (n) => `${n + 1}.0`, /for example, IN 1\.0 is IN 001 there/],
-    ['in', known, /for example, in 001 is IN 001 there/],
-    ['India', known, /for example, India 001 is IN 001 there/],
-    ['IN', (n) => `X${n}`, /has only 0 so far, of 50; nothing was changed\. .* add --accept$/m],
+  const says =
+    /50 companies come: [^]*^dossier: of 50 .* has only 0 so far, of 50; .* add --accept$/m
+  const cases: readonly (readonly [string, of: (n: number) => string])[] = [
+    ['IN', (n) => String(n + 1)],
+    ['IN', (n) => `${n + 1}.0`],
+    ['in', known],
+    ['India', known],
+    ['IN', (n) => `X${n}`],
   ]
   await load(run(named(50, 'IN', known)))
-  for (const [jurisdiction, of, says] of cases) {
+  for (const [jurisdiction, of] of cases) {
     await refuse(folder, () => run(named(50, jurisdiction, of)), says)
   }
   await load(run([...named(50, 'IN', (n) => `X${n}`), ...named(13, 'IN', known)]))

@@ -43,12 +43,8 @@ export async function createContext(
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
-  const { lastDay } = staging.facts
-  const asOf = plan.asOf ?? lastDay?.asOf ?? null
-  if (plan.onEarlier !== undefined) {
-    const row = plan.asOf === undefined ? lastDay?.place : undefined
-    plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
-  }
+  const asOf = plan.asOf ?? staging.facts.lastDay
+  plan.onEarlier?.(await readEarlier(db, { source, target: target.name }), asOf)
   return {
     ...{ plan, staging, db, tables, source, version, gate, asOf },
     numbers: await numberSegments(tables),

@@ -1,7 +1,6 @@
 // The course of an import in a store: rows are staged beside the process, then compared with the
 // registry and merged into it in one transaction.
 
-import { findLikeSources, findAlike } from './alike.ts'
 import type {
   Committed,
   ImportPlan,
@@ -21,6 +20,7 @@ import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
+import { findLikeSources } from './like-sources.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
 import type { PutKind } from './staging/put-reader.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
@@ -57,9 +57,6 @@ export async function beginImport(
       context = await createContext(db, plan, staging, gate)
       return mergeStaged(context, onProblem)
     },
-    countHeld: () => countLogged(prepared()),
-    countRepeated: () => countRepeated(staging),
-    findAlike: () => findAlike(prepared()),
     async commit(committed) {
       const { parts, version } = prepared()
       parts('committing')(0)
@@ -83,7 +80,7 @@ async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */
-async function countLogged({ db, plan, source }: ImportContext): Promise<number> {
+async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
   const sql = `
     select coalesce(sum(inserted - removed), 0) from imports
     where source_id = $source and resource = $target`
@@ -137,7 +134,8 @@ async function mergeStaged(
       ...context.gate.counts(),
     },
     difference,
-    companiesNamed: await countNamed(context, companiesCreated),
+    held: await countHeld(context),
+    companiesNamed: await countNamed(context, resource ? companiesCreated : changes.inserted),
   }
 }
 
@@ -204,12 +202,12 @@ async function appendRecorded(
   await applyRecords(context, recorded)
 }
 
-/** Many companies that a register has not named are probably misnamed. */
+/** Many companies that their register, or their source, has not named are probably misnamed. */
 async function countNamed(
-  { db, staging, plan }: ImportContext,
-  created: number,
+  { db, staging }: ImportContext,
+  added: number,
 ): Promise<number | undefined> {
-  if (plan.target.resource === undefined || created <= fewCreated) return undefined
+  if (added <= fewAdded) return undefined
   const registers = await readValue(
     db,
     "select count(*) from imports where resource = 'companies' and reverted_by is null",
@@ -219,7 +217,7 @@ async function countNamed(
   return Number(staging.value(`select count(distinct company_id) from ${rows}`))
 }
 
-const fewCreated = 5
+const fewAdded = 5
 
 interface ChangeCounts extends Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
   /** The rows that change something. */
@@ -235,15 +233,6 @@ function countChanges(staging: Staging): ChangeCounts {
   const [inserted = 0, updated = 0, changing = 0] = counts.map(Number)
   const removed = Number(staging.value('select count(*) from removal'))
   return { inserted, updated, removed, changing }
-}
-
-/** Rows in the order of the listings repeat none. */
-function countRepeated(staging: Staging): number {
-  if (!staging.isLoaded()) return 0
-  const sql = `
-    select count(*) from stage
-    where digest is null and at is not null and seq not in (select seq from refused)`
-  return Number(staging.value(sql))
 }
 
 /** There may be as many refused rows as rows. */

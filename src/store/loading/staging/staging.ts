@@ -40,8 +40,8 @@ interface StagedFacts {
   /** The greatest ids in the rows; the ids that the import assigns are greater. */
   greatestId: number
   greatestCompany: number
-  /** The latest day of a row, in wire form, and the first row with it. */
-  lastDay: { readonly asOf: string; readonly place: Place } | undefined
+  /** The latest day of a row, in wire form. */
+  lastDay: string | null
 }
 
 /** The columns of a query, and the bytes of the staged row that it has found. */
@@ -109,7 +109,7 @@ export function openStaging(cutter?: ListingCutter) {
   const spool = createSpool()
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false, isSorted: true },
-    ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: undefined },
+    ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: null },
   }
   const note = createNotes(facts, db.insert)
   let staged = 0
@@ -119,7 +119,7 @@ export function openStaging(cutter?: ListingCutter) {
     ...db,
     facts,
     stage(place: Place, row: StagedRow): void {
-      note(place, row)
+      note(row)
       const { bytes } = spool.write(place, row)
       staged += 1
       if (facts.isSorted) cutter?.add(row, bytes)
@@ -188,16 +188,14 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
 function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
   let lastId = 0
   let company = { id: 0, isAlone: false }
-  return (place: Place, row: StagedRow): void => {
+  return (row: StagedRow): void => {
     const { companyId, companyIdentifier, id, key, asOf } = row
     const isAlone = companyIdentifier === null
     facts.rows += 1
     facts.length += row.content.length
     facts.hasNames ||= !isAlone
     facts.hasKeys ||= key !== null
-    if (asOf !== null && asOf > (facts.lastDay?.asOf ?? '')) {
-      facts.lastDay = { asOf, place: { file: place.file, number: place.number } }
-    }
+    if (asOf !== null && asOf > (facts.lastDay ?? '')) facts.lastDay = asOf
     facts.isAscending &&= id !== null && id > lastId
     lastId = id ?? 0
     facts.greatestId = greaterId(facts.greatestId, id)

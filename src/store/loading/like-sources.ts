@@ -1,48 +1,11 @@
-// What of an import is almost the same as what is known: companies that its source has under almost
-// the same name, and other sources that have the same companies.
+// Finds other sources that have the companies of an import.
 
-import { readAttributes, statementAt } from '../companies/attributes.ts'
-import { type AlikeNames, isRecordingSource, type LikeSource } from '../importing.ts'
+import { statementAt } from '../companies/attributes.ts'
+import { isRecordingSource, type LikeSource } from '../importing.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import type { SegmentIndex } from '../listing/segment.ts'
-
-/** So many companies of the source, and of the import, are looked at. */
-const knownMax = 2_000
-const newMax = 100_000
-
-/** The first new company that the source has under almost the same name. */
-export async function findAlike(context: ImportContext): Promise<AlikeNames | undefined> {
-  const { staging, tables, source, version } = context
-  const range = { after: -1, limit: knownMax }
-  const listed = await tables.companiesWith(attributesShape.listing, range)
-  // The import has written its own companies already.
-  const said = await readAttributes(tables, listed, version - 1)
-  const names = new Map<string, string>()
-  for (const { id, jurisdiction, identifier } of await tables.companiesById(listed)) {
-    const isKnown = said.get(id)?.some((one) => one.source === source) === true
-    if (isKnown && identifier !== null)
-      names.set(plain(identifier), `${jurisdiction} ${identifier}`)
-  }
-  const made = staging.iterate(
-    `select jurisdiction, identifier from companies where is_new and identifier is not null
-     order by id limit ${newMax}`,
-  )
-  for (const row of made) {
-    const [jurisdiction, identifier] = row as [string, string]
-    const known = names.get(plain(identifier))
-    if (known !== undefined) return { given: `${jurisdiction} ${identifier}`, known }
-  }
-  return undefined
-}
-
-const plain = (identifier: string) =>
-  identifier
-    .normalize('NFKC')
-    .toUpperCase()
-    .replace(/\.0+$/, '')
-    .replace(/^0+(?=.)/, '')
 
 /** How many segments of a listing are looked at. */
 const segmentsMax = 4
