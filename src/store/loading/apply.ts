@@ -54,6 +54,7 @@ export async function applyFirst(context: ImportContext, cutter: ListingCutter):
   const cut = cutter.listings()
   let listing = cut.next().value
   let rows: Row[] = []
+  let written = 0
   for (const some of staging.spooled()) {
     const ids: ListedId[] = []
     for (const { bytes } of some) {
@@ -70,7 +71,8 @@ export async function applyFirst(context: ImportContext, cutter: ListingCutter):
     // What is written soon costs little: it does not outlive the young generation.
     await out.flush()
     await tables.putIds(shape.listing, ids)
-    onShare(Math.min(1, (ids.at(-1)?.companyId ?? 0) / staging.facts.greatestCompany))
+    written += ids.length
+    onShare(written / staging.facts.rows)
     await nextTurn()
   }
 }

@@ -16,7 +16,9 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
       staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
     }
   }
-  for (const ids of givenCompanies(staging)) copy(await tables.companiesById(ids))
+  for (const ids of inBatches(staging.companies(), batchLength)) {
+    copy(await tables.companiesById(ids))
+  }
   if (!staging.facts.hasNames) return
   const names = staging.iterate(
     `select distinct jurisdiction, identifier from stage
@@ -75,20 +77,15 @@ const createByName = `
 
 const createById = `
   insert or ignore into companies (id, is_new)
-    select company_id, 1 from given where is_alone`
-
-/** The ids by which rows name companies, in ascending order. */
-function* givenCompanies(staging: Staging): Generator<number[]> {
-  const given = staging.iterate('select distinct company_id from given order by company_id')
-  for (const batch of inBatches(given, batchLength)) yield batch.map(([id]) => Number(id))
-}
+    select distinct given_company, 1 from stage
+    where identifier is null and given_company is not null`
 
 /** Creates the companies that rows name by ids alone, of which the registry knows the others. */
 export async function makeById(staging: Staging, tables: ListingTables): Promise<void> {
-  for (const ids of givenCompanies(staging)) {
+  for (const ids of inBatches(staging.companies(), batchLength)) {
     const known = new Set((await tables.companiesById(ids)).map(({ id }) => id))
-    for (const id of ids)
-      if (!known.has(id)) staging.insert('companies', id, null, null, 1, 0, null)
+    const made = ids.filter((id) => !known.has(id))
+    for (const id of made) staging.insert('companies', id, null, null, 1, 0, null)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Awaitable } from '../awaitable.ts'
 import { digestBytes } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRange } from '../listing/tables.ts'
-import { companyIdIn, digestAt, idIn, type SpoolPlace } from './staging/spool.ts'
+import { companyIdIn, digestAt, idIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 
 /** The rows of one company, by ascending id. */
@@ -81,22 +81,6 @@ function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
     rows.digests = larger
   }
   for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[from + n] ?? 0
-}
-
-/** Where some rows of companies are in the file. */
-export function* placesOf(
-  chosen: Iterable<readonly [CompanyRows, readonly number[]]>,
-): Generator<SpoolPlace> {
-  for (const [{ seqs, ats, lengths }, places] of chosen) {
-    for (const n of places) yield { seq: seqs[n] ?? 0, at: ats[n] ?? 0, length: lengths[n] ?? 0 }
-  }
-}
-
-/** The last company that has rows; at least 1. */
-export function lastCompanyOf(staging: Staging): number {
-  return staging.isLoaded()
-    ? Number(staging.value('select max(company_id) from stage')) || 1
-    : staging.facts.greatestCompany
 }
 
 /**

@@ -7,13 +7,7 @@ import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import {
-  allCompanies,
-  companiesOfRows,
-  type CompanyRows,
-  lastCompanyOf,
-  placesOf,
-} from './company-rows.ts'
+import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 import { dropRefused } from './place.ts'
 
@@ -26,17 +20,19 @@ export async function findChanges(context: ImportContext): Promise<void> {
     staging.run(takeAll(context))
     return
   }
-  const total = lastCompanyOf(staging)
   const refusedIds = refusedIdsOf(context)
   const given = staging.isLoaded() ? givenRows(context) : undefined
   const batches = plan.isSnapshot
     ? allCompanies(staging, given, (range) => tables.companiesWith(shape.listing, range))
     : companiesOfRows(staging, given)
+  let compared = 0
   for await (const batch of batches) {
     await compareBatch(context, batch, refusedIds)
-    onShare(Math.min(1, (batch.at(-1)?.companyId ?? 0) / total))
+    for (const { ids } of batch) compared += ids.length
+    onShare(compared / Math.max(1, staging.facts.rows))
     await nextTurn()
   }
+  if (!staging.isLoaded()) staging.load('select seq, at, length from change')
   if (plan.target.resource === undefined) staging.run(refuseEarlier, values)
   else await carryChanges(context)
 }
@@ -112,49 +108,40 @@ async function compareBatch(
   batch: readonly CompanyRows[],
   refusedIds: ReadonlySet<number> | undefined,
 ): Promise<void> {
-  const { staging, tables, shape } = context
+  const { tables, shape } = context
   const companies = batch.map(({ companyId }) => companyId)
   const open = await openListings(tables, shape.listing, companies)
   const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
   const read = readIndexes(tables, shape, keys, comparedColumns(shape))
-  const changed: (readonly [CompanyRows, readonly number[]])[] = []
-  const isToLoad = refusedIds !== undefined && !staging.isLoaded()
   for (const rows of batch) {
-    const indexes = read(leavesOf(rows.companyId).length)
-    const found = await compareCompany(context, rows, indexes, refusedIds)
-    if (isToLoad) changed.push([rows, found])
+    await compareCompany(context, rows, read(leavesOf(rows.companyId).length), refusedIds)
   }
-  staging.load(placesOf(changed))
 }
 
-/** Compares the rows of a company with its listing; returns the places of those that change it. */
+/** Compares the rows of a company with its listing. */
 async function compareCompany(
   context: ImportContext,
-  rows: CompanyRows,
+  { companyId, ids, seqs, digests, ats, lengths }: CompanyRows,
   indexes: AsyncIterable<SegmentIndex>,
   refusedIds: ReadonlySet<number> | undefined,
-): Promise<number[]> {
+): Promise<void> {
   const { staging, plan, source, shape } = context
-  const { companyId, ids, seqs, digests, ats, lengths } = rows
   const isGiven = refusedIds !== undefined
-  const changed: number[] = []
   let leaf = 0
   const change = (at: number, isKnown: boolean, was: string | null) => {
     const told = [Number(isKnown), Number(isGiven), was, isKnown ? leaf : null] as const
     const place = [ats[at] ?? 0, lengths[at] ?? 0] as const
     staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told, ...place)
-    changed.push(at)
   }
-  const isListed = new Uint8Array(ids.length)
-  const places = new Map(ids.map((id, at) => [id, at]))
+  const unlisted = new Map(ids.map((id, at) => [id, at]))
   const same = recordedBefore(context)
   function compare(index: SegmentIndex, n: number): void {
     const id = index.ids[n] ?? 0
-    const at = places.get(id)
+    const at = unlisted.get(id)
     same?.note(index, n)
     if (at !== undefined) {
-      isListed[at] = 1
+      unlisted.delete(id)
       const isSame = hasDigest(index, n, digests, at)
       const isPresent = isPresentAt(shape, index, n)
       // A company that returns as it was says nothing of a later day.
@@ -169,10 +156,10 @@ async function compareCompany(
     for (let n = 0; n < index.count; n++) compare(index, n)
     leaf += 1
   }
-  for (let at = 0; isGiven && at < isListed.length; at++) {
-    if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, false, null)
+  if (!isGiven) return
+  for (const at of unlisted.values()) {
+    if (same?.has(digests, at) !== true) change(at, false, null)
   }
-  return changed
 }
 
 /**
@@ -187,14 +174,14 @@ function recordedBefore({ plan, sources }: ImportContext) {
   if (recording.size === 0) return undefined
   return {
     note({ digests, sources: having }: SegmentIndex, n: number): void {
-      if (recording.has(having[n] ?? 0)) known.add(digestAt(digests, n))
+      if (recording.has(having[n] ?? 0)) known.add(digestOf(digests, n))
     },
-    has: (digests: Uint8Array, at: number) => known.has(digestAt(digests, at)),
+    has: (digests: Uint8Array, at: number) => known.has(digestOf(digests, at)),
   }
 }
 
-const digestAt = (digests: Uint8Array, n: number) =>
-  Buffer.from(digests.buffer, digests.byteOffset + n * digestBytes, digestBytes).toString('latin1')
+const digestOf = (digests: Uint8Array, n: number) =>
+  digests.subarray(n * digestBytes, (n + 1) * digestBytes).join()
 
 /** A record is present; a company may be listed as one that its source does not have any more. */
 function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {

@@ -142,6 +142,11 @@ async function mergeStaged(
 /** Up to so many companies of the import are looked at, to find a forgotten source. */
 const sampledMax = 1_000
 
+const firstCompanies = `
+  select distinct company_id from (
+    select company_id from stage where digest is not null limit 10000
+  ) limit ${sampledMax}`
+
 /** Tells an import which other sources have its companies, if its source may be a mistake. */
 async function tellLikeSources(context: ImportContext): Promise<void> {
   const { db, plan, source, staging } = context
@@ -150,13 +155,9 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
   const imports = 'select count(*) from imports where source_id = $source'
   const isNew = Number(await readValue(db, imports, { source })) === 0
   if (isSourceAssumed !== true && !isNew) return
-  const of = staging.isLoaded() ? 'stage where digest is not null' : 'given'
-  const sample = staging.rows(
-    `select distinct company_id from (
-      select company_id from ${of} limit 10000
-    ) limit ${sampledMax}`,
-  )
-  const companies = sample.map(([company]) => Number(company))
+  const companies = staging.isLoaded()
+    ? staging.rows(firstCompanies).map(([company]) => Number(company))
+    : [...staging.companies().take(sampledMax)]
   onLikeSources(await findLikeSources(context, companies))
 }
 
@@ -213,8 +214,10 @@ async function countNamed(
     "select count(*) from imports where resource = 'companies' and reverted_by is null",
   )
   if (Number(registers) === 0) return undefined
-  const rows = staging.isLoaded() ? 'stage where digest is not null' : 'given'
-  return Number(staging.value(`select count(distinct company_id) from ${rows}`))
+  if (!staging.isLoaded()) return staging.companies().reduce((count) => count + 1, 0)
+  return Number(
+    staging.value('select count(distinct company_id) from stage where digest is not null'),
+  )
 }
 
 const fewAdded = 5

@@ -18,8 +18,7 @@ export interface SpooledRow {
 }
 
 /** Where a row is. */
-export interface SpoolPlace {
-  readonly seq: number
+interface SpoolPlace {
   readonly at: number
   readonly length: number
 }
@@ -47,9 +46,7 @@ export function createSpool() {
   const file = openTemporaryBytes('import')
   let count = 0
   return {
-    /**
-     * Appends a row; the result's bytes stay as they are. One that was refused has no text.
-     */
+    /** Appends a row; the result's bytes stay as they are. One that was refused has no text. */
     write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
       const { id, digest, content = '' } = row
       const others = joinOthers(row)
@@ -95,9 +92,7 @@ export function createSpool() {
       }
     },
     /** Reads rows, in the order asked for, with what is known of each. */
-    *read<T extends Omit<SpoolPlace, 'seq'>>(
-      places: Iterable<T>,
-    ): Generator<readonly [place: T, row: Buffer]> {
+    *read<T extends SpoolPlace>(places: Iterable<T>): Generator<readonly [place: T, row: Buffer]> {
       for (const portion of inBatches(places, portionRows, ({ length }) => length, portionBytes)) {
         const rows = readPlaces(portion, file.read)
         let n = 0
@@ -110,7 +105,7 @@ export function createSpool() {
 
 /** Reads rows that are near to each other at once. */
 function readPlaces(
-  places: readonly Omit<SpoolPlace, 'seq'>[],
+  places: readonly SpoolPlace[],
   readBytes: (at: number, length: number) => Buffer,
 ): Buffer[] {
   const found: Buffer[] = []

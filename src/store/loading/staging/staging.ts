@@ -13,7 +13,6 @@ import {
   orNull,
   placeIn,
   type SpooledRow,
-  type SpoolPlace,
   textIn,
   textsIn,
 } from './spool.ts'
@@ -48,7 +47,6 @@ interface StagedFacts {
 export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buffer]
 
 /**
- * given         the ids by which rows name companies, and whether they have nothing else
  * companies     the registry's companies that rows name, and those that the import makes
  * forgotten     former names of companies that the registry does not know any more
  * keys          the ids of natural keys
@@ -61,9 +59,6 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
  * removal       what a snapshot lacks
  */
 const tables = `
-  create table given (
-    company_id integer, is_alone integer, primary key (company_id, is_alone) on conflict ignore
-  ) without rowid;
   create table companies (
     id integer primary key on conflict ignore, jurisdiction text, identifier text,
     is_new integer not null default 0, is_named integer not null default 0, version integer,
@@ -111,10 +106,17 @@ export function openStaging(cutter?: ListingCutter) {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false, isSorted: true },
     ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: null },
   }
-  const note = createNotes(facts, db.insert)
+  const note = createNotes(facts)
   let staged = 0
   let isLoaded = false
   const spooled = () => spool.rows(staged)
+  function read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes> {
+    const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
+      const [at, length] = columns.slice(-2)
+      return { columns, at: Number(at), length: Number(length) }
+    })
+    return spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
+  }
   return {
     ...db,
     facts,
@@ -135,18 +137,14 @@ export function openStaging(cutter?: ListingCutter) {
     /** The listings that the rows are, if they may be the first ones, all in their order. */
     cut: () => (facts.isSorted && cutter?.isWhole() === true ? cutter : undefined),
     /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
-    read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes> {
-      const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
-        const [at, length] = columns.slice(-2)
-        return { columns, at: Number(at), length: Number(length) }
-      })
-      return spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
-    },
+    read,
     /** The staged rows in the order read, without appended ones: as `rows` of the file. */
     spooled,
-    /** Writes some of them to the table `stage`. */
-    load(places: Iterable<SpoolPlace>): void {
-      for (const [{ seq, at }, bytes] of spool.read(places)) loadRow(db, { seq, at, bytes })
+    /** Writes some of them to the table `stage`. @param sql selects their numbers and places. */
+    load(sql: string): void {
+      for (const [[seq, at], bytes] of read(sql)) {
+        loadRow(db, { seq: Number(seq), at: Number(at), bytes })
+      }
     },
     /** Writes all of them there. */
     loadAll(): void {
@@ -159,6 +157,11 @@ export function openStaging(cutter?: ListingCutter) {
       const { at, bytes } = spool.write(placeIn(former), row)
       return { digest: Buffer.from(digestIn(bytes)), at, length: bytes.length }
     },
+    /** The companies that rows name by their ids, in ascending order. */
+    companies: () =>
+      isLoaded
+        ? Iterator.from(db.iterate(givenCompanies)).map(([company]) => Number(company))
+        : sortedCompanies(spooled()),
     /** The number of the last staged row; appended ones have greater numbers. */
     staged: () => staged,
     /** Adds a record that the store has made to the table: it is not compared with others. */
@@ -168,6 +171,20 @@ export function openStaging(cutter?: ListingCutter) {
       spool.close()
       cutter?.close()
     },
+  }
+}
+
+const givenCompanies = `
+  select distinct given_company from stage where given_company is not null order by 1`
+
+function* sortedCompanies(parts: Iterable<Iterable<SpooledRow>>): Generator<number> {
+  let last = 0
+  for (const rows of parts) {
+    for (const { bytes } of rows) {
+      const company = companyIdIn(bytes)
+      if (company !== last) yield company
+      last = company
+    }
   }
 }
 
@@ -184,10 +201,10 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
   insert('stage', seq, file, number, ...given, ...found, ...kept)
 }
 
-/** Notes facts of rows, and the companies that they name by id. */
-function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
+/** Notes facts of rows. */
+function createNotes(facts: StagedFacts) {
   let lastId = 0
-  let company = { id: 0, isAlone: false }
+  let lastCompany = 0
   return (row: StagedRow): void => {
     const { companyId, companyIdentifier, id, key, asOf } = row
     const isAlone = companyIdentifier === null
@@ -200,11 +217,8 @@ function createNotes(facts: StagedFacts, insert: TemporaryDatabase['insert']) {
     lastId = id ?? 0
     facts.greatestId = greaterId(facts.greatestId, id)
     facts.greatestCompany = greaterId(facts.greatestCompany, companyId)
-    facts.isSorted &&= facts.isAscending && isAlone && (companyId ?? 0) >= company.id
-    if (companyId !== null && (companyId !== company.id || isAlone !== company.isAlone)) {
-      insert('given', companyId, Number(isAlone))
-      company = { id: companyId, isAlone }
-    }
+    facts.isSorted &&= facts.isAscending && isAlone && (companyId ?? 0) >= lastCompany
+    lastCompany = companyId ?? 0
   }
 }
 
