@@ -5,9 +5,29 @@ import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
+import { companyIdIn } from './staging/spool.ts'
 import type { Staging } from './staging/staging.ts'
 
 const batchLength = 5_000
+
+/** The companies that rows name by their ids, in ascending order. */
+export function* givenCompanies(staging: Staging): Generator<number> {
+  if (staging.isLoaded()) {
+    const given = staging.iterate(
+      'select distinct given_company from stage where given_company is not null order by 1',
+    )
+    for (const [company] of given) yield Number(company)
+    return
+  }
+  let last = 0
+  for (const rows of staging.spooled()) {
+    for (const { bytes } of rows) {
+      const company = companyIdIn(bytes)
+      if (company !== last) yield company
+      last = company
+    }
+  }
+}
 
 /** Copies the registry's companies that rows name into `companies`, and former names. */
 async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
@@ -16,7 +36,7 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
       staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
     }
   }
-  for (const ids of inBatches(staging.companies(), batchLength)) {
+  for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     copy(await tables.companiesById(ids))
   }
   if (!staging.facts.hasNames) return
@@ -82,7 +102,7 @@ const createById = `
 
 /** Creates the companies that rows name by ids alone, of which the registry knows the others. */
 export async function makeById(staging: Staging, tables: ListingTables): Promise<void> {
-  for (const ids of inBatches(staging.companies(), batchLength)) {
+  for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     const known = new Set((await tables.companiesById(ids)).map(({ id }) => id))
     const made = ids.filter((id) => !known.has(id))
     for (const id of made) staging.insert('companies', id, null, null, 1, 0, null)

@@ -13,7 +13,13 @@ import { type ImportConnection, readValue } from '../sql/database.ts'
 import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
-import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
+import {
+  countCreated,
+  givenCompanies,
+  makeById,
+  makeCompanies,
+  writeCompanies,
+} from './companies.ts'
 import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
 import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
@@ -157,7 +163,7 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
   if (isSourceAssumed !== true && !isNew) return
   const companies = staging.isLoaded()
     ? staging.rows(firstCompanies).map(([company]) => Number(company))
-    : [...staging.companies().take(sampledMax)]
+    : [...givenCompanies(staging).take(sampledMax)]
   onLikeSources(await findLikeSources(context, companies))
 }
 
@@ -214,7 +220,7 @@ async function countNamed(
     "select count(*) from imports where resource = 'companies' and reverted_by is null",
   )
   if (Number(registers) === 0) return undefined
-  if (!staging.isLoaded()) return staging.companies().reduce((count) => count + 1, 0)
+  if (!staging.isLoaded()) return givenCompanies(staging).reduce((count) => count + 1, 0)
   return Number(
     staging.value('select count(distinct company_id) from stage where digest is not null'),
   )

@@ -157,11 +157,6 @@ export function openStaging(cutter?: ListingCutter) {
       const { at, bytes } = spool.write(placeIn(former), row)
       return { digest: Buffer.from(digestIn(bytes)), at, length: bytes.length }
     },
-    /** The companies that rows name by their ids, in ascending order. */
-    companies: () =>
-      isLoaded
-        ? Iterator.from(db.iterate(givenCompanies)).map(([company]) => Number(company))
-        : sortedCompanies(spooled()),
     /** The number of the last staged row; appended ones have greater numbers. */
     staged: () => staged,
     /** Adds a record that the store has made to the table: it is not compared with others. */
@@ -171,20 +166,6 @@ export function openStaging(cutter?: ListingCutter) {
       spool.close()
       cutter?.close()
     },
-  }
-}
-
-const givenCompanies = `
-  select distinct given_company from stage where given_company is not null order by 1`
-
-function* sortedCompanies(parts: Iterable<Iterable<SpooledRow>>): Generator<number> {
-  let last = 0
-  for (const rows of parts) {
-    for (const { bytes } of rows) {
-      const company = companyIdIn(bytes)
-      if (company !== last) yield company
-      last = company
-    }
   }
 }
 
