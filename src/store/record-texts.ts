@@ -28,6 +28,16 @@ function isSeparator(texts: Buffer, at: number): boolean {
   return true
 }
 
+/** Texts that are joined by commas, by their lengths. */
+export function splitTexts(texts: Uint8Array, lengths: ArrayLike<number>): Uint8Array[] {
+  let end = -1
+  return Array.from(lengths, (length) => {
+    const start = end + 1
+    end = start + length
+    return texts.subarray(start, end)
+  })
+}
+
 /** The text that bytes are. */
 export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString()

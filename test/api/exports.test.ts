@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
-import { readExport, withdrawExport } from '../../src/store/exports/folder.ts'
 import type { Manifest } from '../../src/store/exports/manifest.ts'
 import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
@@ -134,15 +133,4 @@ test('a key without the scope, or without the listing, gets the same 403 (2.2)',
 test('a file that is not the one of the manifest is not given out', async () => {
   truncateSync(join(copies, '1', 'companies-1.ndjson.zst'), 3)
   checkFailure(await get(`${path}/1/companies-1.ndjson.zst`), 503, 'Service Unavailable')
-})
-
-test('a withdrawn copy is a 410, and its files are gone', async () => {
-  const found = readExport(copies, 1, '')
-  assert.ok(found)
-  withdrawExport(found)
-  const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists those that there are'
-  checkFailure(await get(file), 410, message)
-  checkFailure(await get(`${path}/1/manifest.json`), 410, message)
-  assert.equal((await get(path)).text, '{"ok":true,"exports":[]}')
-  assert.throws(() => readFileSync(join(copies, '1', 'rights-1.ndjson.zst')), /ENOENT/)
 })

@@ -3,6 +3,7 @@
 
 import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups, TraceRow } from '../listing/tables.ts'
+import { splitTexts } from '../record-texts.ts'
 import { createPace } from '../serving/pace.ts'
 import { type AskedCompanies, type CompanyTexts, readCompanyTexts } from './company-texts.ts'
 import { changedListings, passedMax } from './changed-listings.ts'
@@ -91,17 +92,6 @@ async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
   }
 }
 
-function byCompany({ ids, lengths, texts }: CompanyTexts): ReadonlyMap<number, Buffer> {
-  let end = -1
-  return new Map(
-    ids.map((id, n) => {
-      const start = end + 1
-      end = start + (lengths[n] ?? 0)
-      return [id, texts.subarray(start, end)]
-    }),
-  )
-}
-
 function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
   return new Set(traces.filter((one) => one.kind === kind).map(({ companyId }) => companyId))
 }
@@ -113,8 +103,11 @@ async function addChanged(reading: Reading): Promise<void> {
   for await (const places of changedListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
     const asked = { ids, known: await tables.knownOf(ids) }
-    const textsAt = async (version: number) =>
-      byCompany(await readCompanyTexts(reading, asked, version))
+    const textsAt = async (version: number) => {
+      const { ids: found, lengths, texts } = await readCompanyTexts(reading, asked, version)
+      const split = splitTexts(texts, lengths)
+      return new Map(found.map((id, n) => [id, split[n]]))
+    }
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
     const traces = await tables.traces(listing, ids, span)

@@ -1,16 +1,10 @@
 // The folder of complete copies: one folder for each version, with its manifest.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
 import { isRunning } from '../../files/unfinished.ts'
-import {
-  type Manifest,
-  manifestName,
-  parseManifest,
-  withdrawnName,
-  withheldName,
-} from './manifest.ts'
+import { type Manifest, manifestName, parseManifest, withheldName } from './manifest.ts'
 
 /** A copy in a folder. */
 export interface StoredExport {
@@ -59,8 +53,7 @@ export function readExport(
   if (!existsSync(path)) return undefined
   const manifest = parseManifest(readFileSync(path, 'utf8'))
   if (manifest === undefined) return undefined
-  const isOther = withheldIn(own) !== lastWithheld
-  return { folder: own, manifest, isWithdrawn: isOther || existsSync(join(own, withdrawnName)) }
+  return { folder: own, manifest, isWithdrawn: withheldIn(own) !== lastWithheld }
 }
 
 function withheldIn(folder: string): string {
@@ -112,17 +105,9 @@ function withdrawIfOutdated(
     )
   }
   if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
-  const { resources } = found.manifest
-  const names = resources.flatMap(({ files }) => files.map(({ name }) => name))
-  const hasFiles = names.some((name) => existsSync(join(found.folder, name)))
-  withdrawExport(found)
-  return hasFiles
-}
-
-/** Withdraws a copy: its files are deleted, and requests for them say so. */
-export function withdrawExport({ folder, manifest }: StoredExport): void {
-  writeFileSync(join(folder, withdrawnName), '')
-  for (const { files } of manifest.resources) {
-    for (const { name } of files) rmSync(join(folder, name), { force: true })
-  }
+  const paths = found.manifest.resources
+    .flatMap(({ files }) => files.map(({ name }) => join(found.folder, name)))
+    .filter((file) => existsSync(file))
+  for (const file of paths) rmSync(file)
+  return paths.length > 0
 }

@@ -58,9 +58,6 @@ export function parseManifest(text: string): Manifest | undefined {
 }
 
 export const manifestName = 'manifest.json'
-/** A file that says that a copy is not given out any more. */
-export const withdrawnName = 'withdrawn'
-
 /** A file with the lineage of the last version that had withheld something when the copy began. */
 export const withheldName = 'withheld'
 

@@ -18,6 +18,7 @@ import type {
 } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
+import { splitTexts } from '../record-texts.ts'
 import { partialPattern, readExport, removeKilled, versionPattern } from './folder.ts'
 import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
 import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
@@ -184,12 +185,9 @@ async function* partsOf(
 }
 
 function companiesIn({ ids, lengths, texts }: Change): readonly CopiedRecords[] {
-  let end = -1
-  return Array.from(ids, (companyId, n) => {
-    const start = end + 1
-    end = start + (lengths[n] ?? 0)
-    if (texts === undefined) throw new Error('a company that is gone has no text')
-    return { companyId, records: 1, texts: texts.subarray(start, end) }
+  if (texts === undefined) throw new Error('a company that is gone has no text')
+  return splitTexts(texts, lengths).map((text, n) => {
+    return { companyId: ids[n] ?? 0, records: 1, texts: text }
   })
 }
 

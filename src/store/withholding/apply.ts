@@ -6,7 +6,7 @@ import { createNameKeeper } from '../companies/keep-names.ts'
 import { namesOf } from '../companies/register-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { CompanyRow, ListingTables } from '../listing/tables.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { drawLineage } from '../sql/import-log.ts'
@@ -17,7 +17,7 @@ import { type Found, hashNames, type Hasher, type OrderKind, type Subject } from
 import { logWithholding } from './log-withholding.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
 import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
-import { type FoundIn, withholdRecords } from './withhold-records.ts'
+import { type FoundIn, withholdRecords, withoutOthers } from './withhold-records.ts'
 import { hideInCompanies } from './withhold-texts.ts'
 
 /** A withholding under way. */
@@ -154,7 +154,8 @@ async function eraseCompanies(
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
       const gone = await rewriteListing(work, { shape, companyId: id, change: () => undefined })
-      await hideKeys(work, listing, await idsOfOne(tables, gone))
+      const own = await withoutOthers(work, listing, new Set(gone.map((one) => one.id)))
+      await hideKeys(work, listing, own)
       await tables.dropHeads(listing, await tables.headsOf(listing, [id]))
     }
     await tables.dropCompanies([id])
@@ -164,21 +165,6 @@ async function eraseCompanies(
     await tables.putPastCompanies([{ companyId: id, ...reserved }])
   }
   return listed(work, ids, names)
-}
-
-/** The ids of records that no other company has: those of the others keep their natural keys. */
-async function idsOfOne(tables: ListingTables, gone: readonly Touched[]): Promise<number[]> {
-  const ids: number[] = []
-  for (const some of inBatches(gone, idsAtOnce)) {
-    const all = some.map(({ id }) => id)
-    const [{ listing, companyId } = { listing: '', companyId: 0 }] = some
-    const others = (await tables.whereListed(listing, all)).filter(
-      (one) => one.companyId !== companyId,
-    )
-    const shared = new Set(others.map(({ id }) => id))
-    ids.push(...all.filter((id) => !shared.has(id)))
-  }
-  return ids
 }
 
 /** Hides a text in companies. */

@@ -57,19 +57,23 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   return { ids, keys, phrases: located === undefined ? all : own, companies: having }
 }
 
-/** Without the ids of records that are of somebody else now. */
-async function withoutOthers(
+/** Without the ids of records that are somebody else's now, or have stayed in some listing. */
+export async function withoutOthers(
   { tables, touched }: Work,
   listing: string,
-  seen: Iterable<number>,
+  ids: Iterable<number>,
 ): Promise<number[]> {
-  const own = new Set(touched.filter(({ isPresent }) => isPresent).map(({ id }) => id))
-  const ids: number[] = []
-  for (const some of inBatches(seen, 1_000)) {
-    const listed = new Set((await tables.whereListed(listing, some)).map(({ id }) => id))
-    for (const id of some) if (own.has(id) || !listed.has(id)) ids.push(id)
+  const nameOf = (one: { readonly companyId: number; readonly id: number }) =>
+    `${one.companyId} ${one.id}`
+  const present = touched.filter((one) => one.isPresent && one.listing === listing)
+  const own = new Set(present.map(nameOf))
+  const found: number[] = []
+  for (const some of inBatches(ids, 1_000)) {
+    const listed = await tables.whereListed(listing, some)
+    const others = new Set(listed.filter((one) => !own.has(nameOf(one))).map(({ id }) => id))
+    found.push(...some.filter((id) => !others.has(id)))
   }
-  return ids
+  return found
 }
 
 /** The records that are meant, what they say about people, and their companies. */
