@@ -95,43 +95,31 @@ async function openLeaves(
   const leaves = await differingLeaves(former?.directory, present?.directory, readNodes)
   const put = [...traces.values()].filter(({ kind }) => kind === 'put')
   if (put.length === 0 || present === undefined) return leaves
-  return withPlaces(comparing, present, leaves, put)
+  return withPlaces(comparing, { former, present }, leaves, put)
 }
 
 /** Adds the segments that have records of which traces tell, as if they differed. */
 async function withPlaces(
   { tables, source }: Comparing,
-  present: HeadRow,
-  { former, present: differing }: DifferingLeaves,
+  heads: Pick<ListingStates, 'former'> & { readonly present: HeadRow },
+  differing: DifferingLeaves,
   places: readonly Place[],
 ): Promise<DifferingLeaves> {
-  const { companyId } = present
-  const leaves = await leavesOf(tables, present)
-  const shared = new Set<DirectoryEntry>()
-  const known = new Set(differing.map(({ segment }) => segment))
+  const { companyId } = heads.present
+  const leaves = await leavesOf(tables, heads.present)
+  const segments = new Set(
+    [...differing.former, ...differing.present].map(({ segment }) => segment),
+  )
   for (const { id, sort } of places) {
     // Just before the record: ids are integers.
     const before = { id: id + (source.shape.direction === 'descending' ? 0.5 : -0.5), sort }
     const leaf = leaves[await findLeaf(source, { companyId, leaves }, before)]
-    if (leaf !== undefined && !known.has(leaf.segment)) shared.add(leaf)
+    if (leaf !== undefined) segments.add(leaf.segment)
   }
-  if (shared.size === 0) return { former, present: differing }
-  return {
-    former: await inOrder(source, companyId, [...former, ...shared]),
-    present: leaves.filter((leaf) => known.has(leaf.segment) || shared.has(leaf)),
-  }
-}
-
-/** Segments of one state by their first records. */
-async function inOrder(
-  source: IndexSource,
-  companyId: number,
-  leaves: readonly DirectoryEntry[],
-): Promise<readonly DirectoryEntry[]> {
-  const indexes = await source.read({ companyId, leaves })
-  const placed = leaves.map((leaf, n) => ({ leaf, ...keyAt(elementOf(indexes, n), 0) }))
-  placed.sort((a, b) => compareOrder(source.shape, a, b))
-  return placed.map(({ leaf }) => leaf)
+  const chosen = (all: readonly DirectoryEntry[]) =>
+    all.filter(({ segment }) => segments.has(segment))
+  const former = heads.former && (await leavesOf(tables, heads.former))
+  return { former: chosen(former ?? []), present: chosen(leaves) }
 }
 
 /** The first segment with a record after a place, by halving. */
