@@ -1,6 +1,6 @@
 // Broken requests, which the parser or a timeout has ended; they are answered on the socket.
 
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -15,7 +15,6 @@ import {
   isAwaitingRequest,
   isClosedToRequests,
   unfinishedRequest,
-  unknownMethod,
 } from './server.ts'
 import { STATUS_CODES } from './node-http.ts'
 
@@ -68,13 +67,9 @@ export function answerBrokenRequest(
   refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, log)
 }
 
-/**
- * Answers what Node and the router would not answer in our form, or at all: CONNECT, unknown
- * methods, and bodies that stall.
- */
+/** Answers what Node would not answer in our form, or at all: CONNECT, and bodies that stall. */
 export function answerUnhandled(server: Server, log: LogBroken): void {
   server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', log))
-  server.on(unknownMethod, ({ socket }: IncomingMessage) => refuse(socket, 400, 'method', log))
   server.on('timeout', (socket: Socket) => {
     if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', log)
     else cut(socket)

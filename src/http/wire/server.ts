@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { headersMax } from '../errors.ts'
 import type { Load } from './load.ts'
-import { createServer, METHODS } from './node-http.ts'
+import { createServer } from './node-http.ts'
 
 /** The state of a connection. */
 interface Connection {
@@ -62,13 +62,6 @@ export const wireLimits: WireLimits = {
   connectionsMax: 10_000,
 }
 
-/**
- * Emitted for a request whose method is not one of HTTP's, such as PRI or PLAY: the parser accepts
- * it in a request without a version, and the router would not answer it at all.
- */
-export const unknownMethod = 'unknownMethod'
-const methods: ReadonlySet<string> = new Set(METHODS)
-
 /** The connections of each server. */
 const openSockets = new WeakMap<Server, Set<Socket>>()
 
@@ -86,10 +79,6 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   const receive: Handler = (request, response) => {
     const connection = connectionOf(request.socket)
     if (connection.isClosing) return
-    if (!methods.has(request.method ?? '')) {
-      server.emit(unknownMethod, request)
-      return
-    }
     connection.unanswered += 1
     // The responses to a client that sends requests without reading would fill our memory.
     if (connection.unanswered > unansweredMax) {

@@ -2,8 +2,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
+import { METHODS } from './node-http.ts'
 
 const closing = { headers: { connection: 'close' } }
+const methods: ReadonlySet<string> = new Set(METHODS)
 const targetPattern = /^[\x21-\x7e]+$/
 /** `uri-host [":" port]`, which may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
 const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
@@ -13,7 +15,9 @@ const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
  * before everything else, including authentication: 100 to 200 ns.
  */
 export function findWireFault(request: IncomingMessage): ApiError | undefined {
-  const { httpVersion, url, rawHeaders } = request
+  const { httpVersion, method = '', url, rawHeaders } = request
+  // The parser takes methods of HTTP/2 and RTSP, such as PRI and PLAY.
+  if (!methods.has(method)) return fault('The request is not valid HTTP/1.1')
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return findVersionFault(httpVersion)
   if (rawHeaders.length > headersMax * 2) return statusError(431, closing)
   if (!targetPattern.test(url ?? '')) return fault('The target has a character that it may not')
