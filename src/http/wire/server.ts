@@ -15,8 +15,8 @@ interface Connection {
   load: Load | undefined
   /** The last request that has arrived. */
   last: IncomingMessage | undefined
-  /** Requests that wait for the response before theirs, in order; created for the first one. */
-  waiting: Waiting[] | undefined
+  /** Hand on the requests that wait for the response before theirs; created for the first one. */
+  waiting: (() => void)[] | undefined
   /** The last response of the connection is decided; further requests are ignored. */
   isClosing: boolean
   /** The connection is closed, and none of its requests is under way. */
@@ -25,12 +25,6 @@ interface Connection {
   onQuiet: (() => void) | undefined
   /** To be called when a request has been answered. */
   readonly answered: () => void
-}
-
-/** A request that waits for the response before its own. */
-interface Waiting {
-  readonly response: ServerResponse
-  readonly handOn: () => void
 }
 
 /** Limits of connections; times in milliseconds. */
@@ -92,8 +86,11 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     // One response is made at a time. A client that does not read is cut off before the others are
     // made, and a client that reads slowly holds one of them in our memory.
     else {
-      const inOrder = () => handOn(connection, request, response)
-      ;(connection.waiting ??= []).push({ response, handOn: inOrder })
+      connection.waiting ??= []
+      connection.waiting.push(() => {
+        // The response before it may have closed the connection.
+        if (response.socket?.writable === true) handOn(connection, request, response)
+      })
     }
   }
   // A request that waits for another response on its connection does not count as under way: it
@@ -242,16 +239,10 @@ function createConnection(): Connection {
       connection.unanswered -= 1
       endLoad(connection)
       if (connection.onQuiet !== undefined) runIfQuiet(connection)
-      if (connection.waiting !== undefined) handOnNext(connection)
+      connection.waiting?.shift()?.()
     },
   }
   return connection
-}
-
-function handOnNext({ waiting }: Connection): void {
-  const next = waiting?.shift()
-  // The response before it may have closed the connection.
-  if (next?.response.socket?.writable === true) next.handOn()
 }
 
 function runIfQuiet(connection: Connection): void {
