@@ -1,7 +1,6 @@
 // The fields that a store keeps beside a record's text, so that listings can be filtered by them
 // (contract 10.1), and their types be counted (contract 3.7).
 
-import { readMoment } from '../text/moment.ts'
 import type { FieldKind } from './field.ts'
 import type { Resource } from './resource.ts'
 
@@ -50,8 +49,8 @@ export function columnValuesOf(
 
 /** How a value in wire form is read; undefined if it is taken as it is. */
 function readerOf(kind: FieldKind | undefined): ((value: string) => number) | undefined {
-  if (kind === 'timestamp') return (value) => readMoment(value) / 1_000
-  return kind === 'timestamp_ms' ? readMoment : undefined
+  if (kind === 'timestamp') return (value) => Date.parse(value) / 1_000
+  return kind === 'timestamp_ms' ? Date.parse : undefined
 }
 
 /** The fields by which a resource's listings can be ordered, besides their usual order. */

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Refusal } from '../../src/files/refusal.ts'
 import { normaliseTimestamp } from '../../src/import/rows/timestamp.ts'
-import { readMoment } from '../../src/text/moment.ts'
 
 /** Input, and its UTC time with milliseconds. */
 const accepted: Readonly<Record<string, string>> = {
@@ -80,10 +79,8 @@ test('any timestamp in wire format is unchanged, and is the moment that it names
     fc.property(anyMoment, (moment) => {
       const wire = moment.toISOString()
       assert.equal(normaliseTimestamp(wire, 'milliseconds'), wire)
-      assert.equal(readMoment(wire), moment.getTime())
       const seconds = `${wire.slice(0, 19)}Z`
       assert.equal(normaliseTimestamp(seconds, 'seconds'), seconds)
-      assert.equal(readMoment(seconds), Date.parse(seconds))
     }),
   )
 })

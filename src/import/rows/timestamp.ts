@@ -1,7 +1,6 @@
 // Timestamps: the forms that a source may use, and the one form on the wire (contract 3.8).
 
 import { Refusal } from '../../files/refusal.ts'
-import { twoDigits } from '../../text/moment.ts'
 
 const canonical = {
   seconds: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
@@ -52,6 +51,13 @@ function isEveryYearsMoment(text: string): boolean {
     !text.startsWith('0000')
   )
 }
+
+/** Two digits of a text as a number. */
+function twoDigits(text: string, at: number): number {
+  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 11 * zero
+}
+
+const zero = 0x30
 
 function isMoment(parts: RegExpExecArray): boolean {
   const year = Number(parts[1])
