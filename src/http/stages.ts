@@ -5,7 +5,7 @@ import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
 import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
-import { after, type Awaitable } from '../store/awaitable.ts'
+import { after, type Awaitable, orElse } from '../store/awaitable.ts'
 import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey, readMethods } from './endpoints/endpoint.ts'
 import {
@@ -67,10 +67,7 @@ export function createStages(options: StageOptions, stop: Stop) {
     // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
     // however its path was spelled (contract 2.3).
     if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
-      const key = findKey(options, request)
-      return key instanceof Promise
-        ? key.then((found) => admit(options, found, request))
-        : admit(options, key, request)
+      return after(findKey(options, request), (found) => admit(options, found, request))
     }
     return pass(request)
   }
@@ -127,16 +124,12 @@ function refuseExcess(load: Load, { raw }: HttpRequest, endpoint: Endpoint | und
 
 /** Asks whose key it is. @throws ApiError 503 if the store cannot say. */
 function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitable<Authenticated> {
-  try {
-    const key = authenticate(request.headers.authorization, request)
-    return key instanceof Promise ? key.catch(refuseUnavailable) : key
-  } catch (error) {
-    return refuseUnavailable(error)
-  }
-}
-
-function refuseUnavailable(error: unknown): never {
-  throw unavailable(error)
+  return orElse(
+    () => authenticate(request.headers.authorization, request),
+    (error) => {
+      throw unavailable(error)
+    },
+  )
 }
 
 /** The key that lets the request in; every refusal looks the same (contract 2.2). */

@@ -1,7 +1,7 @@
 // What the store cannot tell a client, as errors (contract section 4): companies, versions and
 // changes that are not there, answers that would be too large, and its own faults.
 
-import type { Awaitable } from '../store/awaitable.ts'
+import { type Awaitable, orElse } from '../store/awaitable.ts'
 import { Busy } from '../store/serving/shared-work.ts'
 import type { ChangesRequest, NoChanges } from '../store/changes.ts'
 import { pageBytesMax } from '../store/page-size.ts'
@@ -12,12 +12,7 @@ import { ApiError, badRequest, cutValue, overloaded, retryAfter, unavailable } f
 
 /** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
 export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
-  try {
-    const found = read()
-    return found instanceof Promise ? found.catch(refuse) : found
-  } catch (error) {
-    return refuse(error)
-  }
+  return orElse(read, refuse)
 }
 
 function refuse(error: unknown): never {
