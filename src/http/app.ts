@@ -39,7 +39,8 @@ export interface AppOptions
   /** Undefined if metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly isExplorerOn?: boolean
-  readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
+  readonly limits: Pick<WireLimits, 'connectionsMax'> &
+    Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
 /** An application. */

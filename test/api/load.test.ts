@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settings } from '../../src/config/settings.ts'
-import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
-import { type LoadLimits, loadLimits } from '../../src/http/wire/load.ts'
+import type { WireLimits } from '../../src/http/wire/server.ts'
+import type { LoadLimits } from '../../src/http/wire/load.ts'
 import { checkFailure, listenOn, makeApp } from '../support/make-app.ts'
 import { makeRights } from '../support/rights-store.ts'
 import {
@@ -116,13 +115,4 @@ test('a connection over the limit is closed at once; the next one is served when
   first.socket.destroy()
   await until(async () => (await exchange(port, get(path))) !== '')
   assert.ok(refusedOf(logged(), 'connections') >= 1)
-})
-
-test('the settings have the usual limits for defaults', () => {
-  const { connectionsMax, requestsMax, delayMsMax } = settings
-  const defaults = [connectionsMax, requestsMax, delayMsMax].map((setting) =>
-    Number(setting.default),
-  )
-  const limits = [wireLimits.connectionsMax, loadLimits.requestsMax, loadLimits.delayMsMax]
-  assert.deepEqual(defaults, limits)
 })

@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import inject from 'light-my-request'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
-import { createLoad, loadLimits } from '../../src/http/wire/load.ts'
+import { createLoad } from '../../src/http/wire/load.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 import { changeResource, resources } from '../../src/resources/index.ts'
@@ -56,7 +56,8 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
     store,
     resources,
     authenticate: () => key,
-    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE }, logger),
+    load: createLoad({ requestsMax: 100, delayMsMax: Number.MAX_VALUE }, logger),
+    limits: { connectionsMax: 100 },
     cacheBytesMax: 0,
     logger,
     version: '0.0.0-test',

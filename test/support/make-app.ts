@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import inject from 'light-my-request'
 import { pino } from 'pino'
 import { type App, type AppOptions, buildApp } from '../../src/http/app.ts'
-import { createLoad, type LoadLimits, loadLimits } from '../../src/http/wire/load.ts'
+import { createLoad, type LoadLimits } from '../../src/http/wire/load.ts'
 import type { AssetLimits } from '../../src/http/static-assets.ts'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
@@ -107,8 +107,8 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     logger,
     version: '0.0.0-test',
     // Loading a store in this process makes the event loop late without overload.
-    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...limits }, logger),
-    limits,
+    load: createLoad({ requestsMax: 2_000, delayMsMax: Number.MAX_VALUE, ...limits }, logger),
+    limits: { connectionsMax: 10_000, ...limits },
     ...settings,
     resources,
   })

@@ -11,12 +11,6 @@ export interface LoadLimits {
   readonly delayMsMax: number
 }
 
-/** The default limits. */
-export const loadLimits: LoadLimits = {
-  requestsMax: 2_000,
-  delayMsMax: 500,
-}
-
 /** How often the delay of the event loop is sampled. */
 const sampleMs = 100
 /**

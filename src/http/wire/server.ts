@@ -45,15 +45,14 @@ export interface WireLimits {
   readonly checkMs: number
 }
 
-/** The default limits. */
-export const wireLimits: WireLimits = {
+/** The limits that no setting changes. */
+export const wireLimits: Omit<WireLimits, 'connectionsMax'> = {
   unansweredMax: 8,
   headMs: 10_000,
   requestMs: 30_000,
   restMs: 65_000,
   standstillMs: 15_000,
   checkMs: 1_000,
-  connectionsMax: 10_000,
 }
 
 /** The connections of each server. */
