@@ -6,14 +6,10 @@ import type { LockWait } from '../store/work-watch.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 
-/** A new key in plain text, and what is stored of it. */
-export interface IssuedKey {
-  readonly plain: string
-  readonly stored: Pick<NewKey, 'hint' | 'hash'>
-}
+export type IssuedKey = ReturnType<typeof makeIssuedKey>
 
-/** Creates a key from 32 random bytes; nothing is stored. */
-export function makeIssuedKey(): IssuedKey {
+/** Creates a key from 32 random bytes: its plain text, and what is stored of it. */
+export function makeIssuedKey() {
   const plain = makeKey(randomBytes(32))
   const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
   return { plain, stored }

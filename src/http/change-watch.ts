@@ -17,15 +17,7 @@ const waitingMax = 4_000
 const lookMs = 900
 const tickMs = 100
 
-export interface ChangeWatch {
-  /**
-   * Waits until the registry has another state than the one given, the time is over, the client has
-   * gone, or the service stops.
-   *
-   * @throws ApiError 503 if too many wait.
-   */
-  wait(request: HttpRequest, state: string, ms: number): Promise<void>
-}
+export type ChangeWatch = ReturnType<typeof createChangeWatch>
 
 /** A request that waits; thousands may, so that it is small. */
 interface Waiting {
@@ -47,7 +39,7 @@ export function createChangeWatch(
   store: Pick<StoreReader, 'readRegistry'>,
   draining: AbortSignal,
   count: (clients: number) => void = () => undefined,
-): ChangeWatch {
+) {
   const places = createPlaces(waitingMax)
   const waiting = new Set<Waiting>()
   let timer: NodeJS.Timeout | undefined
@@ -86,7 +78,13 @@ export function createChangeWatch(
   draining.addEventListener('abort', () => endWhere(() => true))
 
   return {
-    wait(request, state, ms) {
+    /**
+     * Waits until the registry has another state than the one given, the time is over, the client
+     * has gone, or the service stops.
+     *
+     * @throws ApiError 503 if too many wait.
+     */
+    wait(request: HttpRequest, state: string, ms: number): Promise<void> {
       if (draining.aborted) return Promise.resolve()
       const giveBack = places.take(request.key?.id)
       if (giveBack === undefined) throw overloaded('waits')

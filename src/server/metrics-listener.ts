@@ -12,12 +12,6 @@ import { createServer, STATUS_CODES } from '../http/wire/node-http.ts'
 import { urlOf } from '../http/wire/server.ts'
 import { explainListenError, sharing } from './listening.ts'
 
-export interface MetricsListener {
-  /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
-  readonly url: string
-  close(): Promise<void>
-}
-
 const metricsPath = '/metrics'
 /** The text format of Prometheus. */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -32,7 +26,7 @@ export async function listenForMetrics(
   settings: Settings,
   registry: Pick<Registry, 'metrics'>,
   logger: Logger,
-): Promise<MetricsListener> {
+) {
   const { metricsHost: host, metricsPort: port } = settings
   const server = createServer(
     { requestTimeout: timeoutMs, headersTimeout: timeoutMs, keepAliveTimeout: timeoutMs },
@@ -50,8 +44,9 @@ export async function listenForMetrics(
     throw explainListenError(error, { host, port, ...options })
   }
   return {
+    /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
     url: urlOf(server) + metricsPath,
-    async close() {
+    async close(): Promise<void> {
       server.close()
       server.closeAllConnections()
       await once(server, 'close')

@@ -7,6 +7,7 @@ import { changesNumbers, changesTexts } from '../requests/changes-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { mediaTypes } from '../requests/formats.ts'
 import { parameters } from '../requests/listing-request.ts'
+import { numberParameter } from './components.ts'
 import {
   companySchema,
   companySchemas,
@@ -104,11 +105,7 @@ function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
       schema: textSchema(name, resources),
       ...(n === 0 ? { example: '0' } : {}),
     })),
-    ...Object.entries(changesNumbers).map(([name, { description, ...range }]) => ({
-      ...{ name, in: 'query', description },
-      schema: { type: 'integer', format: 'int32', ...range },
-      example: range.default,
-    })),
+    ...Object.entries(changesNumbers).map(([name, declared]) => numberParameter(name, declared)),
     {
       ...{ name: 'format', in: 'query', description: 'JSON, or a change a line with NDJSON' },
       schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },
