@@ -75,7 +75,7 @@ test('8: only cli/output.ts prints, and it escapes external text', () => {
     'process.stdout': ['main.ts'],
     'process.stderr': ['main.ts'],
     'console.': [],
-    '.terminal': ['cli/progress.ts', 'server/worker-pool.ts'],
+    '.terminal': ['server/worker-pool.ts'],
     'openLogOutput(': ['server/line-writer.ts', 'server/log.ts'],
     'destination(': [],
     'destination: 1': [],
