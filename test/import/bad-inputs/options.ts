@@ -99,7 +99,7 @@ const failures: Rows = [
   ['sources remove register --resource jobs --yes', /has nothing of jobs, so nothing was changed$/],
   ['backup no/such/copy.db', /no\/such does not exist; create it first$/],
   ['backup copy.db --db none.db', /^dossier: none\.db does not exist/],
-  ['company GB 99', /^dossier: .*GB 99/],
+  ['company GB 99', /^dossier: .*GB:99/],
   ['verify --db other.db', /^dossier: other\.db does not exist/],
 ]
 
