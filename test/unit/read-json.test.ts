@@ -179,6 +179,12 @@ describe('a JSON array', () => {
     )
   })
 
+  test('an element with a line end in a text is refused, and the next one is read', async () => {
+    const rows = shown(await json('[{"a":"x\ny"},\n{\n"a":2}]'))
+    assert.match(JSON.stringify(rows[0]), /^\[1,"is not valid JSON/)
+    assert.deepEqual(rows.slice(1), [[2, { a: 2 }]])
+  })
+
   test('an element that is too long is refused, and the next one is read', async () => {
     const rows = await json('[{"a":"', 'x'.repeat(rowBytesMax), '"},{"a":2}]')
     assert.deepEqual(shown(rows), [

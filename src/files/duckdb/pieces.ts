@@ -30,15 +30,12 @@ export interface WrittenRows {
   readonly longestRow: number
 }
 
-/** What is between the rows of a file, such as those of a JSON array. */
-interface Punctuation {
-  readonly open: string
-  readonly between: string
-  readonly close: string
-}
-
-/** Makes files in a folder, as many as are needed. */
-export function createPieces(folder: string, format: string, marks: Punctuation) {
+/**
+ * Makes files in a folder, as many as are needed.
+ *
+ * @param between is written between what is added to a file.
+ */
+export function createPieces(folder: string, format: string, between: string) {
   const paths: string[] = []
   const written = { rows: 0, bytes: 0, longestRow: 0, isWide: false }
   let file: number | undefined
@@ -53,12 +50,10 @@ export function createPieces(folder: string, format: string, marks: Punctuation)
     const path = join(folder, `${crypto.randomUUID()}.${format}`)
     file = create(folder, path)
     paths.push(path)
-    write(Buffer.from(marks.open))
   }
 
   function close(): void {
     if (file === undefined) return
-    write(Buffer.from(marks.close))
     closeSync(file)
     file = undefined
     window = { rows: 0, bytes: 0 }
@@ -67,7 +62,7 @@ export function createPieces(folder: string, format: string, marks: Punctuation)
   return {
     add({ bytes, rows, longestRow }: WrittenRows): void {
       if (file === undefined) begin()
-      else write(Buffer.from(marks.between))
+      else write(Buffer.from(between))
       write(bytes)
       written.rows += rows
       written.bytes += bytes.length

@@ -9,20 +9,14 @@ import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { mayBeRounded, quoteRounded } from '../json/exact-number.ts'
-import { parseRow, tooLong } from '../json/parse-row.ts'
+import { tooLong } from '../json/parse-row.ts'
 import { type CsvRow, openCsv } from '../read-csv.ts'
-import {
-  isArray,
-  parseLines,
-  type PlacedRow,
-  splitElements,
-  splitLines,
-} from '../json/read-json.ts'
+import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { refuseBytes } from '../encoding.ts'
-import { create, createPieces, type Pieces, writeAll, type WrittenRows } from './pieces.ts'
+import { create, createPieces, type Pieces, writeAll } from './pieces.ts'
 
 /** A file for DuckDB. */
 export interface TableFile extends Omit<Pieces, 'rows'> {
@@ -102,7 +96,7 @@ async function* copyCsv(
   const { chunks } = await openContent(file, digest, reading)
   const { header, rows } = await openCsv(file, chunks)
   const { columns, delimiter } = header
-  using pieces = createPieces(folder, 'csv', { open: '', between: '', close: '' })
+  using pieces = createPieces(folder, 'csv', '')
   let count = 0
   for await (const some of rows) {
     count += some.length
@@ -134,54 +128,23 @@ function plainText({ text, cells }: CsvRow, delimiter: string): string {
 }
 
 const newline = 0x0a
-const comma = Buffer.from(',')
 
 /** The sound rows; the others are empty ones with the member `hole`, so that rows are counted. */
 async function* copyJson(
   file: SourceFile,
   { at, folder, digest, reading }: Preparing,
 ): AsyncGenerator<PlacedRow[], TableFile> {
-  const { start, chunks } = await openContent(file, digest, reading)
-  const isOfElements = isArray(file, start)
   const check = createRowCheck(file.name, at)
-  const marks = isOfElements
-    ? { open: '[', between: ',', close: ']' }
-    : { open: '', between: '\n', close: '' }
-  using pieces = createPieces(folder, 'json', marks)
-  const parts = isOfElements
-    ? checkedElements(splitElements(file, chunks), check)
-    : checkedLines(splitLines(chunks), check)
+  using pieces = createPieces(folder, 'json', '\n')
   let holes = 0
-  for await (const part of parts) {
-    pieces.add(part)
-    const refused = check.takeRefused()
+  for await (const lines of rowLines(file, await openContent(file, digest, reading))) {
+    const { bytes, rows, refused } = check.add(lines)
+    pieces.add({ bytes, rows, longestRow: longestLine(bytes) })
     holes += refused.length
     if (refused.length > 0) yield refused
   }
   const columns = [...check.names].sort()
   return { name: file.name, kind: 'json', columns, delimiter: '', ...pieces.end(), holes }
-}
-
-async function* checkedElements(
-  batches: AsyncIterable<readonly (Buffer | undefined)[]>,
-  check: RowCheck,
-): AsyncGenerator<WrittenRows> {
-  for await (const elements of batches) {
-    const sound = elements.map((element) => check.add(element, (bytes) => [parseRow(bytes)]).bytes)
-    const joined = sound.flatMap((element, n) => (n === 0 ? [element] : [comma, element]))
-    const longestRow = Math.max(...sound.map(({ length }) => length))
-    yield { bytes: Buffer.concat(joined), rows: sound.length, longestRow }
-  }
-}
-
-async function* checkedLines(
-  batches: AsyncIterable<Buffer | undefined>,
-  check: RowCheck,
-): AsyncGenerator<WrittenRows> {
-  for await (const lines of batches) {
-    const { bytes, rows } = check.add(lines, parseLines)
-    yield { bytes, rows, longestRow: longestLine(bytes) }
-  }
 }
 
 function longestLine(lines: Buffer): number {
@@ -195,48 +158,38 @@ function longestLine(lines: Buffer): number {
   return longest
 }
 
-type RowCheck = ReturnType<typeof createRowCheck>
-
 /**
  * Refuses faulty rows, and collects the names of members. DuckDB would take some of them: objects
  * that end with a comma, two objects on a line, and a value that is no object as that of a column.
  */
 function createRowCheck(name: string, file: number) {
   const names = new Set<string>()
-  let refused: PlacedRow[] = []
   let number = 0
   let line = 1
   return {
     names,
-    /** The rows that were refused since the last call. */
-    takeRefused(): PlacedRow[] {
-      const taken = refused
-      refused = []
-      return taken
-    },
     /** @param given undefined for a row that is too long. */
-    add(
-      given: Buffer | undefined,
-      parse: (bytes: Buffer) => Iterable<SourceRow | Refusal | undefined>,
-    ): { readonly bytes: Buffer; readonly rows: number } {
+    add(given: Buffer | undefined) {
       if (given !== undefined && !isUtf8(given)) refuseBytes(name, line, given)
       const bytes = given === undefined ? hole : withTexts(given)
+      const hasEscapes = given?.includes('\\u') === true
       const before = number
       const holes = new Set<number>()
+      const refused: PlacedRow[] = []
       let at = 0
-      for (const row of given === undefined ? [tooLong()] : parse(bytes)) {
+      for (const row of given === undefined ? [tooLong()] : parseLines(bytes)) {
         line += 1
         at += 1
         if (row === undefined) continue
         number += 1
-        const refusal = row instanceof Refusal ? row : refuseHalves(row, given)
+        const refusal = row instanceof Refusal ? row : hasEscapes ? refuseHalves(row) : undefined
         if (refusal === undefined) addNames(row as SourceRow)
         else {
           holes.add(at)
           refused.push({ file, number, row: refusal })
         }
       }
-      return { bytes: withHoles(bytes, holes, at), rows: number - before }
+      return { bytes: withHoles(bytes, holes), rows: number - before, refused }
     },
   }
   function addNames(row: SourceRow): void {
@@ -254,17 +207,15 @@ function withTexts(rows: Buffer): Buffer {
   return mayBeRounded(text) ? Buffer.from(quoteRounded(text)) : rows
 }
 
-/** Rows, of which some are replaced; where there are several, each is a line. */
-function withHoles(rows: Buffer, holes: ReadonlySet<number>, count: number): Buffer {
+/** Lines, of which some are replaced. */
+function withHoles(rows: Buffer, holes: ReadonlySet<number>): Buffer {
   if (holes.size === 0) return rows
-  if (count === 1) return hole
   const lines = rows.toString().split('\n')
   return Buffer.from(lines.map((line, n) => (holes.has(n + 1) ? hole : line)).join('\n'))
 }
 
 /** DuckDB refuses halves of surrogate pairs, which only escapes can make. */
-function refuseHalves(row: SourceRow, text: Buffer | undefined): Refusal | undefined {
-  if (text?.includes('\\u') !== true) return undefined
+function refuseHalves(row: SourceRow): Refusal | undefined {
   const [name, value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
   if (name === undefined) return undefined
   return new Refusal('contains half of a surrogate pair', name.toWellFormed(), value, { row })

@@ -27,7 +27,7 @@ export function tableOf(file: TableFile): string {
       max_line_size=${lineBytes}, buffer_size=${Math.max(lineBytes, 8 << 20)},
       columns=${textColumns(file.columns, rowPlaces(file))})`
   }
-  const options = `format='auto', hive_partitioning=false,
+  const options = `format='newline_delimited', hive_partitioning=false,
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
   refuseNames(file)
   const columns = file.holes > 0 ? [...file.columns, holeColumn] : file.columns

@@ -16,6 +16,7 @@ interface ArrayMark {
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+const [tab, newline] = [0x09, 0x0a]
 // JSON has no other character up to it outside its strings.
 const blankMax = 0x20
 const keyBytesMax = 1 << 10
@@ -52,7 +53,10 @@ export function createArrayWalk(name: string, what: 'array' | 'object', wanted?:
     ...{ isInString: false, isEscaped: false, isKey: false, key: [] },
   }
   return {
-    /** The marks in the next bytes. */
+    /**
+     * The marks in the next bytes. Line ends within arrays become tabs there, which are as good
+     * between members, and as wrong within a string: each element is a line.
+     */
     add(chunk: Buffer): ArrayMark[] {
       const marks: ArrayMark[] = []
       for (let at = 0; at < chunk.length;) {
@@ -118,6 +122,7 @@ function passInside(walk: Walk, chunk: Buffer, start: number, marks: ArrayMark[]
   const isWanted = path === walk.wanted
   for (let at = start; at < chunk.length; at += 1) {
     const byte = chunk[at] ?? 0
+    if (byte === newline) chunk[at] = tab
     if (walk.isInString) {
       if (walk.isEscaped) walk.isEscaped = false
       else if (byte === backslash) walk.isEscaped = true

@@ -43,7 +43,7 @@ function parseText(text: string): SourceRow | Refusal {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    if (text.trim() === '') return new Refusal('is not JSON: there is a comma too many')
+    if (text.trim() === ',') return new Refusal('is not JSON: there is a comma too many')
     const why = error instanceof Error ? error.message : ''
     return new Refusal(
       `is not valid JSON (${why.replace(/, (\.{3})?"[^]*$/, '')})`,
@@ -61,6 +61,7 @@ function parseText(text: string): SourceRow | Refusal {
 
 // What a line in the middle of a value cannot contain, as no file can know it.
 const mark = randomBytes(6).toString('hex')
+const tab = 0x09
 const betweenRows = `,"${mark}",`
 
 /**
@@ -70,7 +71,8 @@ const betweenRows = `,"${mark}",`
  * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.
  */
 export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
-  if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
+  // With such blanks, a text is longer than its values need, so that nothing is gained.
+  if (lines.includes(tab) || mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
   let values: readonly unknown[]
   try {

@@ -20,22 +20,12 @@ export interface PlacedRow {
 /** Some rows, which are parsed as they are taken. */
 export type Rows = Iterable<PlacedRow>
 
-const newline = 10
+const newline = 0x0a
+// JSON has no other character up to it outside its strings.
+const blankMax = 0x20
 
 /** So many lines are parsed at once: most rows are gone before memory is next cleaned up. */
 const linesAtOnce = 32
-
-/** The rows of NDJSON, one JSON object per line; blank lines are skipped. */
-async function* readNdjson(chunks: AsyncIterable<Buffer>, file: number): AsyncGenerator<Rows> {
-  let number = 0
-  function* rowsOf(lines: Buffer | undefined): Generator<PlacedRow> {
-    for (const row of lines === undefined ? [tooLong()] : parseLines(lines)) {
-      number += 1
-      if (row !== undefined) yield { file, number, row }
-    }
-  }
-  for await (const lines of splitLines(chunks)) yield rowsOf(lines)
-}
 
 /** Parses lines; undefined for a blank one. */
 export function* parseLines(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
@@ -75,28 +65,32 @@ function* parseEach(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
 /** The rows of NDJSON or a JSON array. */
 export async function* readJson(
   source: Pick<SourceFile, 'name' | 'format' | 'options'>,
-  { start, chunks }: Pick<Content, 'start' | 'chunks'>,
+  content: Pick<Content, 'start' | 'chunks'>,
   file: number,
 ): AsyncGenerator<Rows> {
-  if (!isArray(source, start)) {
-    yield* readNdjson(chunks, file)
-    return
-  }
   let number = 0
-  function* rowsOf(elements: readonly (Buffer | undefined)[]): Generator<PlacedRow> {
-    for (const element of elements) {
+  function* rowsOf(lines: Buffer | undefined): Generator<PlacedRow> {
+    for (const row of lines === undefined ? [tooLong()] : parseLines(lines)) {
       number += 1
-      yield { file, number, row: element === undefined ? tooLong() : parseRow(element) }
+      if (row !== undefined) yield { file, number, row }
     }
   }
-  for await (const elements of splitElements(source, chunks)) yield rowsOf(elements)
+  for await (const lines of rowLines(source, content)) yield rowsOf(lines)
+}
+
+/**
+ * The rows of a text as lines, some at a time: those of NDJSON, of which blank ones are none, or
+ * the elements of a JSON array. Undefined for one that is too long.
+ */
+export function rowLines(
+  source: Pick<SourceFile, 'name' | 'format' | 'options'>,
+  { start, chunks }: Pick<Content, 'start' | 'chunks'>,
+): AsyncGenerator<Buffer | undefined> {
+  return isArray(source, start) ? splitElements(source, chunks) : splitLines(chunks)
 }
 
 /** Whether the rows of a text are the elements of an array, rather than its lines. */
-export function isArray(
-  { format, options }: Pick<SourceFile, 'format' | 'options'>,
-  start: Buffer,
-) {
+function isArray({ format, options }: Pick<SourceFile, 'format' | 'options'>, start: Buffer) {
   if (format === 'ndjson') return false
   return options.records !== undefined || /^\s*\[/.test(start.toString('latin1'))
 }
@@ -106,9 +100,7 @@ function isBlankLine(line: Buffer): boolean {
 }
 
 /** Whole lines, those of each chunk together; undefined for a line that is too long. */
-export async function* splitLines(
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer | undefined> {
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   let carry: Buffer[] = []
   let carriedBytes = 0
   for await (const chunk of chunks) {
@@ -142,14 +134,14 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
 }
 
 /**
- * The texts of an array's elements; undefined for one that is too long.
+ * The elements of an array as lines; undefined for one that is too long.
  *
  * @throws OperatorError if there is no array there, or two, or what is around it is not sound.
  */
-export async function* splitElements(
+async function* splitElements(
   { name, options: { records } }: Pick<SourceFile, 'name' | 'options'>,
   chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<(Buffer | undefined)[]> {
+): AsyncGenerator<Buffer | undefined> {
   const wanted = records ?? ''
   const walk = createArrayWalk(name, records === undefined ? 'array' : 'object', wanted)
   const paths = new Set<string>()
@@ -159,7 +151,7 @@ export async function* splitElements(
   let carriedBytes = 0
   let elements = 0
   for await (const chunk of chunks) {
-    const found: (Buffer | undefined)[] = []
+    let lines: Buffer[] = []
     let start = 0
     for (const { at, path, kind } of walk.add(chunk)) {
       if (paths.size < pathsMax) paths.add(path)
@@ -171,7 +163,11 @@ export async function* splitElements(
         const element = joined(carry, carriedBytes, chunk.subarray(start, at))
         isInside = kind === 'comma'
         const isNone = !isInside && elements === 0 && element !== undefined && isBlankLine(element)
-        if (!isNone) found.push(element)
+        if (element === undefined) {
+          if (lines.length > 0) yield Buffer.concat(lines)
+          lines = []
+          yield undefined
+        } else if (!isNone) lines.push(trimmed(element), lineEnd)
         elements += 1
         carry = []
         carriedBytes = 0
@@ -183,8 +179,19 @@ export async function* splitElements(
       if (carriedBytes > rowBytesMax) carry = []
       else carry.push(chunk.subarray(start))
     }
-    if (found.length > 0) yield found
+    if (lines.length > 0) yield Buffer.concat(lines)
   }
   walk.end()
   if (!isFound) throw noArray(name, wanted, [...paths])
+}
+
+const lineEnd = Buffer.from('\n')
+const missing = Buffer.from(',')
+
+/** An element without the blanks around it. */
+function trimmed(element: Buffer): Buffer {
+  let [start, end] = [0, element.length]
+  while (start < end && (element[start] ?? 0) <= blankMax) start += 1
+  while (start < end && (element[end - 1] ?? 0) <= blankMax) end -= 1
+  return start === end ? missing : element.subarray(start, end)
 }
