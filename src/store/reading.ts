@@ -36,6 +36,8 @@ export interface Page extends Head {
    * parts of larger memory, which nobody is to keep.
    */
   readonly records: readonly Uint8Array[]
+  /** Frees the memory of the records once they are copied, instead of the garbage collector. */
+  readonly free: (() => void) | undefined
   /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
   /**

@@ -33,6 +33,7 @@ export function makePage(asked: AskedListing, page: Page): Awaitable<ReadyPage> 
   const { format, resource, form } = asked
   const plain =
     format === 'json' ? pageBody(asked, page) : recordsBody(format, resource, page.records)
+  page.free?.()
   const coding = isWorthCoding(plain) ? asked.coding : 'identity'
   const coded = coding === 'identity' ? plain : encode(plain, coding)
   return after(coded, (body) => {

@@ -84,6 +84,7 @@ async function* recordPieces(
     if (greatestLimit === 0) throw new Error('a record is larger than a page')
     if (greatestLimit === undefined) {
       const piece = bytes(records)
+      page.free?.()
       yield piece
       offset += Math.min(limit, selected - offset)
       limit = Math.ceil((limit * pieceBytes) / Math.max(piece.length, pieceBytes / 4))

@@ -11,6 +11,8 @@ import type { HeadRow, ListingReads } from './tables.ts'
 export interface PageTexts {
   /** Texts of records, several joined by commas in each. Some are parts of larger memory. */
   readonly records: readonly Uint8Array[]
+  /** As `Page.free`. */
+  readonly free: (() => void) | undefined
   /** If they do not fit into a page and are left out: as `Page.greatestLimit`. */
   readonly greatestLimit: number | undefined
 }
@@ -54,7 +56,7 @@ export function readPageTexts(
       return leftOut(range, room)
     }
     return after(readTexts(reads, companyId, leaves, first?.texts), (texts) =>
-      fitting(cut(texts, leaves, range.offset, end), range, room),
+      fitting(cut(texts, leaves, range.offset, end), range, room, freeing(reads, texts)),
     )
   })
 }
@@ -79,17 +81,30 @@ function innerBytes({ entries }: LeafRange): number {
 }
 
 /** Leaves records out that are larger than a page. */
-function fitting(records: readonly Uint8Array[], range: PageRange, room: PageRoom): PageTexts {
+function fitting(
+  records: readonly Uint8Array[],
+  range: PageRange,
+  room: PageRoom,
+  free?: () => void,
+): PageTexts {
   if (range.limit * room.widest > room.room) {
     let bytes = 0
     for (const { length } of records) bytes += length + 1
     if (bytes > room.room) return leftOut(range, room)
   }
-  return { records, greatestLimit: undefined }
+  return { records, free, greatestLimit: undefined }
 }
 
-function leftOut({ limit }: PageRange, room: PageRoom): PageTexts {
-  return { records: [], greatestLimit: greatestLimit(room, limit) }
+export function leftOut({ limit }: PageRange, room: PageRoom): PageTexts {
+  return { records: [], free: undefined, greatestLimit: greatestLimit(room, limit) }
+}
+
+/** What frees the memory of texts that were read; undefined where it may have other bytes, too. */
+export function freeing(
+  reads: ListingReads,
+  texts: readonly Uint8Array[],
+): (() => void) | undefined {
+  return reads.free && (() => reads.free?.(texts))
 }
 
 /** The texts of segments, without the records at their ends that are not in the range. */

@@ -1,8 +1,8 @@
 // Views: where the records of a selection are, in its order.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import { greatestLimit, type PageRoom } from '../page-size.ts'
-import type { PageRange, PageTexts } from './read-page.ts'
+import type { PageRoom } from '../page-size.ts'
+import { freeing, leftOut, type PageRange, type PageTexts } from './read-page.ts'
 import type { ListingReads } from './tables.ts'
 
 /**
@@ -65,13 +65,14 @@ export function readViewTexts(
 ): Awaitable<PageTexts> {
   const page = { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
   if (limit * room.widest > room.room && textBytes(page) > room.room) {
-    return { records: [], greatestLimit: greatestLimit(room, limit) }
+    return leftOut({ offset, limit }, room)
   }
   const wanted = holdersOf(page)
   const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
     const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
-    return { records: cut(page, textOf), greatestLimit: undefined }
+    const records = cut(page, textOf)
+    return { records, free: freeing(reads, texts), greatestLimit: undefined }
   })
 }
 

@@ -57,11 +57,11 @@ function isListed(state: ListingState | OutsideHistory | undefined): state is Li
   return state !== undefined && !('outside' in state)
 }
 
-const nothing: PageTexts = { records: [], greatestLimit: undefined }
+const nothing: PageTexts = { records: [], free: undefined, greatestLimit: undefined }
 
 function pageOf({ head, meta }: ListingState, texts: PageTexts, selected: number): Page {
-  const { records, greatestLimit } = texts
-  return { ...head, meta, selected, records, greatestLimit }
+  const { records, free, greatestLimit } = texts
+  return { ...head, meta, selected, records, free, greatestLimit }
 }
 
 /** What a view is read or made with. */
