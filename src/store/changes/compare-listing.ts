@@ -6,7 +6,6 @@
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
-import type { TextRange } from '../listing/tables.ts'
 import type { RecordChange } from './cut-change.ts'
 import { collectIds, type IndexSource } from './index-source.ts'
 import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
@@ -118,8 +117,9 @@ async function changesIn(
     gone.delete(id)
     const isSame = isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before.get(id), entry)
     if (isSame) continue
-    const texts = textsAt(states, entry.segment, entry.from, entry.length)
-    const change = { ids: [id], sorts: [sort], lengths: [entry.length], texts }
+    const { segment, from, length } = entry
+    const texts = { companyId: states.place.companyId, segment, from, length }
+    const change = { ids: [id], sorts: [sort], lengths: [length], texts }
     found.push({ id, sort, change: { kind: 'put', ...change } })
   }
   for (const { id, sort } of await withoutMoved(source, states, gone)) {
@@ -133,7 +133,7 @@ async function changesIn(
 /** All records of the present state are new, a segment at a time. */
 function allOf(
   source: IndexSource,
-  states: ListingStates,
+  { place: { companyId } }: ListingStates,
   { is: { leaves, indexes }, after }: Part,
 ): readonly RecordChange[] {
   return indexes.flatMap((index, n): readonly RecordChange[] => {
@@ -146,21 +146,11 @@ function allOf(
     if (first === ids.length) return []
     let length = ids.length - first - 1
     for (const one of lengths.subarray(first)) length += one
-    const texts =
-      source.textsOf(segment)?.subarray(from, from + length) ??
-      textsAt(states, segment, from, length)
+    const read = source.textsOf(segment)?.subarray(from, from + length)
+    const texts = read ?? { companyId, segment, from, length }
     const part = { ids: ids.subarray(first), sorts: sorts.subarray(first) }
     return [{ kind: 'put', ...part, lengths: lengths.subarray(first), texts }]
   })
-}
-
-function textsAt(
-  { place: { companyId } }: ListingStates,
-  segment: number,
-  from: number,
-  length: number,
-): TextRange {
-  return { companyId, segment, from, length }
 }
 
 /** A record of a segment: the place of its text, and of its digest. */

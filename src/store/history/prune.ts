@@ -90,7 +90,7 @@ async function forgetHeads(
     select company_id, count(*) as heads from heads where listing = '${listing}'
     group by company_id having sum(case when version <= ${version} then 1 else 0 end) > 1
     order by company_id`
-  const companies: CompanyCount[] = []
+  const companies: (readonly [companyId: number, heads: number])[] = []
   for await (const rows of db.batches(sql)) {
     for (const row of rows) companies.push([Number(row['company_id']), Number(row['heads'])])
   }
@@ -103,9 +103,6 @@ async function forgetHeads(
   }
   return count
 }
-
-/** How many heads a company has. */
-type CompanyCount = readonly [companyId: number, heads: number]
 
 /** How many heads companies have that are read together. */
 const headsAtOnce = 1_000

@@ -3,7 +3,8 @@
 
 import type { ListedRecord } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { SegmentKey } from '../listing/tables.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
+import type { HeadRow, SegmentKey } from '../listing/tables.ts'
 import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
 import { createDirectories, type Directories, faultsOfHead } from './verify-heads.ts'
 import { addSums, isSameSums, noIds } from './verify-ids.ts'
@@ -42,7 +43,7 @@ export async function verifyListings(
     }
   }
   const directories = createDirectories(read)
-  const named = await nameSegments(registry, listings, directories)
+  const { named, opened } = await openHeads(registry, listings, directories)
   const fault = ({ segment, companyId }: SegmentKey, sentence: string) =>
     registry.report('segments', `segment ${segment} of company ${companyId}${sentence}`)
   for (const key of named.values()) if (!isThere(key)) fault(key, ' is missing')
@@ -58,7 +59,7 @@ export async function verifyListings(
   }
   const said = new Map<number, readonly ListedRecord[] | undefined>()
   for (const listing of listings) {
-    const present = await verifyHeads(registry, listing, directories, sound)
+    const present = verifyHeads(registry, listing, opened, sound)
     if (listing.kind?.resource !== undefined) checkIds(registry, listing, present)
     else if (listing.kind !== undefined) {
       said.set(
@@ -70,13 +71,14 @@ export async function verifyListings(
   return said
 }
 
-/** The segments to which heads lead, of which each is checked as one of the last such head. */
-async function nameSegments(
+/** The segments to which each head leads; each of them is checked as one of the last such head. */
+async function openHeads(
   { report }: VerifiedRegistry,
   listings: readonly VerifiedListing[],
   directories: Directories,
-): Promise<ReadonlyMap<number, NamedSegment>> {
+) {
   const named = new Map<number, NamedSegment>()
+  const opened = new Map<HeadRow, readonly DirectoryEntry[]>()
   for (const { companyId, kind, heads } of listings) {
     for (const head of heads.toReversed()) {
       const leaves = await directories.open(head, (sentence) =>
@@ -85,28 +87,30 @@ async function nameSegments(
           `a directory of company ${companyId}, version ${head.version}: ${sentence}`,
         ),
       )
-      for (const { segment } of leaves ?? []) {
+      if (leaves === undefined) continue
+      opened.set(head, leaves)
+      for (const { segment } of leaves) {
         if (named.has(segment)) continue
         named.set(segment, { segment, companyId, kind, isPresent: head === heads.at(-1) })
       }
     }
   }
-  return named
+  return { named, opened }
 }
 
 /** Compares heads with their segments; returns those of the present one, if all are sound. */
-async function verifyHeads(
+function verifyHeads(
   { report }: VerifiedRegistry,
   { companyId, kind, heads }: VerifiedListing,
-  directories: Directories,
+  opened: ReadonlyMap<HeadRow, readonly DirectoryEntry[]>,
   sound: ReadonlyMap<number, SegmentSummary>,
-): Promise<readonly SegmentSummary[] | undefined> {
+): readonly SegmentSummary[] | undefined {
   let present: readonly SegmentSummary[] | undefined = []
   if (kind === undefined) return undefined
   const { shape } = kind
   for (const head of heads) {
     present = undefined
-    const leaves = await directories.open(head, () => undefined)
+    const leaves = opened.get(head)
     const segments = leaves?.flatMap(({ segment }) => sound.get(segment) ?? [])
     if (leaves === undefined || segments?.length !== leaves.length) continue
     present = segments

@@ -184,7 +184,8 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
 } {
   const lifted = new Set(entries.flatMap((entry) => ('lifts' in entry ? [entry.lifts] : [])))
   const finds = entries.flatMap((entry) => {
-    const all = 'adopts' in entry ? entry.adopts : 'kind' in entry ? [findOf(entry)] : []
+    const own = 'kind' in entry ? [{ order: entry.number, found: entry.found }] : []
+    const all = 'adopts' in entry ? entry.adopts : own
     return all.map(({ order, found }) => {
       return { order, found: entry.registry === registry ? found : withoutAssigned(found) }
     })
@@ -204,8 +205,6 @@ export function foundBy(list: List, isMeant: (order: Order) => boolean): Found {
   const { inForce, lifted } = ordersOf(list)
   return join([...inForce, ...lifted].filter(isMeant))
 }
-
-const findOf = ({ number, found }: Order) => ({ order: number, found })
 
 /** Without ids that a store has assigned, which mean something else in another registry. */
 function withoutAssigned(found: Found): Found {

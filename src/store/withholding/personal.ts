@@ -23,7 +23,7 @@ export function personalValues(resource: Resource, record: Fields): string[] {
 }
 
 /** An order on records of a resource. */
-export type RecordOrder = Pick<Order, 'kind' | 'subject'>
+type RecordOrder = Pick<Order, 'kind' | 'subject'>
 
 /** What remains of a record that is meant: its fields, or nothing. */
 export interface Held {
@@ -47,7 +47,11 @@ export function createHold(resource: Resource, orders: readonly RecordOrder[], h
   }
   return (record: Fields, named: RecordOrder | undefined): Held | undefined => {
     if (named?.kind === 'erase') return { kept: undefined }
-    let held = named && { kept: maskNamed(resource, record, named, hashOf) }
+    // An order on a value of a list hides that alone, which is found by the value.
+    const isNamed = (text: string) =>
+      named !== undefined &&
+      (!('field' in named.subject) || hashOf(named.subject.field, text) === named.subject.value)
+    let held = named && { kept: maskRecord(resource, record, isNamed) }
     for (const [field, byValue] of byField) {
       const find = (text: string) => byValue.get(hashOf(field, text))
       const found = textsOf(record[field]).flatMap((text) => find(text) ?? [])
@@ -64,17 +68,6 @@ function textsOf(value: unknown): string[] {
   if (value === null || value === undefined) return []
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.map(String)
-}
-
-/** An order on a value of a list hides that alone, which is found by the value. */
-function maskNamed(
-  resource: Resource,
-  record: Fields,
-  { subject }: RecordOrder,
-  hashOf: (field: string, text: string) => string,
-): Fields {
-  if (!('field' in subject)) return maskRecord(resource, record, () => true)
-  return maskRecord(resource, record, (text) => hashOf(subject.field, text) === subject.value)
 }
 
 /**

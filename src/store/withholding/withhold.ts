@@ -7,13 +7,12 @@ import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import { type Applied, applyOrder, type Course, type Located } from './apply.ts'
+import { type Applied, applyOrder, type Course } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
   createHasher,
   type Entry,
-  type Hasher,
   type Lift,
   lineOf,
   type ListPlace,
@@ -211,21 +210,13 @@ async function follow(
     const applied = await applyOrder({ db, resources, hasher }, wanted, course)
     followed.push({ order: order.number, ...applied })
   }
-  for (const order of lifted.filter(isMissing)) {
-    await keepKeys(db, order, located.get(order.number), hasher)
+  for (const { number, subject, found } of lifted.filter(isMissing)) {
+    // A lifted order does nothing, but imports look for the hashes of its natural keys.
+    if (!('resource' in subject)) continue
+    const { ids } = located.get(number) ?? found
+    await hideKeys({ tables: db.tables, hasher }, subject.resource, ids)
   }
   return followed
-}
-
-/** A lifted order does nothing, but imports look for the hashes of its natural keys. */
-async function keepKeys(
-  { tables }: ImportConnection,
-  { subject, found }: Order,
-  located: Located | undefined,
-  hasher: Hasher,
-): Promise<void> {
-  if (!('resource' in subject)) return
-  await hideKeys({ tables, hasher }, subject.resource, located?.ids ?? found.ids)
 }
 
 /** Adds an entry to the list, then commits; a failed commit takes it back. */
