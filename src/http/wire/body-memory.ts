@@ -14,8 +14,11 @@ const [step, largeStep] = [16_384, 131_072]
 const smallMax = 2 * largeStep
 /** Larger bodies are rare, and keep the memory that they get. */
 const sizeMax = 8 * largeStep
-/** How many are kept for the next bodies, of each size; together at most 13 MB. */
-const keptMax = 2
+/**
+ * How many of a size are kept for the next bodies, since as many as there are busy connections may
+ * be on their way; together at most 17 MB.
+ */
+const keptMax = (size: number) => Math.max(2, Math.floor(524_288 / size))
 
 const free = new Map<number, Buffer[]>()
 /** What is used again. */
@@ -52,7 +55,7 @@ export function giveBack(body: Buffer): void {
   const memory = Buffer.from(body.buffer)
   const kept = free.get(memory.length)
   if (kept === undefined) free.set(memory.length, [memory])
-  else if (kept.length < keptMax) kept.push(memory)
+  else if (kept.length < keptMax(memory.length)) kept.push(memory)
 }
 
 /** Takes the memory of a body back as soon as the response with it has been sent whole. */
