@@ -32,23 +32,20 @@ const earliest = '1900-01-01T00:00:00Z'
 
 /** @throws OperatorError if the extract's day is in another century, or beyond `latest`. */
 export function refuseDay(asOf: string | undefined, latest: string | undefined): void {
-  if (asOf === undefined) return
-  if (asOf < earliest) {
-    throw new OperatorError(`--as-of ${shortMoment(asOf)} is before 1900; check the year`)
-  }
-  if (latest === undefined || asOf <= latest) return
-  throw new OperatorError(
-    `--as-of ${shortMoment(asOf)} is in the future, and would make every extract until then too ` +
-      'old; if it is right, add --future',
-  )
+  const reason = asOf === undefined ? undefined : faultOfDay(asOf, latest)
+  if (reason !== undefined) throw new OperatorError(`--as-of ${shortMoment(asOf ?? '')} ${reason}`)
 }
 
 /** A row's own day. */
 export function refusedDay(asOf: string | null, latest: string | undefined): Refusal | undefined {
-  if (asOf === null) return undefined
-  if (asOf < earliest) return new Refusal('is before 1900; check the year', 'as_of', asOf)
+  const reason = asOf === null ? undefined : faultOfDay(asOf, latest)
+  return reason === undefined ? undefined : new Refusal(reason, 'as_of', asOf)
+}
+
+function faultOfDay(asOf: string, latest: string | undefined): string | undefined {
+  if (asOf < earliest) return 'is before 1900; check the year'
   if (latest === undefined || asOf <= latest) return undefined
-  return new Refusal('is in the future; if that is right, add --future', 'as_of', asOf)
+  return 'is in the future; if that is right, add --future'
 }
 
 const likeShareMin = 1 / 2

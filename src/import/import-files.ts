@@ -4,12 +4,11 @@ import type { Resource } from '../resources/resource.ts'
 import type {
   Earlier,
   ImportCounts,
+  ImportPlan,
   LikeSource,
   LoggedDifference,
   Merged,
-  Recipe,
 } from '../store/importing.ts'
-import type { LockWait } from '../store/work-watch.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { collectColumns, type Columns } from './rows/column-facts.ts'
@@ -33,32 +32,31 @@ import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.t
 import { collectProblems, type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
 /** What to import, and how. */
-export interface ImportRequest {
+export interface ImportRequest extends Pick<
+  ImportPlan,
+  | 'source'
+  | 'isSourceAssumed'
+  | 'nameAttribute'
+  | 'isSnapshot'
+  | 'knownCompaniesOnly'
+  | 'asOf'
+  | 'recipe'
+  | 'onWait'
+> {
   readonly target: ImportTarget
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
   /** Folders whose files a mapping may read besides the source files. */
   readonly mappingFolders: readonly string[]
-  readonly source: string
-  /** Whether the source was not named, and may be another one. */
-  readonly isSourceAssumed?: boolean
   /** Whether to refuse what is otherwise warned of. */
   readonly isStrict?: boolean
-  /** The attribute with the names of companies, kept for the source; unchanged if undefined. */
-  readonly nameAttribute?: string | undefined
-  readonly isSnapshot: boolean
   readonly isDryRun: boolean
   /** How the texts of the files are prepared. */
   readonly texts: TextRules
   /** What is meant, although it looks like a mistake; nothing by default. */
   readonly permissions?: Partial<Permissions>
-  readonly knownCompaniesOnly: boolean
-  /** The day of the extract in its wire form; undefined if only rows may state it. */
-  readonly asOf: string | undefined
   /** The resource that records the changes; undefined to record none. */
   readonly recordIn: Resource | undefined
-  /** Kept in the log, for the next import. */
-  readonly recipe?: Recipe | undefined
   /** Whether it is the next extract, by the recipe of its source. */
   readonly isUpdate?: boolean
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
@@ -70,7 +68,6 @@ export interface ImportRequest {
   readonly onRefused?: (change: Change) => void
   /** Receives a warning, before anything is committed. */
   readonly onWarning?: (warning: string) => void
-  readonly onWait: LockWait['onWait']
   /** Aborts the import, which then changes nothing. */
   readonly signal: AbortSignal
 }
@@ -245,7 +242,6 @@ function planOf(course: Course) {
   const isFirst = (attr: string) => request.isFirstRecorded !== true && !known.has(attr)
   return {
     ...request,
-    nameAttribute: request.nameAttribute,
     recording: recordIn && recordingOf(target, recordIn, request.source, isFirst),
     compareTexts: textChanges,
     fileNames: request.files.map(({ name }) => name),

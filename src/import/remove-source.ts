@@ -18,7 +18,6 @@ export async function removeSource(
 ): Promise<{ readonly version: number; readonly removed: number }> {
   const session = await store.beginImport({
     ...request,
-    nameAttribute: undefined,
     isSnapshot: true,
     isRemoval: true,
     knownCompaniesOnly: true,

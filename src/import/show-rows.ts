@@ -58,8 +58,8 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
       const checked = row instanceof Refusal ? row : check(row)
       const content = row instanceof Refusal ? row.row : row
       if (checked instanceof Refusal) {
-        const placed = { file, unit: source.unit, number, row }
-        shown.push({ ...place, row: content, refused: problemOf(request, placed, checked) })
+        const refused = problemOf(request, { file, number }, source.unit, checked)
+        shown.push({ ...place, row: content, refused })
       } else shown.push({ ...place, row: target.rowOf(checked) })
     }
     if (shown.length >= request.rows) break

@@ -1,6 +1,7 @@
 // Checks and stages the rows of an import, and collects those that are refused.
 
-import type { Earlier, ImportSession, StagedProblem } from '../store/importing.ts'
+import type { Earlier, Place, StagedProblem } from '../store/importing.ts'
+import type { ImportSession } from '../store/loading/session.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
@@ -16,8 +17,8 @@ const problemsShownMax = 20
 export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
   const shown: Problem[] = []
   const kinds = collectKinds()
-  function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
-    const problem = problemOf(request, { file, number, unit, row }, refusal)
+  function add(place: Place, refusal: Refusal, row: unknown): Problem {
+    const problem = problemOf(request, place, unit, refusal)
     if (shown.length < problemsShownMax) shown.push(problem)
     kinds.add(problem)
     request.onRejected?.({ ...problem, row })
@@ -25,11 +26,10 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
   }
   return {
     list: () => ({ problems: shown, ...kinds.list() }),
-    add: ({ file, number, row }: PlacedRow, refusal: Refusal) => {
-      return add(file, number, refusal, row instanceof Refusal ? row.row : row)
-    },
-    addStaged: ({ file, number, field, value, reason, row }: StagedProblem) => {
-      add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
+    add: (placed: PlacedRow, refusal: Refusal) =>
+      add(placed, refusal, placed.row instanceof Refusal ? placed.row.row : placed.row),
+    addStaged: ({ field, value, reason, row, ...place }: StagedProblem) => {
+      add(place, new Refusal(reason, field, value), request.target.rowOf(row))
     },
   }
 }
@@ -67,13 +67,9 @@ export async function stageRows(
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)
-        const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
+        const isNamed = !request.isSnapshot || stageRefused(session, request, placed)
         if (!isNamed) unnamed ??= problem
-      } else {
-        // Awaits only a promise, because this runs for every row.
-        const staged = session.stage(placed, checked)
-        if (staged !== undefined) await staged
-      }
+      } else session.stage(placed, checked)
     }
     onRows(read)
   }
@@ -89,13 +85,9 @@ export function unnamedRow(problem: Problem): OperatorError {
 }
 
 /** Stages the identity of a refused row, so that its record is kept; false if it has none. */
-async function stageRefused(
-  session: ImportSession,
-  request: ImportRequest,
-  placed: PlacedRow,
-): Promise<boolean> {
+function stageRefused(session: ImportSession, request: ImportRequest, placed: PlacedRow): boolean {
   if (placed.row instanceof Refusal) return false
   const identity = request.target.identify(placed.row)
-  if (identity) await session.stageRefused(placed, identity)
+  if (identity) session.stageRefused(placed, identity)
   return identity !== undefined
 }

@@ -2,7 +2,6 @@
 
 import type { ImportedFile } from '../files/source-file.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Awaitable } from './awaitable.ts'
 import type { WorkWatch } from './work-watch.ts'
 
 /** A checked row on its way into the store. */
@@ -177,7 +176,7 @@ export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
   readonly source: string
   /** The attribute with the names of companies, kept for the source; undefined to leave it. */
-  readonly nameAttribute: string | undefined
+  readonly nameAttribute?: string | undefined
   /** Whether the rows are all that the source has; records missing from them are removed. */
   readonly isSnapshot: boolean
   /** Whether it only removes what the source has, of which its register says nothing. */
@@ -257,21 +256,4 @@ export interface Committed {
  */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
-}
-
-/**
- * One import, in this order: `stage` any number of times, `prepare`, then `commit` or `discard`.
- * Readers see nothing of it before `commit` has finished.
- */
-export interface ImportSession {
-  stage(place: Place, row: StagedRow): Awaitable<void>
-  /** Stages the identity of a refused row, so that a snapshot does not remove its record. */
-  stageRefused(place: Place, row: RefusedRow): Awaitable<void>
-  /**
-   * Waits for the write lock, merges the staged rows, and reports those that the store refuses.
-   */
-  prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
-  /** Commits the import as the registry's next version, and returns that. */
-  commit(committed: Committed): Awaitable<number>
-  discard(): Awaitable<void>
 }

@@ -48,9 +48,7 @@ function noMapping(word: string, isFile: boolean): OperatorError {
 function readText(path: string): string {
   const bytes = readMapping(path)
   if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
-  const isUtf16 = bytes.length > 1 && ((bytes[0] ?? 0) & (bytes[1] ?? 0) & 0xfe) === 0xfe
-  const found = isUtf16 ? 'is UTF-16' : `is not UTF-8 in line ${lineOfFault(bytes)}`
-  throw new OperatorError(`the mapping ${path} ${found}; save it as UTF-8`)
+  throw new OperatorError(`the mapping ${path} is not UTF-8; save it as UTF-8`)
 }
 
 function readMapping(path: string): Buffer {
@@ -61,11 +59,6 @@ function readMapping(path: string): Buffer {
     () => readFileSync(path),
     (reason) => `the mapping ${path} cannot be read: ${reason}`,
   )
-}
-
-function lineOfFault(bytes: Buffer): number {
-  const lines = bytes.toString('latin1').split('\n')
-  return lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1'))) + 1
 }
 
 /** The real paths of the folders that a mapping may read. */

@@ -39,11 +39,9 @@ export function parseHistory({ name, history }: ImportTarget, { options, flags }
     )
   }
   const isHistory = flags.has('history')
-  if (isHistory && history === undefined) {
-    throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
-  }
-  if (isHistory && history?.isOptional === false) {
-    throw new UsageError(`--history is for ${historical.join(', ')}; of ${name}, --as-of is enough`)
+  if (isHistory && history?.isOptional !== true) {
+    const advice = history === undefined ? '' : `; of ${name}, --as-of is enough`
+    throw new UsageError(`--history is only for ${historical.join(', ')}${advice}`)
   }
   if (isHistory && asOf === undefined) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')

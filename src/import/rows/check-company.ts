@@ -95,18 +95,16 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
   let content = ''
   let texts = ''
   let count = 0
-  let faults: Refusal[] | undefined
+  const faults: Refusal[] = []
   for (const { name, member, refusal } of attributeNames(row)) {
     const value = row[name]
     const text = checkValue(value)
     if (text === null) continue
     if (text instanceof Refusal) {
-      faults ??= []
       faults.push(new Refusal(text.reason, name, value))
       continue
     }
     if (refusal !== undefined) {
-      faults ??= []
       faults.push(refusal)
       continue
     }
@@ -116,7 +114,7 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
     content += (count === 1 ? '{' : ',') + member + JSON.stringify(value)
     texts += `${name}\0${text}\0`
   }
-  if (faults !== undefined) return refuseForAll(faults)
+  if (faults.length > 0) return refuseForAll(faults)
   return { content: count === 0 ? '{}' : `${content}}`, texts }
 }
 

@@ -44,34 +44,21 @@ export function checkRecord(resource: Resource): CheckRow {
       normalise: normaliserOf(field, name === resource.metaOf ? metaTypeBytesMax : undefined),
     }))
   const sortField = resource.order.by === 'id' ? undefined : resource.order.by
-  // Most rows have the same columns in the same order: looking each up costs more.
-  const usual: string[] = []
-
   return (row) => {
-    // Made only for rows with faults, which are few.
-    let faults: Refusal[] | undefined
-    let at = 0
+    const faults: Refusal[] = []
     for (const column in row) {
-      const place = at++
-      if (column === usual[place]) continue
-      if (known.has(column)) {
-        usual[place] = column
-        continue
-      }
-      faults ??= []
-      if (faults.length < faultsMax) faults.push(unknownColumn(column, known))
+      const isFault = !known.has(column) && faults.length < faultsMax
+      if (isFault) faults.push(unknownColumn(column, known))
     }
     const record: Record<string, WireValue> = {}
     for (const { name, normalise } of fields) {
       const value = normalise(row[name])
-      if (value instanceof Refusal) {
-        faults ??= []
-        faults.push(new Refusal(value.reason, name, row[name]))
-      } else record[name] = value
+      if (value instanceof Refusal) faults.push(new Refusal(value.reason, name, row[name]))
+      else record[name] = value
     }
     const company = checkCompanyReference(row)
-    if (faults !== undefined || company instanceof Refusal) {
-      return refuseForAll([...(faults ?? []), company, checkIdentity(row, '')])
+    if (faults.length > 0 || company instanceof Refusal) {
+      return refuseForAll([...faults, company, checkIdentity(row, '')])
     }
     const content = JSON.stringify(record)
     const digest = digestOf(content)
@@ -79,22 +66,7 @@ export function checkRecord(resource: Resource): CheckRow {
     if (identity instanceof Refusal) return identity
     if (isTooLarge(content, identity.id)) return new Refusal(tooLarge)
     const sort = sortField === undefined ? '' : (record[sortField] as string)
-    const { companyId, companyJurisdiction, companyIdentifier } = company
-    const { id, key } = identity
-    // Written out, as spreading objects costs more in every row.
-    const asOf = null
-    return {
-      companyId,
-      companyJurisdiction,
-      companyIdentifier,
-      id,
-      key,
-      sort,
-      digest,
-      content,
-      fields: record,
-      asOf,
-    }
+    return { ...company, ...identity, sort, digest, content, fields: record, asOf: null }
   }
 }
 

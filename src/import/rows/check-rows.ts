@@ -13,6 +13,7 @@ import {
   showValue,
   type SourceRow,
 } from '../../files/refusal.ts'
+import type { Place } from '../../store/importing.ts'
 import type { TextRules } from '../../files/source-file.ts'
 
 /** What an import says of its rows. */
@@ -57,25 +58,18 @@ function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => Sour
   return preparedMembers
 }
 
-/** A row at its place; `file` is the index of its file. */
-interface PlacedContent {
-  readonly file: number
-  readonly unit: 'line' | 'row'
-  readonly number: number
-  readonly row: unknown
-}
-
 /** A refused row as it is reported. */
 export function problemOf(
-  { files, mapping }: RowRequest,
-  { file, unit, number, row }: PlacedContent,
+  { files }: Pick<RowRequest, 'files'>,
+  { file, number }: Place,
+  unit: 'line' | 'row',
   refusal: Refusal,
 ): Problem {
   const { line } = refusal
   const faultOf = (fault: Refusal): Fault => ({
     ...(fault.field === undefined ? {} : { field: fault.field }),
     ...(fault.value === undefined ? {} : { value: showValue(fault.value) }),
-    reason: fault.reason + adviceOnNull(mapping, fault, row),
+    reason: fault.reason,
   })
   const also = refusal.also.map(faultOf)
   return {
@@ -86,17 +80,4 @@ export function problemOf(
     ...faultOf(refusal),
     ...(also.length === 0 ? {} : { also }),
   }
-}
-
-/** In SQL, a text joined with a null is null, which surprises where a value is needed. */
-function adviceOnNull(mapping: string | undefined, { field }: Refusal, row: unknown): string {
-  if (field === undefined || mapping === undefined || !isJoined(mapping, field)) return ''
-  const isNull = typeof row === 'object' && row !== null && (row as SourceRow)[field] === null
-  return isNull ? '; || with a null gives null: use concat() or coalesce()' : ''
-}
-
-/** Whether || is in what a mapping returns as a column, as far as can be told from its text. */
-function isJoined(mapping: string, column: string): boolean {
-  const [before, ...others] = mapping.split(` as ${column}`)
-  return others.length > 0 && before?.slice(before.lastIndexOf(',')).includes('||') === true
 }

@@ -7,6 +7,7 @@ import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { createOutput } from '../listing/write-listings.ts'
 import { digestIn, textIn, textsIn } from './staging/spool.ts'
+import type { StagedValue } from './staging/temporary-database.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
 import { createNameKeeper, type NameKeeper, nameOf } from '../companies/keep-names.ts'
@@ -27,11 +28,10 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
   const isRenaming = await noteNameAttribute(db, naming)
   const last = lastCompany(staging)
   const names = await createNameKeeper(db)
-  const { rows: staged, length } = staging.facts
-  const most = Math.ceil((lengthAtOnce * Math.max(1, staged)) / Math.max(1, length))
-  const atOnce = Math.min(attributesAtOnce, most)
   const out = createOutput(context, attributesShape)
-  for (const batch of inBatches(staging.iterate(changedCompanies), atOnce)) {
+  const changed = staging.iterate(changedCompanies)
+  const lengthOf = ([, length]: readonly StagedValue[]) => Number(length)
+  for (const batch of inBatches(changed, attributesAtOnce, lengthOf, lengthAtOnce)) {
     const companies = batch.map(([company]) => Number(company))
     const said = await readAttributes(tables, companies)
     const rows = attributeRows(staging, companies)

@@ -113,15 +113,12 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
       select company_id from change union all select company_id from removal
     ) group by company_id order by company_id`)
   const last = lastCompany(staging)
-  const isListed = await tables.hasHeads(shape.listing)
   const putsOf = createPutReader(staging, kind)
   const out = createOutput(context, shape)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
     const companies = batch.map(([company]) => Number(company))
-    const open = isListed
-      ? await openListings(tables, shape.listing, companies)
-      : new Map<number, OpenListing>()
+    const open = await openListings(tables, shape.listing, companies)
     const keys = companies.flatMap((id) => keysOf(id, open.get(id)?.leaves ?? []))
     const read = readIndexes(tables, shape, keys)
     const lost = readLost(context, open)

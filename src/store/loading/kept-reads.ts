@@ -17,20 +17,13 @@ export function keepReads(tables: ListingTables): ListingTables {
   return { ...tables, ...keepHeads(tables), ...keepSegments(tables) }
 }
 
-type HeadMethods = Pick<ListingTables, 'hasHeads' | 'heads' | 'putHeads' | 'dropHeads'>
-
-function keepHeads(tables: ListingTables): HeadMethods {
+function keepHeads(tables: ListingTables): Pick<ListingTables, 'heads' | 'putHeads' | 'dropHeads'> {
   const kept = new LRUCache<string, { readonly head: HeadRow | undefined }>({ max: headsMax })
-  const listings = new Set<string>()
   const nameOf = (listing: string, companyId: number) => `${companyId} ${listing}`
   const forget = (listing: string, heads: readonly HeadRow[]) => {
     for (const { companyId } of heads) kept.delete(nameOf(listing, companyId))
   }
   return {
-    async hasHeads(listing) {
-      if (!listings.has(listing) && (await tables.hasHeads(listing))) listings.add(listing)
-      return listings.has(listing)
-    },
     async heads(listing, companies, version) {
       if (version < Number.MAX_SAFE_INTEGER) return tables.heads(listing, companies, version)
       const known = new Map(companies.map((id) => [id, kept.get(nameOf(listing, id))]))

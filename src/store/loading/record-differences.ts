@@ -56,9 +56,11 @@ export async function stageDifferences(
   return recorded
 }
 
-/** The companies of which the merge changes something, in ascending order. */
-export const changedCompanies =
-  'select company_id from change union select company_id from removal order by company_id'
+/** The companies of which the merge changes something, in ascending order, with a row's length. */
+export const changedCompanies = `
+  select company_id, max(length) from (
+    select company_id, length from change union all select company_id, 0 from removal
+  ) group by company_id order by company_id`
 
 /** The rows that change what the source says about some companies, by company. */
 export function attributeRows(

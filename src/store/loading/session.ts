@@ -4,10 +4,12 @@
 import type {
   Committed,
   ImportPlan,
-  ImportSession,
   MergeCounts,
   Merged,
+  Place,
+  RefusedRow,
   StagedProblem,
+  StagedRow,
 } from '../importing.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
@@ -32,46 +34,44 @@ import type { PutKind } from './staging/put-reader.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
 
+export type ImportSession = Awaited<ReturnType<typeof beginImport>>
+
 /**
- * Begins an import on a connection that is used for nothing else until it ends.
+ * Begins an import on a connection that is used for nothing else until it ends: `stage` any number
+ * of times, `prepare`, then `commit` or `discard`. Readers see nothing of it before `commit` has
+ * finished.
  *
  * @param gate holds back what is withheld.
  */
-export async function beginImport(
-  db: ImportConnection,
-  plan: ImportPlan,
-  gate: Gate,
-): Promise<ImportSession> {
+export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate) {
   const staging = openStaging(await cutterFor(db, plan))
   let context: ImportContext | undefined
-
-  function prepared(): ImportContext {
-    if (context === undefined) throw new Error('an import is prepared first')
-    return context
-  }
-
   return {
-    stage(place, given) {
+    stage(place: Place, given: StagedRow): void {
       const row = gate.pass(given)
       if (row === given) staging.stage(place, row)
       else if (row !== undefined) staging.stage(place, { ...row, fields: undefined })
     },
-    stageRefused: (place, row) => staging.stageRefused(place, gate.passRefused(row)),
-    async prepare(onProblem) {
+    /** Stages the identity of a refused row, so that a snapshot does not remove its record. */
+    stageRefused: (place: Place, row: RefusedRow) =>
+      staging.stageRefused(place, gate.passRefused(row)),
+    /** Waits for the write lock, merges the staged rows, and reports those that are refused. */
+    async prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged> {
       await db.begin(plan)
       await gate.checkState(db)
       context = await createContext(db, plan, staging, gate)
       return mergeStaged(context, onProblem)
     },
-    async commit(committed) {
-      const { parts, version } = prepared()
-      parts('committing')(0)
-      await logImport(prepared(), gate.passLogged(committed))
+    /** Commits the import as the registry's next version, and returns that. */
+    async commit(committed: Committed): Promise<number> {
+      if (context === undefined) throw new Error('an import is prepared first')
+      context.parts('committing')(0)
+      await logImport(context, gate.passLogged(committed))
       await db.commit()
       staging.close()
-      return version
+      return context.version
     },
-    async discard() {
+    async discard(): Promise<void> {
       await db.discard()
       staging.close()
     },

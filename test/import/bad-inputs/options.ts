@@ -25,7 +25,10 @@ const usage: Rows = [
   ['import companies', /^dossier: name the files to import companies from$/],
   ['import companies c.ndjson --sorce x', /--sorce is not an option.*--source/],
   ['import companies c.ndjson --snap', /did you mean --snapshot\?/],
-  ['import companies c.ndjson --history', /--history is for employees; of companies, --as-of is/],
+  [
+    'import companies c.ndjson --history',
+    /--history is only for employees; of companies, --as-of is/,
+  ],
   ['imports --db a.db --db=b.db', /^dossier: --db is given more than once; it takes one value$/],
   ['import companies c.ndjson --wrong', /--wrong is not an option of this command$/],
   ['import companies c.ndjson --source', /--source needs a value/],
@@ -36,7 +39,10 @@ const usage: Rows = [
   ['import companies c.ndjson --as-of yesterday', /"yesterday"; it must be .* such as 2024-05-31/],
   ['import companies c.ndjson --as-of 2025-02-29', /"2025-02-29"; it does not exist as a date/],
   ['import employees c.ndjson --history', /^dossier: --history needs the date .*: --as-of DATE$/],
-  ['import rights c.ndjson --history --as-of 2025-01-31', /^dossier: --history does not apply to/],
+  [
+    'import rights c.ndjson --history --as-of 2025-01-31',
+    /^dossier: --history is only for employees$/,
+  ],
   ['import rights c.ndjson --no-history', /--no-history does not apply to rights, whose changes/],
   [
     'import employees c.ndjson --history --no-history --as-of 2025-01-01',

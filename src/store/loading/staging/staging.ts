@@ -26,8 +26,6 @@ import {
 interface StagedFacts {
   /** The rows that were not refused. */
   rows: number
-  /** The length of their contents together, in UTF-16 code units. */
-  length: number
   /** Whether a row names its company by its register. */
   hasNames: boolean
   /** Whether a row has a natural key. */
@@ -103,7 +101,7 @@ export function openStaging(cutter?: ListingCutter) {
   const db = openTemporaryDatabase(tables)
   const spool = createSpool()
   const facts: StagedFacts = {
-    ...{ rows: 0, length: 0, hasNames: false, hasKeys: false, isSorted: true },
+    ...{ rows: 0, hasNames: false, hasKeys: false, isSorted: true },
     ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: null },
   }
   const note = createNotes(facts)
@@ -177,8 +175,7 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
   const isRow = textIn(bytes).length > 0
   const given = [company, jurisdiction, identifier, id, key, sort, asOf]
   const found = [identifier === null ? company : null, id]
-  // A copy, since the row may be written when its memory has the next ones.
-  const kept = isRow ? [Buffer.from(digestIn(bytes)), at, bytes.length] : [null, null, null]
+  const kept = isRow ? [digestIn(bytes), at, bytes.length] : [null, null, null]
   insert('stage', seq, file, number, ...given, ...found, ...kept)
 }
 
@@ -190,7 +187,6 @@ function createNotes(facts: StagedFacts) {
     const { companyId, companyIdentifier, id, key, asOf } = row
     const isAlone = companyIdentifier === null
     facts.rows += 1
-    facts.length += row.content.length
     facts.hasNames ||= !isAlone
     facts.hasKeys ||= key !== null
     if (asOf !== null && asOf > (facts.lastDay ?? '')) facts.lastDay = asOf
