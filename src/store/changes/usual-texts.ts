@@ -4,7 +4,7 @@
 import { statementOf } from '../companies/attributes.ts'
 import { sourceOf, type Sources, sourceText } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
-import { type ByteWriter, createReader } from '../listing/bytes.ts'
+import { type ByteWriter, readNumber } from '../listing/bytes.ts'
 import { readIntegers, skipIntegers } from '../listing/integers.ts'
 import * as segment from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
@@ -35,7 +35,7 @@ function createOpenings(
   sources: Sources,
 ): (start: number, end: number) => Opening {
   const index = entries.toString('latin1')
-  const reader = createReader(entries)
+  const reader = { source: entries, at: 0 }
   const openings = new Map<number, Map<string, Opening>>()
 
   function openingOf(number: number, entry: Buffer): Opening {
@@ -49,16 +49,13 @@ function createOpenings(
   }
 
   return (start, end) => {
-    reader.skip(start + segment.headBytes - reader.skip(0))
-    reader.number()
+    reader.at = start + segment.headBytes
+    readNumber(reader)
     skipIntegers(reader, 1)
     skipIntegers(reader, 1)
     readIntegers(reader, source)
-    reader.skip(segment.digestBytes)
     // What follows the digest is the same of most companies of a source.
-    const restAt = reader.skip(0)
-    reader.skip(end - restAt)
-    const rest = index.slice(restAt, end)
+    const rest = index.slice(reader.at + segment.digestBytes, end)
     const [number = 0] = source
     const known = openings.get(number) ?? new Map<string, Opening>()
     let opening = known.get(rest)

@@ -3,9 +3,6 @@
 
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 
-/** How characters are written: `latin1` if all are ASCII, `hex` for pairs of hexadecimal digits. */
-type TextEncoding = 'utf8' | 'latin1' | 'hex'
-
 export type ByteWriter = ReturnType<typeof createWriter>
 
 /** Writes numbers and texts into memory that grows and is used again after `take`. */
@@ -49,7 +46,7 @@ export function createWriter() {
       memory[end++] = (size % 0x40) | sign | 0x80
       number(Math.floor(size / 0x40))
     },
-    text(value: string, encoding: TextEncoding = 'utf8'): void {
+    text(value: string, encoding: BufferEncoding = 'utf8'): void {
       reserve(value.length * 3)
       end += memory.write(value, end, encoding)
     },
@@ -70,66 +67,40 @@ export function createWriter() {
   }
 }
 
-export type ByteReader = ReturnType<typeof createReader>
-
-/**
- * Reads what a `ByteWriter` has written.
- *
- * @throws Error where the bytes end within a value.
- */
-export function createReader(from: Uint8Array, start = 0) {
-  const source = Buffer.from(from.buffer, from.byteOffset, from.length)
-  let at = start
-
-  function byte(): number {
-    const next = source[at++]
-    if (next === undefined) throw new RangeError('an index of records ends too early')
-    return next
-  }
-
-  function number(): number {
-    let next = byte()
-    if (next < 0x80) return next
-    let value = next & 0x7f
-    let scale = 0x80
-    do {
-      next = byte()
-      value += (next & 0x7f) * scale
-      scale *= 0x80
-    } while (next > 0x7f)
-    return value
-  }
-
-  /** Passes over bytes; returns the place in `source` where they begin. */
-  function skip(length: number): number {
-    const begin = at
-    at += length
-    if (at > source.length) throw new RangeError('an index of records ends too early')
-    return begin
-  }
-
-  return {
-    number,
-    signed(): number {
-      const first = byte()
-      const low = first & 0x3f
-      const size = first < 0x80 ? low : low + number() * 0x40
-      return (first & 0x40) === 0 ? size : -size
-    },
-    bytes: (length: number) => source.subarray(skip(length), at),
-    text: (length: number, encoding?: TextEncoding) => source.toString(encoding, skip(length), at),
-    skip,
-    source,
-    isAtEnd: () => at === source.length,
-  }
+/** Bytes that a `ByteWriter` has written, and the place of the next one to be read. */
+export interface ByteReader {
+  readonly source: Buffer
+  at: number
 }
 
-// The first byte of a column: how the values' characters are kept, and this.
+/** Passes over bytes, and returns where they begin. @throws Error if they end too early. */
+export function skip(reader: ByteReader, length: number): number {
+  const begin = reader.at
+  reader.at += length
+  if (reader.at > reader.source.length) throw new RangeError('an index of records ends too early')
+  return begin
+}
+
+export function readNumber(reader: ByteReader): number {
+  const { source } = reader
+  let next = source[skip(reader, 1)] ?? 0
+  let value = next & 0x7f
+  for (let scale = 0x80; next > 0x7f; scale *= 0x80) {
+    next = source[skip(reader, 1)] ?? 0
+    value += (next & 0x7f) * scale
+  }
+  return value
+}
+
+export function readSigned(reader: ByteReader): number {
+  const first = reader.source[skip(reader, 1)] ?? 0
+  const low = first & 0x3f
+  const size = first < 0x80 ? low : low + readNumber(reader) * 0x40
+  return (first & 0x40) === 0 ? size : -size
+}
+
+/** How characters are kept: as ASCII, and as hexadecimal digits, two in a byte, if possible. */
 const encodings = ['utf8', 'latin1', 'hex'] as const
-const [isUtf8, isAscii, isHex] = [0, 1, 2]
-const encodingMask = 3
-/** All records have different values, and none is null. */
-const isDistinct = 4
 
 /** Values of a column under way, which are used again for the next one. */
 const codeOf = new Map<string, number>()
@@ -147,15 +118,11 @@ export function writeTexts(
     lengths = new Float64Array(2 * count)
   }
   const values = fillCodes(count, at)
-  const isEach = values.length === count && count > 0
-  const joined = values.join('')
-  const bytes = Buffer.byteLength(joined)
-  const encoding = encodingOf(joined, bytes)
-  writer.number(encoding + (isEach ? isDistinct : 0))
   writer.number(values.length)
-  if (!isEach) writeIntegers(writer, codes, count)
+  // As many values as records are all different, and none is null.
+  if (values.length < count) writeIntegers(writer, codes, count)
   writeIntegers(writer, lengths, values.length)
-  writeJoined(writer, joined, encoding, bytes)
+  writeJoined(writer, values.join(''))
 }
 
 /** Numbers the values by their first record, from 1; fills `codes` and `lengths`. */
@@ -181,43 +148,29 @@ function fillCodes(count: number, at: (n: number) => string | null): string[] {
   return values
 }
 
-function encodingOf(joined: string, bytes: number): number {
-  if (bytes !== joined.length) return isUtf8
-  return joined.length > 4 && isHexadecimal(joined) ? isHex : isAscii
-}
-
-function writeJoined(writer: ByteWriter, joined: string, encoding: number, bytes: number): void {
-  if (encoding === isHex) {
-    const even = joined.length % 2 === 0 ? joined : `${joined}0`
-    writer.number(even.length / 2)
-    writer.text(even, 'hex')
-  } else {
-    writer.number(bytes)
-    writer.text(joined, encodings[encoding])
-  }
-}
-
-/** Digits, for the most part: identifiers. */
-function isHexadecimal(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 48 || code > 102 || (code > 57 && code < 97)) return false
-  }
-  return true
+function writeJoined(writer: ByteWriter, joined: string): void {
+  const isDigits = joined.length > 4 && /^[0-9a-f]+$/.test(joined)
+  const text = isDigits && joined.length % 2 === 1 ? `${joined}0` : joined
+  const bytes = Buffer.byteLength(text)
+  const encoding = isDigits ? 2 : bytes === text.length ? 1 : 0
+  writer.number(encoding)
+  writer.number(isDigits ? bytes / 2 : bytes)
+  writer.text(text, encodings[encoding])
 }
 
 /** Reads a column of as many values as `into` has room for; returns the different ones. */
 export function readTexts(reader: ByteReader, into: Uint32Array): string[] {
-  const head = reader.number()
-  const count = reader.number()
+  const count = readNumber(reader)
   if (count > into.length) throw new Error('an index has more values than records')
-  if ((head & isDistinct) === 0) readIntegers(reader, into)
-  else for (let n = 0; n < into.length; n++) into[n] = n + 1
+  if (count < into.length) readIntegers(reader, into)
+  else for (let n = 0; n < count; n++) into[n] = n + 1
   if (lengths.length < count) lengths = new Float64Array(2 * count)
   const units = lengths.subarray(0, count)
   readIntegers(reader, units)
-  const size = reader.number()
-  const joined = reader.text(size, encodings[head & encodingMask])
+  const encoding = encodings[readNumber(reader)]
+  const size = readNumber(reader)
+  const from = skip(reader, size)
+  const joined = reader.source.toString(encoding, from, from + size)
   if (count === 1) return [joined.slice(0, units[0])]
   const values: string[] = []
   let at = 0
@@ -227,9 +180,9 @@ export function readTexts(reader: ByteReader, into: Uint32Array): string[] {
 
 /** Passes over a column of a number of records. */
 export function skipTexts(reader: ByteReader, count: number): void {
-  const head = reader.number()
-  const values = reader.number()
-  if ((head & isDistinct) === 0) skipIntegers(reader, count)
+  const values = readNumber(reader)
+  if (values < count) skipIntegers(reader, count)
   skipIntegers(reader, values)
-  reader.skip(reader.number())
+  readNumber(reader)
+  skip(reader, readNumber(reader))
 }

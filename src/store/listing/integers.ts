@@ -1,246 +1,90 @@
-// Lists of integers in few bytes: each number is the distance from the least one, in units of what
-// divides all distances, in as many bytes as the greatest one takes. Where neighbours are close
-// together, their differences are kept in this way instead.
+// Lists of integers in few bytes: each is the distance from a base, in as many bytes as the
+// greatest distance takes.
 
-import type { ByteReader, ByteWriter } from './bytes.ts'
+import { type ByteReader, type ByteWriter, readNumber, readSigned, skip } from './bytes.ts'
 
-// The first byte of a list: the bytes of each number (0 to 7), and these.
-const hasNulls = 8
-const isDifferences = 16
-const hasUnit = 32
-/** Numbers as they are, 8 bytes each: for those too far apart. */
-const isPlain = 64
+// The first byte of a list: how many bytes a number takes, and whether the distance 0 is null.
+const widthMask = 15
+const hasNulls = 16
+const widthMax = 6
+/** Of numbers as they are: those too far apart for distances. */
+const plainWidth = 8
 
-const widthMask = 7
-const two31 = 2_147_483_648
-const two32 = 4_294_967_296
-
-let offsets = new Float64Array(1_024)
-
-/** Writes the first numbers of a list; NaN is null. */
+/** @param numbers NaN is null. */
 export function writeIntegers(writer: ByteWriter, numbers: Float64Array, count: number): void {
-  const span = measure(numbers, count)
-  const range = span.greatest - span.least
-  if (span.nulls === count) return writeList(writer, hasNulls, [0], 0, 0)
-  if (!span.isWhole || range > Number.MAX_SAFE_INTEGER - 1)
-    return writePlain(writer, numbers, count)
-  if (range === 0 && span.nulls === 0) return writeList(writer, 0, [span.least], 0, 0)
-  if (offsets.length < count) offsets = new Float64Array(2 * count)
-  const steps = span.greatestStep - span.leastStep
-  if (span.nulls === 0 && count > 2 && bytesOf(steps) < bytesOf(range)) {
-    const first = numbers[0] ?? 0
-    let before = first
-    for (let n = 1; n < count; n++) {
-      const number = numbers[n] ?? 0
-      offsets[n - 1] = number - before - span.leastStep
-      before = number
-    }
-    return writeOffsets(writer, isDifferences, [first, span.leastStep], count - 1, steps)
-  }
-  for (let n = 0; n < count; n++) offsets[n] = (numbers[n] ?? 0) - span.least
-  writeOffsets(writer, span.nulls === 0 ? 0 : hasNulls, [span.least], count, range)
-}
-
-/** What has to be known of a list before it is written. */
-function measure(numbers: Float64Array, count: number) {
   let least = Infinity
   let greatest = -Infinity
-  let leastStep = Infinity
-  let greatestStep = -Infinity
   let nulls = 0
-  let isWhole = true
-  let before = NaN
   for (let n = 0; n < count; n++) {
-    const number = numbers[n] ?? 0
-    if (Number.isNaN(number)) nulls++
+    const number = numbers[n] ?? NaN
     if (number < least) least = number
     if (number > greatest) greatest = number
-    const step = number - before
-    if (step < leastStep) leastStep = step
-    if (step > greatestStep) greatestStep = step
-    if (number !== Math.trunc(number) && !Number.isNaN(number)) isWhole = false
-    before = number
+    if (Number.isNaN(number)) nulls++
   }
-  return { least, greatest, leastStep, greatestStep, nulls, isWhole }
-}
-
-function writePlain(writer: ByteWriter, numbers: Float64Array, count: number): void {
-  writer.number(isPlain)
-  const at = writer.room(8 * count)
-  const memory = writer.memory()
-  for (let n = 0; n < count; n++) memory.writeDoubleLE(numbers[n] ?? 0, at + 8 * n)
-}
-
-/** Writes `offsets`, whose greatest is `range`, in the greatest unit that makes them shorter. */
-function writeOffsets(
-  writer: ByteWriter,
-  flags: number,
-  bases: readonly number[],
-  count: number,
-  range: number,
-): void {
-  const shift = (flags & hasNulls) === 0 ? 0 : 1
-  const width = bytesOf(range + shift)
-  const unit = width > 1 ? unitOf(count, range) : 1
-  const unitWidth = bytesOf(range / unit + shift)
-  const isShorter = unitWidth < width
-  for (let n = 0; n < count; n++) {
-    const offset = offsets[n] ?? 0
-    if (Number.isNaN(offset)) offsets[n] = 0
-    else offsets[n] = (isShorter ? offset / unit : offset) + shift
-  }
-  if (!isShorter) return writeList(writer, flags, bases, count, width)
-  writeList(writer, flags | hasUnit, [...bases, unit], count, unitWidth)
-}
-
-/** The greatest number that divides all offsets, of which the greatest is `range`. */
-function unitOf(count: number, range: number): number {
-  const divide = range < two31 ? divisorOfShort : divisorOf
-  let unit = 0
-  for (let n = 0; n < count && unit !== 1; n++) {
-    const offset = offsets[n] ?? 0
-    if (!Number.isNaN(offset)) unit = divide(unit, offset)
-  }
-  return Math.max(1, unit)
-}
-
-function divisorOf(a: number, b: number): number {
-  let [divisor, rest] = [a, b]
-  while (rest !== 0) [divisor, rest] = [rest, divisor % rest]
-  return divisor
-}
-
-/** The same of integers of 31 bits, which processors divide faster. */
-function divisorOfShort(a: number, b: number): number {
-  let divisor = a | 0
-  let rest = b | 0
-  while (rest !== 0) {
-    const next = (divisor % rest) | 0
-    divisor = rest
-    rest = next
-  }
-  return divisor
-}
-
-function bytesOf(number: number): number {
-  let bytes = 0
-  for (let rest = number; rest >= 1; rest /= 256) bytes++
-  return bytes
-}
-
-function writeList(
-  writer: ByteWriter,
-  flags: number,
-  bases: readonly number[],
-  count: number,
-  width: number,
-): void {
-  writer.number(flags | width)
-  for (const base of bases) writer.signed(base)
-  if (width === 0) return
+  // The distance 0 is left to null, if there is one.
+  const base = nulls === count ? 0 : nulls > 0 ? least - 1 : least
+  const width = bytesOf(greatest - base)
+  writer.number(nulls > 0 ? width | hasNulls : width)
+  writer.signed(base)
   let at = writer.room(count * width)
   const bytes = writer.memory()
   for (let n = 0; n < count; n++) {
-    const offset = offsets[n] ?? 0
-    bytes[at] = offset
-    if (width > 1) bytes[at + 1] = offset >>> 8
-    if (width > 2) bytes[at + 2] = offset >>> 16
-    if (width > 3) bytes[at + 3] = offset >>> 24
-    if (width > 4) {
-      const high = Math.floor(offset / two32)
-      bytes[at + 4] = high
-      if (width > 5) bytes[at + 5] = high >>> 8
-      if (width > 6) bytes[at + 6] = high >>> 16
-    }
+    const number = numbers[n] ?? NaN
+    if (width === plainWidth) bytes.writeDoubleLE(number, at)
+    else writeDistance(bytes, at, Number.isNaN(number) ? 0 : number - base, width)
     at += width
+  }
+}
+
+function bytesOf(distance: number): number {
+  let bytes = 0
+  for (let rest = distance; rest >= 1; rest /= 256) bytes++
+  return bytes > widthMax ? plainWidth : bytes
+}
+
+function writeDistance(bytes: Buffer, at: number, distance: number, width: number): void {
+  let rest = distance
+  for (let n = 0; n < width; n++) {
+    bytes[at + n] = rest
+    rest = Math.floor(rest / 256)
   }
 }
 
 /** Reads as many numbers as the list has room for. */
 export function readIntegers(reader: ByteReader, numbers: Float64Array | Uint32Array): void {
-  const head = reader.number()
-  if ((head & isPlain) !== 0) return readPlain(reader, numbers)
+  const head = readNumber(reader)
+  const base = readSigned(reader)
   const width = head & widthMask
-  const base = reader.signed()
-  if ((head & isDifferences) !== 0) {
-    readDifferences(reader, numbers, head, base)
-    return
+  const none = (head & hasNulls) === 0 ? base : NaN
+  const count = numbers.length
+  const at = skip(reader, count * width)
+  const bytes = reader.source
+  if (width === 0) numbers.fill(none)
+  else if (width === 1 && none === base) {
+    for (let n = 0; n < count; n++) numbers[n] = base + (bytes[at + n] ?? 0)
+  } else if (width === plainWidth) {
+    for (let n = 0; n < count; n++) numbers[n] = bytes.readDoubleLE(at + 8 * n)
+  } else {
+    for (let n = 0; n < count; n++) {
+      const distance = readDistance(bytes, at + n * width, width)
+      numbers[n] = distance === 0 ? none : base + distance
+    }
   }
-  const unit = (head & hasUnit) === 0 ? 1 : reader.signed()
-  if ((head & hasNulls) !== 0) readNullable(reader, numbers, width, base, unit)
-  else if (width === 0) numbers.fill(base)
-  else {
-    const count = numbers.length
-    const at = reader.skip(count * width)
-    const bytes = reader.source
-    if (width === 1) for (let n = 0; n < count; n++) numbers[n] = base + unit * (bytes[at + n] ?? 0)
-    else
-      for (let n = 0; n < count; n++)
-        numbers[n] = base + unit * offsetAt(bytes, at + n * width, width)
-  }
+}
+
+function readDistance(bytes: Buffer, at: number, width: number): number {
+  let distance = bytes[at] ?? 0
+  if (width > 1) distance += (bytes[at + 1] ?? 0) << 8
+  if (width > 2) distance += (bytes[at + 2] ?? 0) << 16
+  if (width > 3) distance += (bytes[at + 3] ?? 0) * 0x1000000
+  if (width > 4) distance += (bytes[at + 4] ?? 0) * 0x100000000
+  if (width > 5) distance += (bytes[at + 5] ?? 0) * 0x10000000000
+  return distance
 }
 
 /** Moves past a list of a number of integers. */
 export function skipIntegers(reader: ByteReader, count: number): void {
-  const head = reader.number()
-  if ((head & isPlain) !== 0) {
-    reader.skip(8 * count)
-    return
-  }
-  reader.signed()
-  if ((head & isDifferences) !== 0) reader.signed()
-  if ((head & hasUnit) !== 0) reader.signed()
-  reader.skip((head & widthMask) * ((head & isDifferences) === 0 ? count : count - 1))
-}
-
-function readPlain(reader: ByteReader, numbers: Float64Array | Uint32Array): void {
-  const at = reader.skip(8 * numbers.length)
-  for (let n = 0; n < numbers.length; n++) numbers[n] = reader.source.readDoubleLE(at + 8 * n)
-}
-
-function readNullable(
-  reader: ByteReader,
-  numbers: Float64Array | Uint32Array,
-  width: number,
-  base: number,
-  unit: number,
-): void {
-  const at = reader.skip(numbers.length * width)
-  const bytes = reader.source
-  for (let n = 0; n < numbers.length; n++) {
-    const offset = width === 0 ? 0 : offsetAt(bytes, at + n * width, width)
-    numbers[n] = offset === 0 ? NaN : base + unit * (offset - 1)
-  }
-}
-
-function readDifferences(
-  reader: ByteReader,
-  numbers: Float64Array | Uint32Array,
-  head: number,
-  first: number,
-): void {
-  const width = head & widthMask
-  const leastStep = reader.signed()
-  const unit = (head & hasUnit) === 0 ? 1 : reader.signed()
-  const count = numbers.length
-  const at = reader.skip(Math.max(0, count - 1) * width)
-  const bytes = reader.source
-  let number = first
-  if (count > 0) numbers[0] = first
-  for (let n = 1; n < count; n++) {
-    const offset = width === 0 ? 0 : offsetAt(bytes, at + (n - 1) * width, width)
-    number += leastStep + unit * offset
-    numbers[n] = number
-  }
-}
-
-function offsetAt(bytes: Buffer, at: number, width: number): number {
-  let offset = bytes[at] ?? 0
-  if (width > 1) offset += (bytes[at + 1] ?? 0) << 8
-  if (width > 2) offset += (bytes[at + 2] ?? 0) << 16
-  if (width > 3) offset += (bytes[at + 3] ?? 0) * 16_777_216
-  if (width > 4) offset += (bytes[at + 4] ?? 0) * two32
-  if (width > 5) offset += (bytes[at + 5] ?? 0) * (two32 * 256)
-  if (width > 6) offset += (bytes[at + 6] ?? 0) * (two32 * 65_536)
-  return offset
+  const width = readNumber(reader) & widthMask
+  readSigned(reader)
+  skip(reader, count * width)
 }

@@ -9,9 +9,10 @@
 import { crc32 } from 'node:zlib'
 import {
   type ByteReader,
-  createReader,
   createWriter,
+  readNumber,
   readTexts,
+  skip,
   skipTexts,
   writeTexts,
 } from './bytes.ts'
@@ -157,8 +158,9 @@ export function decodeEntries(
   lists = allLists,
 ): SegmentIndex {
   if (entries[0] !== format) throw new Error('an index of records has an unknown format')
-  const reader = createReader(entries, headBytes)
-  const count = reader.number()
+  const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
+  const reader = { source, at: headBytes }
+  const count = readNumber(reader)
   if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
   const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
   const wantedLists = 1 + Number(lists.ids) + Number(lists.sorts) + Number(lists.sources)
@@ -171,14 +173,15 @@ export function decodeEntries(
   const sources = lists.sources
     ? readInto(reader, room.words())
     : skipList(reader, count, noSources)
-  const digests = reader.bytes(digestBytes * count)
+  const digestsAt = skip(reader, digestBytes * count)
+  const digests = source.subarray(digestsAt, reader.at)
   const columns: IndexColumn[] = []
   for (const [at, { type }] of shape.columns.entries()) {
     if (isWanted(at)) columns[at] = readColumn(reader, type, room)
     else if (type === 'text') skipTexts(reader, count)
     else skipIntegers(reader, count)
   }
-  if (!reader.isAtEnd()) throw new Error('an index of records goes on after its end')
+  if (reader.at < source.length) throw new Error('an index of records goes on after its end')
   return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
 }
 
