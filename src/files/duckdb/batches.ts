@@ -26,8 +26,7 @@ interface Query {
   readonly select: string
   readonly columns: readonly Column[]
   readonly isWide: boolean
-  /** The column with the lines of rows; undefined without a mapping. */
-  readonly lineColumn?: string
+  readonly isMapped: boolean
 }
 
 /**
@@ -67,10 +66,8 @@ export async function* readBatches(
     // Reading again without a stream throws the error.
     await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
   } catch (error) {
-    const { lineColumn } = query
-    const isMapped = lineColumn !== undefined
-    const row = isMapped ? await findFaultyRow(database, error, lineColumn) : ''
-    throw explain(error, files, isMapped, row)
+    const row = query.isMapped ? await findFaultyRow(database, error) : ''
+    throw explain(error, files, query.isMapped, row)
   }
   throw new OperatorError('the source could not be read completely; try again')
 }

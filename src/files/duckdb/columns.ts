@@ -23,8 +23,8 @@ import { linesView } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
-import { freeNames, parquetExtent, parquetTable, tableOf } from './tables.ts'
-import { type FileTable, viewSelect } from './view.ts'
+import { parquetExtent, parquetTable, tableOf } from './tables.ts'
+import { type FileTable, lineColumn, viewSelect } from './view.ts'
 
 /** A mapping, and what its view has. */
 interface MappingRequest {
@@ -94,7 +94,7 @@ async function openFile(database: Database, given: TableFile) {
   const table = await asTexts(database, `select * from ${parquetTable(file)}`)
   const { columns } = table
   refuseColumns(file.name, columns.length)
-  const batches = readBatches(database, { ...table, isWide: file.isWide }, [file])
+  const batches = readBatches(database, { ...table, isWide: file.isWide, isMapped: false }, [file])
   return { columns: columns.map(({ name }) => name), batches }
 }
 
@@ -155,7 +155,7 @@ async function openMapping(
   }
   const isWide = tables.some(({ file }) => file.isWide)
   await database.tune(isWide ? 'wide' : 'ordinary')
-  const lineColumn = await createViews(database, tables, texts)
+  await createViews(database, tables, texts)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const paths = tables.flatMap(({ file }) => file.paths)
   await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
@@ -164,7 +164,7 @@ async function openMapping(
   const result = await asTexts(database, some)
   const { columns } = result
   refuseDoubled(columns)
-  const batches = readBatches(database, { ...result, isWide, lineColumn }, files)
+  const batches = readBatches(database, { ...result, isWide, isMapped: true }, files)
   return {
     columns: columns.map(({ name }) => name),
     /** The rows of all files. */
@@ -173,22 +173,16 @@ async function openMapping(
   }
 }
 
-/**
- * Creates the view `source`, and one that has the lines of its rows, for messages.
- *
- * @returns the name of that column.
- */
+/** Creates the view `source`, and one that has the lines of its rows, for messages. */
 async function createViews(
   { connection }: Database,
   tables: readonly FileTable[],
   texts: TextRules,
-): Promise<string> {
-  const names = tables.flatMap(({ columns }) => columns.map(({ name }) => name))
-  const line = freeNames(['row line'], names).join()
-  const selects = tables.map((table) => viewSelect(table, texts, line))
+): Promise<void> {
+  const selects = tables.map((table) => viewSelect(table, texts))
   await connection.run(`create view ${linesView} as ${selects.join(' union all by name ')}`)
-  await connection.run(`create view source as select * exclude (${quoted(line)}) from ${linesView}`)
-  return line
+  const own = `* exclude (${quoted(lineColumn)})`
+  await connection.run(`create view source as select ${own} from ${linesView}`)
 }
 
 /** DuckDB would call the second one `name_1`. */

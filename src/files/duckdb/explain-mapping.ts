@@ -3,27 +3,21 @@
 import { isMisspelling } from '../../text/nearest.ts'
 import { looksLikeData } from '../check-columns.ts'
 
+const leaveAsText = 'leave dates and numbers as text, which Dossier checks'
+
 /** What DuckDB says of a value that it cannot convert; `$1` is the value. */
 const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   [
-    /Could not convert string '([^']{0,200})' to (\w{1,40})/,
-    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
-  ],
-  [
-    /Could not convert string "([^"]{0,200})" to (\w{1,40})/,
-    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
+    /Could not convert string ['"](.{0,200}?)['"] to (\w{1,40})/,
+    `it cannot convert "$1" to $2; ${leaveAsText}`,
   ],
   [
     /Could not parse string "([^"]{0,200})" according to format specifier "([^"]{0,100})"/,
     'it cannot read "$1" as "$2"; try_strptime() gives null instead',
   ],
   [
-    /(?:date|time|timestamp) field value out of range: "([^"]{0,200})"/,
-    'it cannot convert "$1" to a date; leave dates and numbers as text, which Dossier checks',
-  ],
-  [
-    /invalid (?:date|time|timestamp) field format: "([^"]{0,200})"/,
-    'it cannot convert "$1" to a date; leave dates and numbers as text, which Dossier checks',
+    /(?:date|time|timestamp) field (?:value out of range|format): "([^"]{0,200})"/,
+    `it cannot convert "$1" to a date; ${leaveAsText}`,
   ],
   [
     /Malformed JSON at byte \d{1,9} of input: .{0,100} {2}Input: "([^"]{0,200})"/,

@@ -3,6 +3,7 @@
 import { placeColumns } from '../../resources/resource.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { faultyValueIn, type FaultyValue } from './explain-mapping.ts'
+import { lineColumn } from './view.ts'
 
 /** The view `source` with one more column, in which line of its file a row begins. */
 export const linesView = '"source with lines"'
@@ -15,17 +16,13 @@ const partLengthMin = 4
  *
  * @returns ` at row 2 (line 3) of x.csv`; empty if no row has it, since the mapping has made it.
  */
-export async function findFaultyRow(
-  database: Database,
-  error: unknown,
-  lineColumn: string,
-): Promise<string> {
+export async function findFaultyRow(database: Database, error: unknown): Promise<string> {
   const faulty = error instanceof Error ? faultyValueIn(error.message) : undefined
   if (faulty === undefined || faulty.value === '') return ''
   const isLong = faulty.value.length >= partLengthMin
   const place =
-    (await findRow(database, faulty, lineColumn, isEqual)) ??
-    (isLong ? await findRow(database, faulty, lineColumn, has) : undefined)
+    (await findRow(database, faulty, isEqual)) ??
+    (isLong ? await findRow(database, faulty, has) : undefined)
   if (place === undefined) return ''
   const { file, row, line } = place
   return ` at row ${row}${line === null ? '' : ` (line ${line})`} of ${file}`
@@ -35,12 +32,7 @@ type Condition = (cell: string, value: string) => string
 const isEqual: Condition = (cell, value) => `${cell} = ${value}`
 const has: Condition = (cell, value) => `contains(${cell}, ${value})`
 
-async function findRow(
-  database: Database,
-  { value, column }: FaultyValue,
-  lineColumn: string,
-  condition: Condition,
-) {
+async function findRow(database: Database, { value, column }: FaultyValue, condition: Condition) {
   const names = (await columnsOf(database, 'select * from source')).map(({ name }) => name)
   const own = names.filter((name) => !placeColumns.some((place) => place === name))
   const searched = column !== undefined && own.includes(column) ? [column] : own

@@ -33,8 +33,12 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly holes: number
 }
 
-/** The column that only refused rows have; no file can know its name. */
-export const holeColumn = `hole ${crypto.randomUUID()}`
+// No file can know the names of these columns.
+const unknowable = (name: string) => `${name} ${crypto.randomUUID()}`
+/** The columns of CSV before its own: the number of a row, and the line where it begins. */
+export const csvPlaces = [unknowable('row number'), unknowable('row line')] as const
+/** The column that only refused rows of JSON have. */
+export const holeColumn = unknowable('hole')
 const hole = Buffer.from(`{"${holeColumn}":""}`)
 
 /** What a file is prepared with. */

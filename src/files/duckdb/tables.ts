@@ -8,13 +8,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames } from '../check-columns.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { vectorRows } from './pieces.ts'
-import { holeColumn, type TableFile } from './table-file.ts'
-
-/** The columns of a CSV file before its own: the number of a row, and the line where it begins. */
-export function rowPlaces({ columns }: TableFile): readonly [number: string, line: string] {
-  const [number = '', line = ''] = freeNames(['row number', 'row line'], columns)
-  return [number, line]
-}
+import { csvPlaces, holeColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table, for a FROM clause. */
 export function tableOf(file: TableFile): string {
@@ -25,7 +19,7 @@ export function tableOf(file: TableFile): string {
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
       delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
       max_line_size=${lineBytes}, buffer_size=${Math.max(lineBytes, 8 << 20)},
-      columns=${textColumns(file.columns, rowPlaces(file))})`
+      columns=${textColumns(file.columns, csvPlaces)})`
   }
   const options = `format='newline_delimited', hive_partitioning=false,
     maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
@@ -48,18 +42,6 @@ function refuseNames({ name, columns }: TableFile): void {
 
 function listOf(paths: readonly string[]): string {
   return `[${paths.map(literal).join(', ')}]`
-}
-
-/** Makes names that differ differ from reserved ones, too, whatever their case, with `_1` etc. */
-export function freeNames(names: readonly string[], reserved: readonly string[]): string[] {
-  const taken = new Set(reserved.map((name) => name.toLowerCase()))
-  const used = new Set([...taken, ...names.map((name) => name.toLowerCase())])
-  return names.map((name) => {
-    if (!taken.has(name.toLowerCase())) return name
-    let n = 1
-    while (used.has(`${name}_${n}`.toLowerCase())) n++
-    return `${name}_${n}`
-  })
 }
 
 function textColumns(names: readonly string[], numbers: readonly string[] = []): string {

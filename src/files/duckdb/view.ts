@@ -3,8 +3,7 @@
 import { placeColumns } from '../../resources/resource.ts'
 import type { TextRules } from '../source-file.ts'
 import { type Column, literal, quoted } from './database.ts'
-import { holeColumn, type TableFile } from './table-file.ts'
-import { freeNames, rowPlaces } from './tables.ts'
+import { csvPlaces, holeColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table in DuckDB's SQL. */
 export interface FileTable {
@@ -18,31 +17,32 @@ const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
   '\u2028\u2029\u202f\u205f\u3000\ufeff'
 
-/**
- * The SELECT of one file's part of the view.
- *
- * @param lineColumn receives the line of a row; null if it is not known.
- */
-export function viewSelect(
-  { file, table, columns }: FileTable,
-  texts: TextRules,
-  lineColumn: string,
-): string {
-  const own = columns
-    .slice(file.kind === 'csv' ? rowPlaces(file).length : 0)
-    .filter(({ name }) => name !== holeColumn)
-  // Columns like the place columns are renamed.
-  const names = freeNames(
-    own.map(({ name }) => name),
-    placeColumns,
-  )
+/** The column of the view with the line of a row; null if it is not known. */
+export const lineColumn = csvPlaces[1]
+
+/** The SELECT of one file's part of the view. */
+export function viewSelect({ file, table, columns }: FileTable, texts: TextRules): string {
+  const own = columns.filter(({ name }) => ![...csvPlaces, holeColumn].includes(name))
+  const names = freeNames(own.map(({ name }) => name))
   const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
   const [number, line] =
-    file.kind === 'csv' ? rowPlaces(file).map(quoted) : ['row_number() over ()', 'null::bigint']
+    file.kind === 'csv' ? csvPlaces.map(quoted) : ['row_number() over ()', 'null::bigint']
   const [fileColumn, rowColumn] = placeColumns
   const sound = file.holes > 0 ? `qualify ${quoted(holeColumn)} is null` : ''
   return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
     ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table} ${sound}`
+}
+
+/** Columns like the place columns, whatever their case, get other names: with `_1` etc. */
+function freeNames(names: readonly string[]): string[] {
+  const places: readonly string[] = placeColumns
+  const used = new Set([...places, ...names.map((name) => name.toLowerCase())])
+  return names.map((name) => {
+    if (!places.includes(name.toLowerCase())) return name
+    let n = 1
+    while (used.has(`${name}_${n}`.toLowerCase())) n++
+    return `${name}_${n}`
+  })
 }
 
 function cell({ name, isText }: Column, { isTrimmed, nulls }: TextRules): string {
