@@ -9,10 +9,14 @@ import type { SourceFile } from './source-file.ts'
 interface Kind {
   /** Its first bytes, one of these, or as text. */
   readonly begins: readonly string[] | RegExp
+  /** The ending of its name, if that tells. */
+  readonly ending?: RegExp
   readonly what: string
   readonly advice: string
 }
 
+const piped = (program: string) =>
+  `decompress it first, or: ${program} -dc FILE | dossier import … - --format FORMAT`
 const exportTable = 'export its table as CSV'
 const kinds: readonly Kind[] = [
   { begins: ['%PDF-'], what: 'a PDF document', advice: `${exportTable}, or ask for the data` },
@@ -22,12 +26,19 @@ const kinds: readonly Kind[] = [
     what: 'compressed twice',
     advice: 'decompress it once first',
   },
-  { begins: /^BZh[1-9]/, what: 'compressed by bzip2', advice: 'decompress it: bzip2 -dc FILE' },
-  { begins: ['\xfd7zXZ\0'], what: 'compressed by xz', advice: 'decompress it: xz -dc FILE' },
+  { begins: /^BZh[1-9]/, ending: /^bz2$/, what: 'compressed by bzip2', advice: piped('bzip2') },
+  { begins: ['\xfd7zXZ\0'], ending: /^xz$/, what: 'compressed by xz', advice: piped('xz') },
+  {
+    begins: [],
+    ending: /^(tar|tgz)$/,
+    what: 'an archive',
+    advice: 'unpack it, and import what is in it: tar -xf FILE',
+  },
   { begins: ['7z\xbc\xaf'], what: 'a 7z archive', advice: 'decompress it: 7z x FILE' },
   { begins: ['Rar!'], what: 'a RAR archive', advice: 'decompress it: unrar x FILE' },
   {
     begins: ['\xd0\xcf\x11\xe0'],
+    ending: /^xls$/,
     what: 'an old Excel workbook',
     advice: 'save its sheet as "CSV UTF-8", or: libreoffice --headless --convert-to csv FILE',
   },
@@ -46,7 +57,12 @@ const kinds: readonly Kind[] = [
     what: 'an HTML page, such as a login or an error in place of a download',
     advice: 'look at it in a browser, and download the file again',
   },
-  { begins: /^<(\?xml|[a-z])/i, what: 'XML', advice: 'convert it to NDJSON or CSV' },
+  {
+    begins: /^<(\?xml|[a-z])/i,
+    ending: /^xml$/,
+    what: 'XML',
+    advice: 'convert it to NDJSON or CSV',
+  },
 ]
 
 const [tab, newline, carriageReturn] = [0x09, 0x0a, 0x0d]
@@ -68,7 +84,10 @@ export function isText(start: Buffer): boolean {
 export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const bytes = start.subarray(0, 1_024).toString('latin1')
   const head = bytes.trimStart()
-  refuseKind(file.name, head)
+  refuseKind(
+    file.name,
+    kinds.find(({ begins }) => isBegun(head, begins)),
+  )
   const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
     if (!isParquet && isText(start)) throw mistaken(file, 'is text, not Parquet', 'csv')
@@ -80,23 +99,21 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   else refuseOtherJson(file, start)
 }
 
-/** What files of other endings are, and what to do about them; `FILE` stands for the file. */
-const otherEndings: Readonly<Record<string, string>> = { xls: '\xd0\xcf\x11\xe0', xml: '<?xml' }
-
 /**
  * Refuses a file by an ending that is not one of the known formats.
  *
  * @throws OperatorError that says what to do, if the ending says what the file is.
  */
 export function refuseOtherEnding(name: string, ending: string): void {
-  const start = otherEndings[ending]
-  if (start !== undefined) refuseKind(name, start)
+  refuseKind(
+    name,
+    kinds.find((kind) => kind.ending?.test(ending)),
+  )
 }
 
-function refuseKind(name: string, head: string): void {
-  const kind = kinds.find(({ begins }) => isBegun(head, begins))
+function refuseKind(name: string, kind: Kind | undefined): void {
   if (kind === undefined) return
-  throw new OperatorError(`${name} is ${kind.what}; ${kind.advice.replace('FILE', name)}`)
+  throw new OperatorError(`${name} is ${kind.what}; ${kind.advice.replace('FILE', () => name)}`)
 }
 
 function isBegun(head: string, begins: Kind['begins']): boolean {

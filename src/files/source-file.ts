@@ -75,12 +75,6 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
   parquet: 'parquet',
 }
 
-/** Commands that decompress unsupported compressions, by file name extension. */
-const unpackedBy: Readonly<Record<string, string>> = {
-  bz2: 'bzip2 -dc',
-  xz: 'xz -dc',
-}
-
 /**
  * The files that the arguments name, each once, in their order; the matches of a glob are sorted by
  * name.
@@ -157,18 +151,6 @@ function isZip(name: string): boolean {
 function formatOf(name: string, ending: string): Format {
   const format = formatOfEnding[ending]
   if (format !== undefined) return format
-  if (ending === 'tar' || ending === 'tgz') {
-    throw new OperatorError(
-      `${name} is an archive; unpack it, and import what is in it: tar -xf ${name}`,
-    )
-  }
-  const unpacker = unpackedBy[ending]
-  if (unpacker !== undefined) {
-    throw new OperatorError(
-      `${name} has a compression that is not supported; ` +
-        `decompress it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
-    )
-  }
   refuseOtherEnding(name, ending)
   const near = nearest(ending, Object.keys(formatOfEnding))
   throw new OperatorError(

@@ -75,7 +75,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'paper.csv': ['%PDF-1.7\n%\xe2\xe3', /is a PDF document; export its table as CSV/],
   'old.csv': [Buffer.from('d0cf11e0a1b11ae1', 'hex'), /is an old Excel workbook; save its sheet/],
   'base.csv': ['abc\0\x01\n', /the header contains a NUL character; is this a text file/],
-  'packed.csv': [Buffer.from('BZh91AY&SY'), /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv$/],
+  'packed.csv': [
+    Buffer.from('BZh91AY&SY'),
+    /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv \|/,
+  ],
   'twice.csv.gz': [gzipSync(gzipSync(csv)), /is compressed twice/],
   'rows.tar.gz': [csv, /is an archive; unpack it, and .* what is in it: tar -xf \S+rows\.tar\.gz$/],
   'rows.tar': [csv, /is an archive; unpack it, and import what is in it: tar -xf \S+rows\.tar$/],
