@@ -29,7 +29,7 @@ import { formatCount } from '../text/format-count.ts'
 import { request } from '../http/wire/node-http.ts'
 import { importFiles } from '../import/import-files.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
 import { wholeListing } from '../store/selection.ts'
@@ -97,14 +97,15 @@ async function checkRegistry(db: string): Promise<void> {
 /** Builds the registry in a temporary folder, and moves it into place when it is complete. */
 async function makeRegistry(db: string, context: CommandContext): Promise<void> {
   const startedAt = context.now()
-  const folder = orExplain(db, () => {
+  const explain = (reason: string) => `cannot create ${db}: ${reason}`
+  const folder = orExplain(() => {
     mkdirSync(dirname(db), { recursive: true })
     return mkdtempSync(join(dirname(db), '.making-'))
-  })
+  }, explain)
   try {
     const made = join(folder, 'registry.db')
-    const counts = await fill(made, db, context)
-    orExplain(db, () => moveInto(made, db))
+    const counts = await fill(made, explain, context)
+    orExplain(() => moveInto(made, db), explain)
     const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
     context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
   } finally {
@@ -113,13 +114,17 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
 }
 
 /** Imports every extract, and returns the number of rows of each. */
-async function fill(made: string, db: string, context: CommandContext): Promise<string[]> {
+async function fill(
+  made: string,
+  explain: (reason: string) => string,
+  context: CommandContext,
+): Promise<string[]> {
   const counts: string[] = []
   await using store = await openStoreWriter(made, resources)
   for (const extract of demoExtracts()) {
     context.stderr.writeLines(`Creating ${extract.name} …`)
     const path = join(dirname(made), `${extract.name}.ndjson`)
-    orExplain(db, () => writeNdjson(path, extract.rows()))
+    orExplain(() => writeNdjson(path, extract.rows()), explain)
     const rows = await importExtract(store, extract, path, context)
     counts.push(`${formatCount(rows)} ${extract.name}`)
   }
@@ -180,16 +185,6 @@ function moveInto(made: string, db: string): void {
   // SQLite would apply the leftover log of a deleted registry to this one.
   for (const remains of [`${db}-wal`, `${db}-shm`]) rmSync(remains, { force: true })
   renameSync(made, db)
-}
-
-/** Runs work on files, and turns its system errors into OperatorErrors. */
-function orExplain<T>(db: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const isOfFiles = error instanceof Error && 'syscall' in error
-    throw isOfFiles ? new OperatorError(`cannot create ${db}: ${error.message}`) : error
-  }
 }
 
 /** A key is shown only once, so every start creates its own. */
