@@ -16,11 +16,7 @@ import { privateMode } from './new-file.ts'
 
 /** Makes a new folder; its name begins with `dossier-` and the purpose. */
 export function makeTemporaryFolder(purpose: string): string {
-  try {
-    return mkdtempSync(join(tmpdir(), `dossier-${purpose}-`))
-  } catch (error) {
-    throw temporaryError(error)
-  }
+  return orTemporaryError(() => mkdtempSync(join(tmpdir(), `dossier-${purpose}-`)))
 }
 
 /** Makes a file without a name, which is gone when it is closed; returns its descriptor. */
@@ -28,14 +24,27 @@ function openTemporaryFile(purpose: string): number {
   const folder = makeTemporaryFolder(purpose)
   const path = join(folder, 'rows')
   try {
-    const file = openSync(path, 'wx+', privateMode)
+    const file = createTemporaryFile(path)
     unlinkSync(path)
     return file
-  } catch (error) {
-    throw temporaryError(error)
   } finally {
     rmdirSync(folder)
   }
+}
+
+/** Creates a file in a folder for temporary data; returns its descriptor. */
+export function createTemporaryFile(path: string): number {
+  return orTemporaryError(() => openSync(path, 'wx+', privateMode))
+}
+
+/** Writes bytes to such a file. @param at their place in it; the current one by default. */
+export function writeTemporary(file: number, bytes: Buffer, at?: number): void {
+  orTemporaryError(() => {
+    for (let done = 0; done < bytes.length;) {
+      const place = at === undefined ? null : at + done
+      done += writeSync(file, bytes, done, bytes.length - done, place)
+    }
+  })
 }
 
 const bufferBytes = 262_144
@@ -53,13 +62,7 @@ export function openTemporaryBytes(purpose: string) {
   let start = 0
   let filled = 0
   function flush(): void {
-    for (let done = 0; done < filled;) {
-      try {
-        done += writeSync(file, buffer, done, filled - done, start + done)
-      } catch (error) {
-        throw temporaryError(error)
-      }
-    }
+    writeTemporary(file, buffer.subarray(0, filled), start)
     start += filled
     filled = 0
     // Others may still read what was appended.
@@ -125,11 +128,15 @@ const reasons: Readonly<Record<string, string>> = {
   EFBIG: 'is beyond a limit on the size of files (ulimit -f)',
 }
 
-/** An error of the folder for temporary files, with advice. */
-function temporaryError(error: unknown): OperatorError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  const why = reasons[code] ?? `cannot be used (${code})`
-  return new OperatorError(
-    `the folder for temporary files, ${tmpdir()}, ${why}; set TMPDIR to another one`,
-  )
+/** Runs work in the folder for temporary files; an error in it becomes one with advice. */
+function orTemporaryError<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const why = reasons[code] ?? `cannot be used (${code})`
+    throw new OperatorError(
+      `the folder for temporary files, ${tmpdir()}, ${why}; set TMPDIR to another one`,
+    )
+  }
 }

@@ -1,9 +1,9 @@
 // Writes rows to files for DuckDB. It reads 2,048 rows of a file at once, so that where these would
 // take too much memory, the rows are spread over several files.
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
-import { orExplain } from '../../config/operator-error.ts'
+import { createTemporaryFile, writeTemporary } from '../temporary-folder.ts'
 
 /** The number of rows that DuckDB reads at once. */
 export const vectorRows = 2_048
@@ -43,12 +43,12 @@ export function createPieces(folder: string, format: string, between: string) {
   let window = { rows: 0, bytes: 0 }
 
   function write(bytes: Buffer): void {
-    if (file !== undefined) writeAll(folder, file, bytes)
+    if (file !== undefined) writeTemporary(file, bytes)
   }
 
   function begin(): void {
     const path = join(folder, `${crypto.randomUUID()}.${format}`)
-    file = create(folder, path)
+    file = createTemporaryFile(path)
     paths.push(path)
   }
 
@@ -85,18 +85,3 @@ export function createPieces(folder: string, format: string, between: string) {
     },
   }
 }
-
-/** Creates a file in the folder; returns its descriptor. */
-export function create(folder: string, path: string): number {
-  return orExplain(() => openSync(path, 'wx'), adviceOn(folder))
-}
-
-export function writeAll(folder: string, file: number, bytes: Buffer): void {
-  orExplain(() => {
-    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
-  }, adviceOn(folder))
-}
-
-/** What to do about a full disk or a quota. */
-const adviceOn = (folder: string) => (reason: string) =>
-  `cannot write to ${folder}: ${reason}; free space, or set TMPDIR to another folder`

@@ -16,7 +16,8 @@ import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { refuseBytes } from '../encoding.ts'
-import { create, createPieces, type Pieces, writeAll } from './pieces.ts'
+import { createTemporaryFile, writeTemporary } from '../temporary-folder.ts'
+import { createPieces, type Pieces } from './pieces.ts'
 
 /** A file for DuckDB. */
 export interface TableFile extends Omit<Pieces, 'rows'> {
@@ -75,13 +76,13 @@ export async function prepareParquet(
   const { chunks, isStored } = await openContent(file, digest, reading)
   const path = join(folder, `${crypto.randomUUID()}.parquet`)
   if (isStored) symlinkSync(resolve(file.name), path)
-  const copy = isStored ? undefined : create(folder, path)
+  const copy = isStored ? undefined : createTemporaryFile(path)
   let bytes = 0
   try {
     // A link is read through as well, for its digest.
     for await (const chunk of chunks) {
       bytes += chunk.length
-      if (copy !== undefined) writeAll(folder, copy, chunk)
+      if (copy !== undefined) writeTemporary(copy, chunk)
     }
   } finally {
     if (copy !== undefined) closeSync(copy)
