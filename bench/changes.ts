@@ -38,32 +38,21 @@ type Side = [Server, Question]
 
 /** Asks two servers for one page: of a store of many, and of one of a tenth of them. */
 async function ofMany<T>(
-  stores: readonly string[],
+  [many, few]: readonly [many: string, few: string],
   path: string,
   work: (many: Side, few: Side) => Promise<T>,
 ): Promise<T> {
-  const sides: Side[] = []
-  try {
-    for (const db of stores) {
-      const key = makeKey(db, scopes)
-      const server = await startDossier(db, port + sides.length, 0)
-      sides.push([server, { key, path, connections: 1 }])
-    }
-    const [many, few] = sides
-    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
-    return await work(many, few)
-  } finally {
-    for (const [server] of sides) await server.stop()
-  }
+  const ask = (db: string) => ({ key: makeKey(db, scopes), path, connections: 1 })
+  await using ofMany = await startDossier(many, port, 0)
+  await using ofFew = await startDossier(few, port + 1, 0)
+  return await work([ofMany, ask(many)], [ofFew, ask(few)])
 }
 
 /** What was changed since the last version, of many records and of a tenth of them. */
 async function fewOfMany(scale: number): Promise<Figure[]> {
-  const stores = []
-  for (const records of [1e7 * scale, 1e6 * scale]) {
-    stores.push(await makeChangedStore(rightsOf(records, 100)))
-  }
-  return ofMany(stores, '/api/v1/changes?after=1&limit=1000', async (many, few) => {
+  const many = await makeChangedStore(rightsOf(1e7 * scale, 100))
+  const few = await makeChangedStore(rightsOf(1e6 * scale, 100))
+  return ofMany([many, few], '/api/v1/changes?after=1&limit=1000', async (many, few) => {
     const { cpu } = await compare(few, many)
     const ms: number[] = []
     for (let round = 0; round < rounds; round++) ms.push((await load(...many, 2)).cpuUs / 1_000)
@@ -91,24 +80,19 @@ async function fromNothing(scale: number): Promise<Figure[]> {
   for (const listing of [1_000, 100]) {
     const { db } = makeStore(rightsOf(1e6 * scale, listing))
     const long = makeStore(rightsOf(1e6 * scale, 1_000)).db
-    const of = await startDossier(db, port, 0)
-    const ofLong = await startDossier(long, port + 1, 0)
+    await using of = await startDossier(db, port, 0)
+    await using ofLong = await startDossier(long, port + 1, 0)
     const ask = (path: string, at: string) => ({ key: makeKey(at, scopes), path, connections: 1 })
-    try {
-      const plain: [Server, Question] = [ofLong, ask(listingOf1000, long)]
-      for (const resource of ['rights', 'companies']) {
-        const path = `/api/v1/changes?after=0&limit=1000&resource=${resource}`
-        const { cpu } = await compare(plain, [of, ask(path, db)])
-        figures.push({
-          what: `page of 1,000 changes from 0, ${resource}, listings of ${listing}`,
-          ...{ unit: '÷ page of 1,000', values: cpu },
-          // Companies are put together from what sources say; records are there as they are sent.
-          reach: resource === 'rights' ? { most: 3 } : undefined,
-        })
-      }
-    } finally {
-      await of.stop()
-      await ofLong.stop()
+    const plain: [Server, Question] = [ofLong, ask(listingOf1000, long)]
+    for (const resource of ['rights', 'companies']) {
+      const path = `/api/v1/changes?after=0&limit=1000&resource=${resource}`
+      const { cpu } = await compare(plain, [of, ask(path, db)])
+      figures.push({
+        what: `page of 1,000 changes from 0, ${resource}, listings of ${listing}`,
+        ...{ unit: '÷ page of 1,000', values: cpu },
+        // Companies are put together from what sources say; records are there as they are sent.
+        reach: resource === 'rights' ? { most: 3 } : undefined,
+      })
     }
   }
   return figures
@@ -116,20 +100,22 @@ async function fromNothing(scale: number): Promise<Figure[]> {
 
 /** The first page of companies that a register names, of many and of a tenth of them. */
 async function fromRegister(scale: number): Promise<Figure[]> {
-  const stores = []
-  for (const companies of [1e6 * scale, 1e5 * scale]) {
-    const db = join(folder, `named-${companies}.db`)
-    stores.push(db)
-    if (existsSync(db)) continue
-    await importFile('companies', makeCompanies(companies), `${db}.part`)
-    renameSync(`${db}.part`, db)
-  }
+  const stores = [await makeNamed(1e6 * scale), await makeNamed(1e5 * scale)] as const
   const path = '/api/v1/changes?after=0&limit=1000&resource=companies'
   return ofMany(stores, path, async (many, few) => {
     const { cpu } = await compare(few, many)
     const what = 'page of 1,000 changes from 0, companies of a register'
     return [{ what, unit: '÷ of a tenth', values: cpu, reach: { most: 1.2 } }]
   })
+}
+
+/** A store of companies with names. */
+async function makeNamed(companies: number): Promise<string> {
+  const db = join(folder, `named-${companies}.db`)
+  if (existsSync(db)) return db
+  await importFile('companies', makeCompanies(companies), `${db}.part`)
+  renameSync(`${db}.part`, db)
+  return db
 }
 
 const clients = 1_000
@@ -143,9 +129,15 @@ async function waitTogether(): Promise<Figure[]> {
   const key = makeKey(db, scopes)
   const bare = await bytesOfBare(key)
   const main = resolve(import.meta.dirname, '../src/main.ts')
-  const server = await startInspected(port, [main, 'serve', '--db', db, '--port', String(port)])
+  await using server = await startInspected(port, [
+    main,
+    'serve',
+    '--db',
+    db,
+    '--port',
+    String(port),
+  ])
   const sockets = await connectAll(port)
-  let isStopped = false
   const ask = (query: string) => sockets.map((socket) => askOn(socket, key, query))
   try {
     // What the first requests load is not what waiting takes.
@@ -163,7 +155,6 @@ async function waitTogether(): Promise<Figure[]> {
     const told = answers.filter(({ text }) => text.includes('"change":"put"')).length
     const left = ask('after=2&wait=60')
     await sleep(1_000)
-    isStopped = true
     await server.stop()
     const ends = await Promise.allSettled(left)
     const isEmpty = (one: (typeof ends)[number]) =>
@@ -185,7 +176,6 @@ async function waitTogether(): Promise<Figure[]> {
       },
     ]
   } finally {
-    if (!isStopped) await server.stop()
     for (const socket of sockets) socket.destroy()
     removeStore(db)
   }
@@ -194,8 +184,8 @@ async function waitTogether(): Promise<Figure[]> {
 /** What a request under way takes in Node.js. */
 async function bytesOfBare(key: string): Promise<number> {
   const script = join(import.meta.dirname, 'waiting-server.ts')
-  const server = await startInspected(port, [script, String(port)])
-  const sockets = await connectAll(port)
+  await using server = await startInspected(port, [script, String(port)])
+  const sockets = await connectAll(server.port)
   try {
     const idle = await usedBytes(port)
     for (const socket of sockets) void askOn(socket, key, 'after=1').catch(() => undefined)
@@ -203,7 +193,6 @@ async function bytesOfBare(key: string): Promise<number> {
     return ((await usedBytes(port)) - idle) / clients
   } finally {
     for (const socket of sockets) socket.destroy()
-    await server.stop()
   }
 }
 

@@ -90,21 +90,16 @@ export async function findCompanies(scale: number): Promise<Figure[]> {
   ]
   const each = cases.flatMap((one) => [0, 64].map((cacheMib) => [...one, cacheMib] as const))
   for (const [what, path, some, least, cacheMib] of each) {
-    const server = await startDossier(db, port, cacheMib)
-    const bare = await startBare(server, key, path.replace('{}', '8'))
-    try {
-      const question = { key, path, companies: Math.min(some, companies) }
-      const { cpu } = await compare([server, question], [bare, question])
-      figures.push({
-        what: `${what}, cache of ${cacheMib} MiB, by processor time`,
-        unit: '÷ bare',
-        values: cpu,
-        reach: { least },
-      })
-    } finally {
-      await bare.stop()
-      await server.stop()
-    }
+    await using server = await startDossier(db, port, cacheMib)
+    await using bare = await startBare(server, key, path.replace('{}', '8'))
+    const question = { key, path, companies: Math.min(some, companies) }
+    const { cpu } = await compare([server, question], [bare, question])
+    figures.push({
+      what: `${what}, cache of ${cacheMib} MiB, by processor time`,
+      unit: '÷ bare',
+      values: cpu,
+      reach: { least },
+    })
   }
   return figures
 }
@@ -112,18 +107,14 @@ export async function findCompanies(scale: number): Promise<Figure[]> {
 /** A hot page whose company is named as in its register, relative to its id. */
 export async function nameInPath(scale: number): Promise<Figure[]> {
   const { db, key } = makeRegistry(1e6 * scale)
-  const server = await startDossier(db, port, 64)
-  try {
-    const of = (company: string): [Server, Question] => [
-      server,
-      { key, path: `/api/v1/companies/${company}/rights`, companies: 100 },
-    ]
-    const { cpu } = await compare(of('{}'), of('GB:{}'))
-    const what = 'GB:09876543 in the path of a hot page'
-    return [{ what, unit: '÷ its id (CPU)', values: cpu, reach: { most: 1.05 } }]
-  } finally {
-    await server.stop()
-  }
+  await using server = await startDossier(db, port, 64)
+  const of = (company: string): [Server, Question] => [
+    server,
+    { key, path: `/api/v1/companies/${company}/rights`, companies: 100 },
+  ]
+  const { cpu } = await compare(of('{}'), of('GB:{}'))
+  const what = 'GB:09876543 in the path of a hot page'
+  return [{ what, unit: '÷ its id (CPU)', values: cpu, reach: { most: 1.05 } }]
 }
 
 /** The longest time that a search or a company holds the event loop. */

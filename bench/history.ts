@@ -50,25 +50,21 @@ export const serveBesideImport: Measure = async (scale) => {
   const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
     copyStore(made.db, db)
-    const server = await startDossier(db, port, 64)
+    await using server = await startDossier(db, port, 64)
     const question: Question = {
       key: made.key,
       path: '/api/v1/companies/{}/rights',
       companies: shape.records / shape.listing,
       connections: 4,
     }
-    try {
-      await load(server, question, 2)
-      const alone = await load(server, question, 4)
-      const progress = { isDone: false }
-      const importing = importFile('rights', changed, db).finally(() => (progress.isDone = true))
-      const beside: number[] = []
-      while (!progress.isDone) beside.push((await load(server, question, 2)).p99Us)
-      await importing
-      ratios.push(Math.max(...beside) / alone.p99Us)
-    } finally {
-      await server.stop()
-    }
+    await load(server, question, 2)
+    const alone = await load(server, question, 4)
+    const progress = { isDone: false }
+    const importing = importFile('rights', changed, db).finally(() => (progress.isDone = true))
+    const beside: number[] = []
+    while (!progress.isDone) beside.push((await load(server, question, 2)).p99Us)
+    await importing
+    ratios.push(Math.max(...beside) / alone.p99Us)
   }
   removeStore(db)
   return [

@@ -79,25 +79,20 @@ async function againstBare(
   options: { cacheMib: number; companies?: number; least: number },
 ): Promise<Figure[]> {
   const { db, key } = makeStore(shape)
-  const server = await startDossier(db, port, options.cacheMib)
-  const bare = await startBare(server, key, path.replace('{}', '1'))
-  try {
-    const { companies } = options
-    const question = { key, path, ...(companies ? { companies } : {}) }
-    const ratios = await compare([server, question], [bare, question])
-    return [
-      { what, unit: '÷ bare', values: ratios.rate, reach: undefined },
-      {
-        what: `${what}, by processor time`,
-        unit: '÷ bare',
-        values: ratios.cpu,
-        reach: { least: options.least },
-      },
-    ]
-  } finally {
-    await bare.stop()
-    await server.stop()
-  }
+  await using server = await startDossier(db, port, options.cacheMib)
+  await using bare = await startBare(server, key, path.replace('{}', '1'))
+  const { companies } = options
+  const question = { key, path, ...(companies ? { companies } : {}) }
+  const ratios = await compare([server, question], [bare, question])
+  return [
+    { what, unit: '÷ bare', values: ratios.rate, reach: undefined },
+    {
+      what: `${what}, by processor time`,
+      unit: '÷ bare',
+      values: ratios.cpu,
+      reach: { least: options.least },
+    },
+  ]
 }
 
 const hotPage: Measure = (scale) =>
@@ -126,21 +121,16 @@ const againstPeer =
   async (scale) => {
     const shape = rightsOf(1e6 * scale, listing)
     const { db, key } = makeStore(shape)
-    const server = await startDossier(db, port, 0)
-    const peer = await startPeer(makePeerStore(shape), port + 1, key)
+    await using server = await startDossier(db, port, 0)
+    await using peer = await startPeer(makePeerStore(shape), port + 1, key)
     const path = '/api/v1/companies/{}/rights'
     const question = { key, path, companies: shape.records / listing }
-    try {
-      const { rate, cpu } = await compare([server, question], [peer, question])
-      const what = `random pages, listings of ${listing}, cache off`
-      return [
-        { what, unit: '÷ peer', values: rate, reach: undefined },
-        { what: `${what}, by processor time`, unit: '÷ peer', values: cpu, reach: { least } },
-      ]
-    } finally {
-      await peer.stop()
-      await server.stop()
-    }
+    const { rate, cpu } = await compare([server, question], [peer, question])
+    const what = `random pages, listings of ${listing}, cache off`
+    return [
+      { what, unit: '÷ peer', values: rate, reach: undefined },
+      { what: `${what}, by processor time`, unit: '÷ peer', values: cpu, reach: { least } },
+    ]
   }
 
 /** Compares the last page of a listing of 1,000,000 events with its first. */
@@ -159,33 +149,23 @@ export async function compareLastPage(
 
 const lastPage: Measure = async (scale) => {
   const { db, key } = makeStore(eventsOf(1e6 * scale))
-  const server = await startDossier(db, port, 0)
-  try {
-    return await compareLastPage('last page of 1,000,000', server, key, scale)
-  } finally {
-    await server.stop()
-  }
+  await using server = await startDossier(db, port, 0)
+  return await compareLastPage('last page of 1,000,000', server, key, scale)
 }
 
 const manyRecords: Measure = async (scale) => {
-  const sizes = [1e7 * scale, 1e5 * scale]
-  const sides: [Server, Question][] = []
-  try {
-    for (const [index, records] of sizes.entries()) {
-      const { db, key } = makeStore(rightsOf(records, 100))
-      const companies = records / 100
-      const path = '/api/v1/companies/{}/rights?limit=10'
-      sides.push([await startDossier(db, port + 2 * index, 0), { key, path, companies }])
-    }
-    const [many, few] = sides
-    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
-    const { rate } = await compare(many, few)
-    return [
-      { what: 'limit=10 of 10,000,000', unit: '÷ of 100,000', values: rate, reach: { least: 0.8 } },
-    ]
-  } finally {
-    for (const [server] of sides) await server.stop()
-  }
+  const path = '/api/v1/companies/{}/rights?limit=10'
+  const many = makeStore(rightsOf(1e7 * scale, 100))
+  const few = makeStore(rightsOf(1e5 * scale, 100))
+  await using ofMany = await startDossier(many.db, port, 0)
+  await using ofFew = await startDossier(few.db, port + 2, 0)
+  const { rate } = await compare(
+    [ofMany, { key: many.key, path, companies: 1e5 * scale }],
+    [ofFew, { key: few.key, path, companies: 1e3 * scale }],
+  )
+  return [
+    { what: 'limit=10 of 10,000,000', unit: '÷ of 100,000', values: rate, reach: { least: 0.8 } },
+  ]
 }
 
 const importing: Measure = async (scale) => {

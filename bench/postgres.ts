@@ -68,31 +68,25 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
     await client.query('vacuum analyze')
   })
   const key = makeKey(db)
-  const served = await startDossier(db, port, 0, timeouts)
-  const bare = await startBare(served, key, '/api/v1/companies/1/rights', ['bare-postgres.ts', url])
-  try {
-    const path = '/api/v1/companies/{}/rights'
-    const question = { key, path, companies: records / listing }
-    const { rate, cpu } = await compare([served, question], [bare, question])
-    const what = 'PostgreSQL: random pages of 100, cache off'
-    return [
-      { what, unit: '÷ bare driver', values: rate, reach: { least: 0.6 } },
-      { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu, reach: undefined },
-    ]
-  } finally {
-    await bare.stop()
-    await served.stop()
-  }
+  await using served = await startDossier(db, port, 0, timeouts)
+  await using bare = await startBare(served, key, '/api/v1/companies/1/rights', [
+    'bare-postgres.ts',
+    url,
+  ])
+  const path = '/api/v1/companies/{}/rights'
+  const question = { key, path, companies: records / listing }
+  const { rate, cpu } = await compare([served, question], [bare, question])
+  const what = 'PostgreSQL: random pages of 100, cache off'
+  return [
+    { what, unit: '÷ bare driver', values: rate, reach: { least: 0.6 } },
+    { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu, reach: undefined },
+  ]
 }
 
 async function lastPage(url: string, scale: number): Promise<Figure[]> {
   const db = `${url}?schema=last_page`
   await importFile('events', makeFile(eventsOf(1e6 * scale)), db)
-  const served = await startDossier(db, port, 0, timeouts)
-  try {
-    const what = 'PostgreSQL: last page of 1,000,000'
-    return await compareLastPage(what, served, makeKey(db), scale)
-  } finally {
-    await served.stop()
-  }
+  await using served = await startDossier(db, port, 0, timeouts)
+  const what = 'PostgreSQL: last page of 1,000,000'
+  return await compareLastPage(what, served, makeKey(db), scale)
 }

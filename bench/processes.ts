@@ -16,10 +16,11 @@ function pinned(cores: string, command: readonly string[]): [string, string[]] {
   return [program, args]
 }
 
-/** A measured server. */
-export interface Server {
+/** A measured server, which is stopped where it goes out of scope. */
+export interface Server extends AsyncDisposable {
   readonly port: number
   readonly pid: number
+  /** Stops it before. */
   stop(): Promise<void>
 }
 
@@ -31,10 +32,12 @@ export async function start(
 ): Promise<Server> {
   const child = spawn(...pinned(cores, command), { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(port)
-  return { port, pid: child.pid ?? 0, stop: () => stop(child) }
+  const stopped = { stop: () => stop(child), [Symbol.asyncDispose]: () => stop(child) }
+  return { port, pid: child.pid ?? 0, ...stopped }
 }
 
 async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill()
   await ended

@@ -27,7 +27,7 @@ export const compareRefusals: Measure = async (scale) => {
     ),
   )
   const options = ['--db', db, '--port', String(port), '--bad-key-rate', 'none']
-  const server = await start(port, [dossier, 'serve', ...options])
+  await using _server = await start(port, [dossier, 'serve', ...options])
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const values: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
@@ -36,7 +36,6 @@ export const compareRefusals: Measure = async (scale) => {
     if (round > 0) values.push(Math.max(...medians) / Math.min(...medians))
   }
   socket.destroy()
-  await server.stop()
   return [
     {
       what: 'refusals: the slowest kind of wrong key by the quickest',

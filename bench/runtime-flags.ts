@@ -45,14 +45,10 @@ const serving =
   (db: string, cacheMib: number, question: Question) =>
   async (flags: Flags): Promise<Cost> => {
     const args = ['serve', '--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
-    const server = await start(port, command(flags, args))
-    try {
-      await load(server, question, 2)
-      const { cpuUs, p99Us } = await load(server, question, seconds)
-      return { 'µs a request': cpuUs, 'p99 µs': p99Us, MB: residentMb(server.pid, 'VmHWM') }
-    } finally {
-      await server.stop()
-    }
+    await using server = await start(port, command(flags, args))
+    await load(server, question, 2)
+    const { cpuUs, p99Us } = await load(server, question, seconds)
+    return { 'µs a request': cpuUs, 'p99 µs': p99Us, MB: residentMb(server.pid, 'VmHWM') }
   }
 
 /** Prints what a process has used when it ends. */

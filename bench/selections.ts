@@ -31,19 +31,15 @@ export async function comparePages(scale: number): Promise<Figure[]> {
     ['pinned page of 1,000 with 100 changes since', changed, 'version=1', 0.7],
   ] as const) {
     const key = makeKey(store)
-    const server = await startDossier(store, port, 0)
+    await using server = await startDossier(store, port, 0)
     const path = '/api/v1/companies/7/rights'
-    try {
-      const plain = { key, path: `${path}?limit=100` }
-      const selected = { key, path: `${path}?limit=100&${query}` }
-      const { cpu } = await compare([server, selected], [server, plain])
-      figures.push({
-        what: `${what}, by processor time`,
-        ...{ unit: '÷ plain page', values: cpu, reach: { least } },
-      })
-    } finally {
-      await server.stop()
-    }
+    const plain = { key, path: `${path}?limit=100` }
+    const selected = { key, path: `${path}?limit=100&${query}` }
+    const { cpu } = await compare([server, selected], [server, plain])
+    figures.push({
+      what: `${what}, by processor time`,
+      ...{ unit: '÷ plain page', values: cpu, reach: { least } },
+    })
   }
   return figures
 }
@@ -56,17 +52,13 @@ export async function makeViews(): Promise<Figure[]> {
     [250_000, 100],
   ] as const) {
     const { db, key } = makeStore(eventsOf(records))
-    const server = await startDossier(db, port, 0)
-    try {
-      figures.push({
-        what: `first filtered request of ${records.toLocaleString('en')}`,
-        ...{ unit: 'ms', values: await firstRequests(server, key), reach: { most } },
-      })
-      if (records < 250_000) continue
-      figures.push(...(await lastPages(server, key)), ...(await besideViews(server, key)))
-    } finally {
-      await server.stop()
-    }
+    await using server = await startDossier(db, port, 0)
+    figures.push({
+      what: `first filtered request of ${records.toLocaleString('en')}`,
+      ...{ unit: 'ms', values: await firstRequests(server, key), reach: { most } },
+    })
+    if (records < 250_000) continue
+    figures.push(...(await lastPages(server, key)), ...(await besideViews(server, key)))
   }
   return figures
 }
@@ -125,36 +117,30 @@ async function besideViews(server: Server, key: string): Promise<Figure[]> {
 /** A whole listing in one answer, beside a bare server that pipes a file of the same bytes. */
 export async function streamListings(scale: number): Promise<Figure[]> {
   const { db, key } = makeStore(eventsOf(1e6 * scale))
-  const server = await startDossier(db, port, 0)
+  await using server = await startDossier(db, port, 0)
   const path = (format: string) => `${eventsPath}?limit=all&format=${format}`
   const file = join(folder, 'stream.ndjson')
-  let bare: Server | undefined
-  try {
-    const { body } = await ask(server, key, path('ndjson'))
-    await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(file))
-    await read(server, key, `${eventsPath}?limit=100`)
-    const script = join(import.meta.dirname, 'file-server.ts')
-    bare = await start(port + 1, [process.execPath, script, String(port + 1), file])
-    const ndjson: number[] = []
-    const csv: number[] = []
-    const idleMb = residentMb(server.pid, 'VmRSS')
-    for (let round = 0; round < rounds; round += 1) {
-      const ofBare = await secondsPerMb(bare, key, '/')
-      const ofNdjson = await secondsPerMb(server, key, path('ndjson'))
-      ndjson.push(ofBare / ofNdjson)
-      csv.push(ofNdjson / (await secondsPerMb(server, key, path('csv'))))
-    }
-    const grownMb = Math.max(0, residentMb(server.pid, 'VmHWM') - idleMb)
-    const what = 'limit=all as NDJSON, 1,000,000 records'
-    return [
-      { what, unit: '÷ piped file', values: ndjson, reach: { least: 0.4 } },
-      { what: `${what}, memory`, unit: 'MB above idle', values: [grownMb], reach: { most: 60 } },
-      { what: 'limit=all as CSV', unit: '÷ NDJSON', values: csv, reach: { least: 0.4 } },
-    ]
-  } finally {
-    await bare?.stop()
-    await server.stop()
+  const { body } = await ask(server, key, path('ndjson'))
+  await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(file))
+  await read(server, key, `${eventsPath}?limit=100`)
+  const script = join(import.meta.dirname, 'file-server.ts')
+  await using bare = await start(port + 1, [process.execPath, script, String(port + 1), file])
+  const ndjson: number[] = []
+  const csv: number[] = []
+  const idleMb = residentMb(server.pid, 'VmRSS')
+  for (let round = 0; round < rounds; round += 1) {
+    const ofBare = await secondsPerMb(bare, key, '/')
+    const ofNdjson = await secondsPerMb(server, key, path('ndjson'))
+    ndjson.push(ofBare / ofNdjson)
+    csv.push(ofNdjson / (await secondsPerMb(server, key, path('csv'))))
   }
+  const grownMb = Math.max(0, residentMb(server.pid, 'VmHWM') - idleMb)
+  const what = 'limit=all as NDJSON, 1,000,000 records'
+  return [
+    { what, unit: '÷ piped file', values: ndjson, reach: { least: 0.4 } },
+    { what: `${what}, memory`, unit: 'MB above idle', values: [grownMb], reach: { most: 60 } },
+    { what: 'limit=all as CSV', unit: '÷ NDJSON', values: csv, reach: { least: 0.4 } },
+  ]
 }
 
 /** The server's processor time for each MB of a body. */

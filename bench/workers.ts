@@ -23,21 +23,16 @@ export const twoWorkers: Measure = async (scale) => {
   const generators = hasCores ? [2, 3] : [1]
   const questions = generators.map((core): Question => ({ ...question, core }))
   const cores = hasCores ? '0,1' : '0'
-  const one = await startDossier(db, port, 0, [], cores)
-  const two = await startDossier(db, port + 2, 0, ['--workers', '2'], cores)
-  try {
-    const ratios: number[] = []
-    for (const server of [one, two]) await loadAll(server, questions)
-    for (let round = 0; round < rounds; round++) {
-      const ofOne = await loadAll(one, questions)
-      const ofTwo = await loadAll(two, questions)
-      ratios.push(hasCores ? ofTwo.perSecond / ofOne.perSecond : (2 * ofOne.cpuUs) / ofTwo.cpuUs)
-    }
-    return [figure(hasCores, ratios)]
-  } finally {
-    await two.stop()
-    await one.stop()
+  await using one = await startDossier(db, port, 0, [], cores)
+  await using two = await startDossier(db, port + 2, 0, ['--workers', '2'], cores)
+  const ratios: number[] = []
+  for (const server of [one, two]) await loadAll(server, questions)
+  for (let round = 0; round < rounds; round++) {
+    const ofOne = await loadAll(one, questions)
+    const ofTwo = await loadAll(two, questions)
+    ratios.push(hasCores ? ofTwo.perSecond / ofOne.perSecond : (2 * ofOne.cpuUs) / ofTwo.cpuUs)
   }
+  return [figure(hasCores, ratios)]
 }
 
 function figure(hasCores: boolean, values: readonly number[]): Figure {
