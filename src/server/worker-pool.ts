@@ -20,9 +20,8 @@ const errorBytesMax = 65_536
  */
 export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers) {
   const { logger } = log
-  const peers = new Map<Worker, Peer>()
   /** Workers that are running or whose output has not been read completely. */
-  const running = new Set<Worker>()
+  const peers = new Map<Worker, Peer>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
   let isReplacing = false
@@ -33,20 +32,16 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   /** Starts a worker; resolves to its URL once it listens, or to its exit code. */
   function add(): Promise<string | number> {
     const worker = startWorker(log, stderr)
-    running.add(worker)
-    worker.process.once('close', () => {
-      running.delete(worker)
-      if (stopping.signal.aborted && running.size === 0) ended.resolve(undefined)
-    })
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
     const { pid } = worker.process
-    worker.once('exit', (code: number | null, signal: string | null) => {
+    worker.process.once('close', (code: number | null, signal: string | null) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
       started.resolve(code ?? 1)
+      if (stopping.signal.aborted && peers.size === 0) ended.resolve(undefined)
       if (stopping.signal.aborted || !isReplacing) return
       if (pid !== undefined) deaths += 1
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
@@ -58,7 +53,6 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   }
 
   return {
-    /** The workers that are running. */
     peers: peers as ReadonlyMap<Worker, Peer>,
     /** The number of workers that died unexpectedly. */
     deaths: () => deaths,
@@ -80,7 +74,7 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     /** Stops all workers; resolves when the last has ended. */
     async stop(reason: unknown): Promise<void> {
       stopping.abort()
-      if (running.size === 0) ended.resolve(undefined)
+      if (peers.size === 0) ended.resolve(undefined)
       // A worker that does not answer is already ending, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)
       await ended.promise
