@@ -24,24 +24,18 @@ function refuse(error: unknown): never {
 /**
  * A 400: the page would exceed the maximum size (contract 3.10).
  *
- * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
- *   does, which is possible only with data imported by an earlier release.
+ * @param greatestLimit is the greatest limit with which every page of the listing fits: a dozen at
+ *   least, since records are of 1 MiB at most.
  */
-export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
-  const what = 'The page would be larger than'
-  if (greatestLimit > 1) {
-    return tooLarge(what, `ask for it with a limit of ${greatestLimit} or less`)
-  }
-  if (limit > 1) return tooLarge(what, 'ask for it with limit=1')
-  return badRequest(`${what} ${largest} with any limit; the data have to be imported anew`)
+export function pageTooLarge(greatestLimit: number): ApiError {
+  const advice = `ask for it with a limit of ${greatestLimit} or less`
+  return tooLarge('The page would be larger than', advice)
 }
 
 /** A 400: an answer would exceed the maximum size (contract 3.10). */
 export function tooLarge(what: string, advice: string): ApiError {
-  return badRequest(`${what} ${largest}; ${advice}`)
+  return badRequest(`${what} ${pageBytesMax >> 20} MiB; ${advice}`)
 }
-
-const largest = `${pageBytesMax >> 20} MiB`
 
 /**
  * A 404 for a company.

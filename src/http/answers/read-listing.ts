@@ -34,7 +34,7 @@ export function readPage(
   // No listing is that long, and larger numbers are not exact.
   const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
   return after(readSlice(store, asked, { offset, limit, turns }), (page) => {
-    if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
+    if (page.greatestLimit !== undefined) throw pageTooLarge(page.greatestLimit)
     return page
   })
 }

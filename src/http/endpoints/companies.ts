@@ -116,7 +116,7 @@ function pageTexts(found: readonly FoundCompany[], first: number, limit: number)
     bytes += Buffer.byteLength(text) + 1
     if (bytes > room) {
       const widest = Math.max(...found.map((any) => Buffer.byteLength(entryText(any)) + 1))
-      throw pageTooLarge(limit, greatestLimit({ widest, room }, limit))
+      throw pageTooLarge(greatestLimit({ widest, room }, limit))
     }
     texts.push(text)
   }
