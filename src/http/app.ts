@@ -162,19 +162,11 @@ type NoteFault = (request: HttpRequest, error: unknown) => void
 /** A refusal for load is counted, and is no fault. */
 function createNoteFault(log: RequestLog, load: Load): NoteFault {
   return (request, error) => {
-    if (hasLeft(request, error)) return
     if (!(error instanceof ApiError)) log.fault(request, error, false)
     else if (error.excess !== undefined) load.warn(error.excess)
     // A deliberate refusal has no cause; its line in the request log says enough.
     else if (error.cause !== undefined) log.fault(request, error.cause, true)
   }
-}
-
-/** Whether a stream has ended because its client has gone. */
-function hasLeft({ raw }: HttpRequest, error: unknown): boolean {
-  const isCut =
-    error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
-  return isCut && raw.socket.destroyed
 }
 
 /** The status that is logged if a client has left before its answer began, as nginx has it. */
