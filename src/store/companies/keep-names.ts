@@ -97,9 +97,9 @@ type Said = ReadonlyMap<number, readonly ListedRecord[]>
 /** The names that are kept of companies. */
 async function readNames(db: Database, ids: readonly number[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
-  const isAsked = db.dialect.isOneOf('company_id', '$ids', 'bigint')
-  const rows = await db.rows(`select company_id, name from names where ${isAsked}`, { ids })
-  return new Map(rows.map((row) => [Number(row['company_id']), String(row['name'])]))
+  const isAsked = db.dialect.isOneOf('company_id', '$1', 'bigint')
+  const sql = `select company_id, name from names where ${isAsked}`
+  return new Map(await db.rows<readonly [number, string]>(sql, ids))
 }
 
 async function writeNames(db: RegistryDatabase, changes: readonly NameChange[]): Promise<void> {

@@ -1,7 +1,7 @@
 // In which attribute a source names its companies, at each version: past versions keep the names
 // that they had.
 
-import { type Database, optionalText, readValue } from '../sql/database.ts'
+import { type Database, readValue } from '../sql/database.ts'
 
 /** The attribute with a company's name, unless its source has another one. */
 const usualNameAttribute = 'name'
@@ -31,12 +31,11 @@ export async function noteNameAttribute(
   { source, version, attribute }: NamedSince,
 ): Promise<boolean> {
   if (attribute === undefined) return false
-  const sql = 'select name_attributes from sources where id = $source'
-  const kept = optionalText(await readValue(db, sql, { source })) ?? null
+  const sql = 'select name_attributes from sources where id = $1'
+  const kept = await readValue<string>(db, sql, source)
   if (nameAttributeAt(kept) === attribute) return false
   const attributes = JSON.stringify([...parse(kept), [version, attribute]])
-  const set = 'update sources set name_attributes = $attributes where id = $source'
-  await db.run(set, { source, attributes })
+  await db.run('update sources set name_attributes = $2 where id = $1', source, attributes)
   return true
 }
 

@@ -105,15 +105,11 @@ export async function readChunks(
   db: RegistryDatabase,
   words: readonly string[],
 ): Promise<Map<string, Chunk[]>> {
-  const rows = await db.rows(
+  const rows = await db.rows<[word: string, first: number, distances: Uint8Array]>(
     `select word, first, distances from words
-     where ${db.dialect.isOneOf('word', '$words', 'text')} order by word, first`,
-    { words },
+     where ${db.dialect.isOneOf('word', '$1', 'text')} order by word, first`,
+    words,
   )
-  const chunks = rows.map((row) => ({
-    word: String(row['word']),
-    first: Number(row['first']),
-    distances: row['distances'] as Uint8Array,
-  }))
+  const chunks = rows.map(([word, first, distances]) => ({ word, first, distances }))
   return Map.groupBy(chunks, ({ word }) => word)
 }

@@ -84,16 +84,16 @@ async function findMentioned(
   db: RegistryDatabase,
   companies: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const rows = await db.rows(
+  const rows = await db.rows<[company: number]>(
     `select distinct company_id from heads h
-     where ${db.dialect.isOneOf('company_id', '$ids', 'bigint')}
+     where ${db.dialect.isOneOf('company_id', '$1', 'bigint')}
        and (version in (${inForce} and reverts is null) or total > 0 and not exists (
          select 1 from heads l where l.company_id = h.company_id and l.listing = h.listing
            and l.version > h.version
        ))`,
-    { ids: companies },
+    companies,
   )
-  return new Set(rows.map((row) => Number(row['company_id'])))
+  return new Set(rows.map(([company]) => company))
 }
 
 /** Another company may have got the name. */

@@ -28,22 +28,21 @@ export async function prune(
   watch: WorkWatch,
 ): Promise<Pruned> {
   await db.begin(watch)
-  const version = Number(await readValue(db, lastVersionBefore, { before }))
+  const version = Number(await readValue(db, lastVersionBefore, before))
   const kinds = new Map([
     ['attributes', attributesShape],
     ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
   ])
   watch.onStep?.('deleting past companies', 0)
-  const forgotten: Record<string, number> = { companies: await db.run(dropPast, { version }) }
+  const forgotten: Record<string, number> = { companies: await db.run(dropPast, version) }
   for (const [n, [kind, shape]] of [...kinds].entries()) {
     watch.onStep?.(`deleting past ${kind}`, (n + 1) / (kinds.size + 1))
     forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
   }
-  await db.run(dropListingsOfNobody, { version })
+  await db.run(dropListingsOfNobody, version)
   // Its examples are what was replaced.
-  await db.run('update imports set difference = null where committed_at < $before', { before })
-  const raise = 'update store set past_from = $version where past_from < $version'
-  await db.run(raise, { version })
+  await db.run('update imports set difference = null where committed_at < $1', before)
+  await db.run('update store set past_from = $1 where past_from < $1', version)
   const earliestVersion = Number(await readValue(db, 'select past_from from store'))
   await (isDryRun ? db.discard() : db.commit())
   return { earliestVersion, forgotten }
@@ -53,7 +52,7 @@ export async function prune(
 // version, never a later one.
 const lastVersionBefore = `
   select coalesce(
-    (select min(version) - 1 from imports where committed_at >= $before),
+    (select min(version) - 1 from imports where committed_at >= $1),
     (select max(version) from imports),
     0
   ) as version`
@@ -61,7 +60,7 @@ const lastVersionBefore = `
 // By its last state a company that was forgotten keeps its id, and gets it again by its name; by
 // one before all versions, a company that was erased keeps its own.
 const dropPast = `
-  delete from companies_past where until <= $version and version > 0 and (
+  delete from companies_past where until <= $1 and version > 0 and (
     exists (select 1 from companies c where c.id = companies_past.company_id)
     or exists (
       select 1 from companies_past l
@@ -75,7 +74,7 @@ const dropListingsOfNobody = `
     and not exists (select 1 from companies c where c.id = heads.company_id)
     and not exists (
       select 1 from companies_past p
-      where p.company_id = heads.company_id and p.until > $version
+      where p.company_id = heads.company_id and p.until > $1
     )`
 
 /** Deletes the heads of listings that have another one in force at a version. */

@@ -153,7 +153,6 @@ async function note(
   const log = await readVersions(db)
   const own = log.filter((one) => one.target === target && one.sourceId === source)
   for (const [one, by] of changedReverts(own)) {
-    const set = 'update imports set reverted_by = $by where version = $one'
-    await db.run(set, { one, by: by ?? null })
+    await db.run('update imports set reverted_by = $2 where version = $1', one, by ?? null)
   }
 }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
 import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
-import { type RegistryDatabase, optionalText, type Row, type Value } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { isRemoval } from '../sql/import-log.ts'
 
@@ -15,26 +15,27 @@ export async function listSources(
 ): Promise<SourceSummary[]> {
   const sources = await db.tables.sources()
   const found = new Map<string, SourceSummary & { imports: SourceImport[] }>()
-  const summary = (target: string, sourceId: unknown) => {
-    const source = sources.get(Number(sourceId))?.name ?? ''
+  const summary = (target: string, sourceId: number) => {
+    const source = sources.get(sourceId)?.name ?? ''
     const key = JSON.stringify([source, target])
     const known = found.get(key) ?? { source, target, records: 0, companies: 0, imports: [] }
     found.set(key, known)
     return known
   }
-  const imports = await db.rows(importsInForce)
-  for (const row of imports)
-    summary(String(row['resource']), row['source_id']).imports.push(of(row))
+  for (const [target, source, version, committedAt, asOf] of await db.rows<Import>(
+    importsInForce,
+  )) {
+    summary(target, source).imports.push({ version, committedAt, asOf: asOf ?? undefined })
+  }
   const targets = new Set(resources.map(({ name }) => name))
   const isErased = (await db.rows(someErased)).length > 0
-  const companies = isErased ? await countPresent(db) : await db.rows(countCompanies)
-  for (const row of [...companies, ...(await db.rows(countRecords))]) {
-    const target = String(row['target'])
+  const counts = isErased ? await countPresent(db) : await db.rows<Count>(countCompanies)
+  for (const [target, source, records, companies] of [
+    ...counts,
+    ...(await db.rows<Count>(countRecords)),
+  ]) {
     if (target !== 'companies' && !targets.has(target)) continue
-    Object.assign(summary(target, row['source_id']), {
-      records: Number(row['records']),
-      companies: Number(row['companies']),
-    })
+    Object.assign(summary(target, source), { records, companies })
   }
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }
@@ -43,19 +44,15 @@ const importsInForce = `
   select resource, source_id, version, committed_at, as_of from imports
   where reverts is null and reverted_by is null and not ${isRemoval} order by version`
 
-function of(row: Row): SourceImport {
-  const asOf = row['as_of']
-  return {
-    version: Number(row['version']),
-    committedAt: Number(row['committed_at']),
-    asOf: asOf === null ? undefined : String(asOf),
-  }
-}
+type Import = readonly [
+  ...[target: string, source: number, version: number, committedAt: number, asOf: string | null],
+]
+type Count = readonly [target: string, source: number, records: number, companies: number]
 
 // Imports count a company that returns as new, and one that is absent as removed; so do reverts.
 const countCompanies = `
-  select 'companies' as target, source_id, sum(inserted - removed) as records,
-    sum(inserted - removed) as companies
+  select 'companies', source_id, cast(sum(inserted - removed) as bigint),
+    cast(sum(inserted - removed) as bigint)
   from imports where resource = 'companies'
   group by source_id having sum(inserted - removed) > 0`
 
@@ -65,7 +62,7 @@ const someErased = 'select 1 from companies_past where version = 0 limit 1'
 const companiesAtOnce = 1_000
 
 /** The companies that each source has, counted one by one. */
-async function countPresent({ tables }: RegistryDatabase): Promise<Row[]> {
+async function countPresent({ tables }: RegistryDatabase): Promise<Count[]> {
   const counts = new Map<number, number>()
   const { listing } = attributesShape
   for (let after = -1; ;) {
@@ -79,13 +76,11 @@ async function countPresent({ tables }: RegistryDatabase): Promise<Row[]> {
     after = ids.at(-1) ?? Infinity
     await nextTurn()
   }
-  return [...counts].map(([source, count]) => {
-    return { target: listing, source_id: source, records: count, companies: count }
-  })
+  return [...counts].map(([source, count]) => [listing, source, count, count])
 }
 
 const countRecords = `
-  select listing as target, source_id, count(*) as records, count(distinct company_id) as companies
+  select listing, source_id, count(*), count(distinct company_id)
   from record_ids group by listing, source_id`
 
 /**
@@ -101,12 +96,10 @@ export async function readLastSeen(
   const said = (await readAttributes(db.tables, [companyId])).get(companyId) ?? []
   const days = new Map<string, string | undefined>()
   for (const { source, values } of said) {
-    const [found] = await db.rows(lastSeen, {
-      source,
-      ...(await lastChange(db, companyId, source, statementOf({ values }))),
-    })
-    const day = optionalText(found?.['as_of']) ?? dayOf(found?.['committed_at'])
-    days.set(String(sources.get(source)?.name), day)
+    const { changed, end } = await lastChange(db, companyId, source, statementOf({ values }))
+    type Seen = [asOf: string | null, committedAt: number]
+    const [[asOf, committedAt] = [null, null]] = await db.rows<Seen>(lastSeen, source, end, changed)
+    days.set(String(sources.get(source)?.name), asOf ?? dayOf(committedAt))
   }
   return days
 }
@@ -118,8 +111,8 @@ export async function readLastSeen(
  */
 const lastSeen = `
   select as_of, committed_at from imports
-  where resource = 'companies' and source_id = $source and reverts is null and reverted_by is null
-    and version < $end and (is_snapshot or version = $changed)
+  where resource = 'companies' and source_id = $1 and reverts is null and reverted_by is null
+    and version < $2 and (is_snapshot or version = $3)
   order by version desc limit 1`
 
 /** The version in which a source last changed a company that it had, and one after all such. */
@@ -139,7 +132,6 @@ async function lastChange(
 const versionEnd = 2_147_483_647
 
 /** The day of a moment in milliseconds since 1970, in wire form. */
-function dayOf(moment: Value | undefined): string | undefined {
-  if (moment === null || moment === undefined) return undefined
-  return `${new Date(Number(moment)).toISOString().slice(0, 10)}T00:00:00Z`
+function dayOf(moment: number | null): string | undefined {
+  return moment === null ? undefined : `${new Date(moment).toISOString().slice(0, 10)}T00:00:00Z`
 }

@@ -6,7 +6,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks } from '../inspecting.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { HeadRow, NamingSource } from '../listing/tables.ts'
-import { optionalText, readNumbers, type RegistryDatabase, type Row } from '../sql/database.ts'
+import { readNumbers, type RegistryDatabase, type Row } from '../sql/database.ts'
 import { segmentTablesOf } from '../sql/head-tables.ts'
 import { type CompanyRows, sideBySide } from './side-by-side.ts'
 import {
@@ -130,7 +130,7 @@ function headOf(row: Row): HeadRow {
     companyId: companyOf(row),
     version: Number(row['version']),
     total: Number(row['total']),
-    meta: optionalText(row['meta']) ?? null,
+    meta: row['meta'] === null ? null : String(row['meta']),
     largest: Number(row['largest']),
     directory: String(row['directory']),
   }

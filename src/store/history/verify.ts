@@ -57,8 +57,8 @@ async function countAll(
   const companies = Number(await readValue(db, 'select count(*) from companies'))
   const names = Number(await readValue(db, 'select count(*) from names'))
   const countBy = async (count: string, table: string) => {
-    const rows = await db.rows(`select listing, ${count} as found from ${table} group by listing`)
-    return new Map(rows.map((row) => [String(row['listing']), Number(row['found'])]))
+    const sql = `select listing, ${count} from ${table} group by listing`
+    return new Map(await db.rows<readonly [string, number]>(sql))
   }
   const records = await countBy('count(*)', 'record_ids')
   const former = await countBy('count(*) - count(distinct company_id)', 'heads')

@@ -88,9 +88,9 @@ async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
 /** The number of a source's records by the log: what its versions have added and removed. */
 async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
   const sql = `
-    select coalesce(sum(inserted - removed), 0) from imports
-    where source_id = $source and resource = $target`
-  return Number(await readValue(db, sql, { source, target: plan.target.name }))
+    select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
+    where source_id = $1 and resource = $2`
+  return Number(await readValue(db, sql, source, plan.target.name))
 }
 
 async function mergeStaged(
@@ -158,8 +158,8 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
   const { db, plan, source, staging } = context
   const { isSourceAssumed, onLikeSources } = plan
   if (onLikeSources === undefined) return
-  const imports = 'select count(*) from imports where source_id = $source'
-  const isNew = Number(await readValue(db, imports, { source })) === 0
+  const imports = 'select count(*) from imports where source_id = $1'
+  const isNew = Number(await readValue(db, imports, source)) === 0
   if (isSourceAssumed !== true && !isNew) return
   const companies = staging.isLoaded()
     ? staging.rows(firstCompanies).map(([company]) => Number(company))
@@ -197,7 +197,7 @@ async function appendRecorded(
   if (recorded === undefined || recorded.rows === 0) return
   const { staging, db } = context
   const lastId = await lastAssigned(context, recorded.resource)
-  await db.run('update store set recorded = $id', { id: lastId + recorded.rows })
+  await db.run('update store set recorded = $1', lastId + recorded.rows)
   staging.run(['delete from change', 'delete from removal'])
   staging.run(
     `insert into change

@@ -2,12 +2,12 @@
 // statements, and changes of the registry.
 
 import type { Client } from 'pg'
-import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
+import type { RegistryDatabase, ImportConnection, Row } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
 import { keepReads } from '../loading/kept-reads.ts'
 import { tablesOver } from '../sql/tables.ts'
-import { listingReads, writerOf } from './tables.ts'
+import { binaryQuery, listingReads, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
 
 const batchSize = 1_000
@@ -28,8 +28,7 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
   return {
     ...writer,
     tables: tablesOver(writer, listingReads(writer.rows)),
-    run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
-    rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
+    run: async (sql, ...values) => (await client.query(binaryQuery(sql, values))).rowCount ?? 0,
     async *batches(sql) {
       const cursor = `batches_${(cursors += 1)}`
       await client.query(`declare ${cursor} no scroll cursor for ${sql}`)
@@ -62,17 +61,4 @@ export async function openImport(db: string, isDistributed = false): Promise<Imp
     commit: () => commit(client, db).then(end),
     discard: end,
   }
-}
-
-const name = /\$([a-z]\w*)/gi
-
-/** The statement and its values, in the driver's form. */
-export function bind(sql: string, values: Values): { text: string; values: Values[string][] } {
-  const places = new Map<string, number>()
-  const text = sql.replace(name, (_, word: string) => {
-    const place = places.get(word) ?? places.size + 1
-    places.set(word, place)
-    return `$${place}`
-  })
-  return { text, values: [...places.keys()].map((word) => values[word] ?? null) }
 }

@@ -9,8 +9,7 @@ import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
-import type { Row, Queries } from '../sql/database.ts'
-import { comparable, type Dialect } from '../sql/dialect.ts'
+import { comparable } from '../sql/dialect.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
 import {
@@ -20,12 +19,10 @@ import {
   readRegistry,
   readVersions,
 } from '../sql/versions.ts'
-import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace, type Place } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
-import { bind } from './database.ts'
-import { dialect, distributedDialect } from './dialect.ts'
 import { withConnection, rowsIn, createSnapshots } from './pool-rows.ts'
 import { createReads, type DistributedReading } from './reads.ts'
 
@@ -48,7 +45,7 @@ export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions
       ? { gate: openGate, even: undefined }
       : { gate: createGate(pool), even: createEvenState(pool, role === 'worker') }
   const reads = createReads(pool, reading)
-  const queries = queriesOf(pool, dialect)
+  const queries = { rows: rowsIn(pool) }
   return {
     storeId,
     ...createListingReader(reads),
@@ -56,9 +53,8 @@ export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
     lastWithheld: () => lastWithheld(queries),
     async findKey(hash) {
-      const query = { name: 'key', text: findKeySql, values: [hash] }
-      const { rows } = await withConnection(pool, (client) => client.query<Row>(query))
-      return rows[0] && keyRecord(rows[0])
+      const [row] = await queries.rows<KeyColumns>(findKeySql, hash)
+      return row && keyRecord(row)
     },
     lastImports: () => lastImports(queries),
     ping: () => withConnection(pool, check),
@@ -76,7 +72,6 @@ function createCompanyReader(
 ): CompanyReader {
   const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
   const rows = rowsIn(pool)
-  const queries = queriesOf(pool, even === undefined ? dialect : distributedDialect)
   const countListings = createValueCounts()
   return {
     async findCompany([jurisdiction, identifier], version) {
@@ -91,7 +86,7 @@ function createCompanyReader(
           : await find(undefined, formerCompanySql, comparable(version))
       return former ?? find({ table: 'company_names', value: identifier }, findCompanySql)
     },
-    findNames: (names, limit) => gate(undefined, () => findNames(queries, names, limit)),
+    findNames: (names, limit) => gate(undefined, () => findNames(ofVersions, names, limit)),
     findCompanies: (query) =>
       gate(undefined, () => acrossNodes((snapshot) => findCompanies(snapshot, query))),
     // What a company was at a version never changes.
@@ -108,14 +103,5 @@ function createCompanyReader(
     readCopy: (asked) =>
       gate(undefined, () => acrossNodes((snapshot) => readCopy(snapshot, asked))),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
-  }
-}
-
-/** Queries that are not prepared, each over any connection of the pool. */
-function queriesOf(pool: Pool, dialect: Dialect): Queries {
-  return {
-    dialect,
-    rows: (sql, values = {}) =>
-      withConnection(pool, async (client) => (await client.query<Row>(bind(sql, values))).rows),
   }
 }

@@ -1,7 +1,8 @@
 // The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
 // does not touch it. Citus has it on every node, so that servers there see it, too.
 
-import { type Database, readValue, type Queries } from '../sql/database.ts'
+import { type Database, numberIn, readValue } from '../sql/database.ts'
+import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
 /** The list beside the schema of the connection. */
@@ -9,16 +10,15 @@ export const listSchema: Omit<ListPlace, 'options'> = {
   name: 'the schema of the list (SCHEMA_withheld)',
   async read(db) {
     const table = await tableOf(db)
-    const found = await readValue(db, 'select to_regclass($table)::text', { table })
-    if (found === null || found === undefined) return undefined
-    const rows = await db.rows(`select line from ${table} order by number`)
-    return rows.length === 0 ? undefined : rows.map(({ line }) => `${String(line)}\n`).join('')
+    if ((await readValue(db, tableSql, table)) === null) return undefined
+    const lines = await lookup(db, `select line from ${table} order by number`, onlyText)()
+    return lines.length === 0 ? undefined : lines.map((line) => `${line}\n`).join('')
   },
   async append(db, lines) {
     const table = await createList(db)
     for (const line of lines.split('\n').slice(0, -1)) {
-      const next = `select coalesce(max(number), -1) + 1, $line from ${table}`
-      await db.run(`insert into ${table} (number, line) ${next}`, { line })
+      const next = `select coalesce(max(number), -1) + 1, $1 from ${table}`
+      await db.run(`insert into ${table} (number, line) ${next}`, line)
     }
     // They go with the transaction.
     return () => undefined
@@ -34,29 +34,29 @@ const readersSql = `
 /** Creates the table of the list, which has none yet while it is empty; returns its name. */
 export async function createList(db: Database): Promise<string> {
   const table = await tableOf(db)
-  if ((await readValue(db, 'select to_regclass($table)::text', { table })) === null) {
+  if ((await readValue(db, tableSql, table)) === null) {
     const [schema = ''] = table.split('.')
     await db.run(`create schema if not exists ${schema}`)
     await db.run(
       `create table if not exists ${table} (number integer primary key, line text not null)`,
     )
-    for (const { name } of await db.rows(readersSql)) {
-      await db.run(`grant usage on schema ${schema} to ${String(name)}`)
-      await db.run(`grant select on ${table} to ${String(name)}`)
+    for (const name of await lookup(db, readersSql, onlyText)()) {
+      await db.run(`grant usage on schema ${schema} to ${name}`)
+      await db.run(`grant select on ${table} to ${name}`)
     }
   }
   return table
 }
 
 /** Whether Citus has the list on every node. */
-export async function isListDistributed(db: Queries): Promise<boolean> {
-  const table = await tableOf(db)
-  const sql = `
-    select count(*) as n from pg_dist_partition where logicalrelid = to_regclass($table)`
-  return Number(await readValue(db, sql, { table })) > 0
+export async function isListDistributed(db: RowReader): Promise<boolean> {
+  const sql = 'select count(*) from pg_dist_partition where logicalrelid = to_regclass($1)'
+  return (await numberIn(db, sql, await tableOf(db))) > 0
 }
 
-async function tableOf(db: Queries): Promise<string> {
+const tableSql = 'select to_regclass($1)::text'
+
+async function tableOf(db: RowReader): Promise<string> {
   // The schema of a store that is not there yet is only searched for.
   const schema = `coalesce(current_schema(), current_setting('search_path'))`
   const sql = `select quote_ident(${schema} || '_withheld') || '.entries'`

@@ -17,11 +17,11 @@ import {
   type Dialect,
   type GatherQuery,
   lookup,
-  numberIn,
   onlyNumber,
   type RowReader,
   type RowWriter,
 } from './dialect.ts'
+import { numberIn } from './database.ts'
 
 type Columns = readonly [
   ...[id: number, jurisdiction: string | null, identifier: string | null, version: number],

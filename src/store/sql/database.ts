@@ -3,24 +3,18 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
-import type { Dialect, RowReader, RowWriter } from './dialect.ts'
+import type { Parameter, RowReader, RowWriter } from './dialect.ts'
 import type { ListingLookups, ListingTables } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 
-export type Value = string | number | bigint | boolean | Uint8Array | null
-
-/** A row, by column names. A truth value is a boolean or a number, depending on the database. */
+/** A row of a batch, by column names. A truth value is a boolean or a number. */
 export type Row = Readonly<Record<string, Value>>
 
-/** The values of a statement's parameters (`$name`), by name; lists are for `isOneOf`. */
-export type Values = Readonly<Record<string, Value | readonly string[] | readonly number[]>>
+export type Value = string | number | bigint | boolean | Uint8Array | null
 
-export interface Database {
-  readonly dialect: Dialect
+export interface Database extends RowReader {
   /** Runs a statement, and returns the number of changed rows. */
-  run(sql: string, values?: Values): Awaitable<number>
-  /** All rows of a query. */
-  rows(sql: string, values?: Values): Awaitable<readonly Row[]>
+  run(sql: string, ...parameters: readonly Parameter[]): Awaitable<number>
   /** The rows of a query in batches, within a transaction. */
   batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
   /**
@@ -30,21 +24,22 @@ export interface Database {
   withKeysLocked<T>(wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
-/** What queries need of a database. */
-export type Queries = Pick<Database, 'dialect' | 'rows'>
-
-/** The first value of the first row; undefined if there is no row. */
-export async function readValue(
-  db: Queries,
+/** The first value of the first row; null if there is no row. */
+export async function readValue<T = unknown>(
+  db: Pick<RowReader, 'rows'>,
   sql: string,
-  values?: Values,
-): Promise<Value | undefined> {
-  const [row] = await db.rows(sql, values)
-  return row && Object.values(row)[0]
+  ...asked: readonly Parameter[]
+): Promise<T | null> {
+  const [row] = await db.rows<readonly [T | null]>(sql, ...asked)
+  return row?.[0] ?? null
 }
 
+/** The first value of a query, as a number; 0 if there is none. */
+export const numberIn = async (...asked: Parameters<typeof readValue>): Promise<number> =>
+  Number(await readValue(...asked))
+
 /** The store's random id (`StoreReader.storeId`). */
-export async function readStoreId(db: Queries): Promise<string> {
+export async function readStoreId(db: RowReader): Promise<string> {
   return String(await readValue(db, 'select id from store'))
 }
 
@@ -57,15 +52,6 @@ export async function readNumbers(db: Pick<Database, 'batches'>, sql: string): P
   return numbers
 }
 
-/** The value of a column that may be null. */
-export function optionalText(value: Value | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value)
-}
-
-export function optionalNumber(value: Value | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value)
-}
-
 /** Reads that all see one state of a store, for answers that one statement cannot give. */
 export interface Snapshot extends RowReader, Pick<ServingReads, 'change'> {
   /** Looks up listings, companies and changes by their keys. */
@@ -75,7 +61,7 @@ export interface Snapshot extends RowReader, Pick<ServingReads, 'change'> {
 /** Runs `work`, whose reads see one state; it may run again if the state changes meanwhile. */
 export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>
 
-export interface RegistryDatabase extends Database, Pick<RowWriter, 'insert' | 'drop'> {
+export interface RegistryDatabase extends Database, RowWriter {
   readonly tables: ListingTables
 }
 

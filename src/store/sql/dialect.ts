@@ -48,7 +48,7 @@ export interface GatherQuery<T> {
 }
 
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */
-export type Parameter = string | number | Uint8Array | readonly string[] | readonly number[]
+export type Parameter = Cell | boolean | readonly string[] | readonly number[]
 
 /** Runs statements that read. */
 export interface RowReader {
@@ -99,15 +99,8 @@ export function lookup<T>(db: RowReader, sql: string, of: (columns: never) => T)
 /** The number in a row of one. */
 export const onlyNumber = ([number]: readonly [number]) => number
 
-/** The first value of a query; 0 if there is none. */
-export async function numberIn(
-  db: RowReader,
-  sql: string,
-  ...asked: readonly Parameter[]
-): Promise<number> {
-  const [row] = await db.rows<readonly [number | null]>(sql, ...asked)
-  return row?.[0] ?? 0
-}
+/** The text in a row of one. */
+export const onlyText = ([text]: readonly [string]) => text
 
 /** A version as PostgreSQL can compare it. */
 export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)

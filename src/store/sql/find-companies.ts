@@ -7,7 +7,7 @@ import { createPace } from '../serving/pace.ts'
 import type { Dialect, RowReader } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
-import type { Queries, Snapshot } from './database.ts'
+import type { Snapshot } from './database.ts'
 import { readRegistry } from './versions.ts'
 
 /** The maximum number of names that a query may match (contract 8.2). */
@@ -61,7 +61,7 @@ const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
 
 /** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
-  db: Queries,
+  db: RowReader,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
@@ -69,12 +69,10 @@ export async function findNames(
   const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
   const found = await db.rows(
     `select jurisdiction, identifier from ${db.dialect.companyNames.table}
-     where ${db.dialect.isOneOf('identifier', '$identifiers', 'text')}`,
-    { identifiers },
+     where ${db.dialect.isOneOf('identifier', '$1', 'text')}`,
+    identifiers,
   )
-  const known = new Set(
-    found.map(({ jurisdiction, identifier }) => JSON.stringify([jurisdiction, identifier])),
-  )
+  const known = new Set(found.map((name) => JSON.stringify(name)))
   return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
 }
 

@@ -20,11 +20,11 @@ import {
   comparable,
   type Dialect,
   lookup,
-  numberIn,
   onlyNumber,
   type RowReader,
   type RowWriter,
 } from './dialect.ts'
+import { numberIn } from './database.ts'
 
 /** The columns of heads, which `headOf` takes. */
 export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'

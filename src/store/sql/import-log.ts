@@ -5,17 +5,16 @@ import type { ImportedFile } from '../../files/source-file.ts'
 import type { LoggedVersion } from '../history/reverted-versions.ts'
 import type { Earlier, ImportCounts, LoggedDifference, Recipe } from '../importing.ts'
 import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
-import {
-  type Database,
-  optionalNumber,
-  optionalText,
-  type Queries,
-  readStoreId,
-  readValue,
-  type Row,
-  type Value,
-  type Values,
-} from './database.ts'
+import { type Database, numberIn, readStoreId, readValue } from './database.ts'
+import type { RowReader } from './dialect.ts'
+
+/** What a version is of. */
+interface VersionOf {
+  readonly version: number
+  /** The number of its source. */
+  readonly source: number
+  readonly asOf: string | null
+}
 
 /** What the log says about a version, besides its number, source and day. */
 interface LogEntry {
@@ -37,35 +36,27 @@ interface LogEntry {
   readonly lineage?: string
 }
 
-/**
- * Adds a version to the log.
- *
- * @param values `version`, `source` (a number) and `asOf`.
- */
-export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
-  const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
-  const lineage = entry.lineage ?? (await drawLineage(db))
+/** Adds a version to the log. */
+export async function logVersion(db: Database, of: VersionOf, entry: LogEntry): Promise<void> {
+  const { read, inserted, updated, unchanged, refused, removed, companiesCreated } = entry.counts
+  const row = {
+    ...{ version: of.version, source_id: of.source, as_of: of.asOf, resource: entry.target },
+    ...{ is_snapshot: entry.isSnapshot, started_at: entry.startedAt, committed_at: Date.now() },
+    ...{ read, inserted, updated, unchanged, refused, removed },
+    companies_created: companiesCreated,
+    files: JSON.stringify(entry.files),
+    recorded: JSON.stringify(entry.recorded),
+    lineage: entry.lineage ?? (await drawLineage(db)),
+    reverts: jsonOrNull(entry.reverts),
+    recipe: jsonOrNull(entry.recipe),
+    attributes: JSON.stringify(entry.attributes ?? []),
+    difference: jsonOrNull(entry.difference),
+  }
+  const columns = Object.keys(row)
+  const values = columns.map((_, n) => `$${n + 1}`)
   await db.run(
-    `insert into imports values (
-       $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
-       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage,
-       $reverts, null, $recipe, $attributes, $difference
-     )`,
-    {
-      ...values,
-      ...counts,
-      target,
-      isSnapshot,
-      startedAt,
-      committedAt: Date.now(),
-      lineage,
-      files: JSON.stringify(files),
-      recorded: JSON.stringify(recorded),
-      reverts: reverts === undefined ? null : JSON.stringify(reverts),
-      recipe: jsonOrNull(entry.recipe),
-      attributes: JSON.stringify(entry.attributes ?? []),
-      difference: jsonOrNull(entry.difference),
-    },
+    `insert into imports (${columns.join(', ')}) values (${values.join(', ')})`,
+    ...Object.values(row),
   )
 }
 
@@ -73,91 +64,92 @@ const jsonOrNull = (value: object | undefined) =>
   value === undefined ? null : JSON.stringify(value)
 
 /** What a list of imports shows; recipes may be long. */
-const loggedColumns = `i.version, i.resource, i.is_snapshot, i.as_of, i.started_at, i.committed_at,
-  i.files, i.read, i.inserted, i.updated, i.unchanged, i.refused, i.removed, i.companies_created,
-  i.recorded, i.reverts, i.reverted_by`
+const loggedColumns = `
+  i.version, i.resource, s.name, i.is_snapshot, i.as_of, i.started_at, i.committed_at, i.files,
+  i.read, i.inserted, i.updated, i.unchanged, i.refused, i.removed, i.companies_created, i.recorded,
+  i.reverts, i.reverted_by`
+
+type LoggedColumns = readonly [
+  ...[version: number, target: string, source: string, isSnapshot: Flag, asOf: string | null],
+  ...[startedAt: number, committedAt: number, files: string, read: number, inserted: number],
+  ...[updated: number, unchanged: number, refused: number, removed: number],
+  ...[companiesCreated: number, recorded: string, reverts: string | null],
+  revertedBy: number | null,
+]
+
+type Flag = boolean | number
 
 /** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
-  const rows = await db.rows(
-    `select ${loggedColumns}, s.name as source from imports i join sources s on s.id = i.source_id
-     order by version desc limit $limit`,
-    { limit },
+  const rows = await db.rows<LoggedColumns>(
+    `select ${loggedColumns} from imports i join sources s on s.id = i.source_id
+     order by version desc limit $1`,
+    limit,
   )
   return rows.map(loggedImport)
 }
 
 /** One import, with what it has changed. */
-export async function readImport(db: Queries, version: number): Promise<ShownImport | undefined> {
-  const [row] = await db.rows(
-    `select ${loggedColumns}, i.difference, s.name as source
-     from imports i join sources s on s.id = i.source_id where version = $version`,
-    { version },
+export async function readImport(db: RowReader, version: number): Promise<ShownImport | undefined> {
+  const [row] = await db.rows<readonly [difference: string | null, ...LoggedColumns]>(
+    `select i.difference, ${loggedColumns}
+     from imports i join sources s on s.id = i.source_id where version = $1`,
+    version,
   )
   if (row === undefined) return undefined
-  const difference = parsed(row['difference']) as LoggedDifference | undefined
-  return { ...loggedImport(row), difference }
+  const [difference, ...logged] = row
+  return { ...loggedImport(logged), difference: parsed(difference) as LoggedDifference | undefined }
 }
 
 /** How each target was last imported from a source, by those of its imports that are in force. */
-export async function readRecipes(db: Queries, source: string): Promise<SourceRecipe[]> {
-  const found = await db.rows(
+export async function readRecipes(db: RowReader, name: string): Promise<SourceRecipe[]> {
+  const found = await db.rows<[source: number, target: string]>(
     `select i.source_id, i.resource from imports i join sources s on s.id = i.source_id
-     where s.name = $source
+     where s.name = $1
      group by i.source_id, i.resource order by i.resource`,
-    { source },
+    name,
   )
   const recipes: SourceRecipe[] = []
-  for (const row of found) {
-    const target = String(row['resource'])
-    const { imports, recipe } = await readEarlier(db, { source: Number(row['source_id']), target })
+  for (const [source, target] of found) {
+    const { imports, recipe } = await readEarlier(db, { source, target })
     const last = imports.at(-1)
     if (last !== undefined && recipe !== undefined) recipes.push({ target, imports, last, recipe })
   }
   return recipes
 }
 
-function loggedImport(row: Row): LoggedImport {
-  const number = (name: string) => Number(row[name])
+function loggedImport(row: LoggedColumns): LoggedImport {
+  const [version, target, source, isSnapshot, asOf, startedAt, committedAt, files, ...more] = row
+  const [read, inserted, updated, unchanged, refused, removed, companiesCreated, ...last] = more
+  const [recorded, reverts, revertedBy] = last
   return {
-    version: number('version'),
-    target: String(row['resource']),
-    source: String(row['source']),
-    isSnapshot: Boolean(row['is_snapshot']),
-    asOf: optionalText(row['as_of']),
-    startedAt: number('started_at'),
-    committedAt: number('committed_at'),
-    files: JSON.parse(String(row['files'])) as ImportedFile[],
-    counts: {
-      read: number('read'),
-      inserted: number('inserted'),
-      updated: number('updated'),
-      unchanged: number('unchanged'),
-      refused: number('refused'),
-      removed: number('removed'),
-      companiesCreated: number('companies_created'),
-    },
-    recorded: JSON.parse(String(row['recorded'])) as Record<string, number>,
-    reverts: parsed(row['reverts']) as number[] | undefined,
-    revertedBy: optionalNumber(row['reverted_by']),
+    ...{ version, target, source, startedAt, committedAt },
+    isSnapshot: Boolean(isSnapshot),
+    asOf: asOf ?? undefined,
+    files: JSON.parse(files) as ImportedFile[],
+    counts: { read, inserted, updated, unchanged, refused, removed, companiesCreated },
+    recorded: JSON.parse(recorded) as Record<string, number>,
+    reverts: parsed(reverts) as number[] | undefined,
+    revertedBy: revertedBy ?? undefined,
   }
 }
 
 /** All versions, in order. */
-export async function readVersions(db: Database): Promise<LoggedVersion[]> {
-  const rows = await db.rows(
+export async function readVersions(db: RowReader): Promise<LoggedVersion[]> {
+  type Columns = readonly [
+    ...[version: number, target: string, sourceId: number, source: string, recorded: string],
+    ...[reverts: string | null, revertedBy: number | null],
+  ]
+  const rows = await db.rows<Columns>(
     `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
      from imports i join sources s on s.id = i.source_id order by i.version`,
   )
-  return rows.map((row) => ({
-    version: Number(row['version']),
-    target: String(row['resource']),
-    sourceId: Number(row['source_id']),
-    source: String(row['name']),
-    recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
-    reverts: (parsed(row['reverts']) as number[] | undefined) ?? [],
-    isWithholding: row['reverts'] === '[]',
-    revertedBy: optionalNumber(row['reverted_by']),
+  return rows.map(([version, target, sourceId, source, recorded, reverts, revertedBy]) => ({
+    ...{ version, target, sourceId, source },
+    recordedIn: Object.keys(JSON.parse(recorded) as object),
+    reverts: (parsed(reverts) as number[] | undefined) ?? [],
+    isWithholding: reverts === '[]',
+    revertedBy: revertedBy ?? undefined,
   }))
 }
 
@@ -166,55 +158,56 @@ export const isRemoval = `(files = '[]' and reverts is null)`
 
 /** The imports of a target from a source that are in force, and how the last one was done. */
 export async function readEarlier(
-  db: Queries,
-  of: { readonly source: number; readonly target: string },
+  db: RowReader,
+  { source, target }: { readonly source: number; readonly target: string },
 ): Promise<Earlier> {
   const inForce = `
-    from imports where source_id = $source and resource = $target
+    from imports where source_id = $1 and resource = $2
       and reverts is null and reverted_by is null`
-  const all = await db.rows(
-    `select version, as_of, is_snapshot, files, attributes, ${isRemoval} as is_removal
+  type Columns = readonly [
+    ...[version: number, asOf: string | null, isSnapshot: Flag, files: string, attributes: string],
+    isRemoval: Flag,
+  ]
+  const all = await db.rows<Columns>(
+    `select version, as_of, is_snapshot, files, attributes, ${isRemoval}
      ${inForce} order by version`,
-    of,
+    ...[source, target],
   )
-  const [last] = await db.rows(
+  type Last = [recipe: string | null, difference: string | null]
+  const [[recipe, difference] = [null, null]] = await db.rows<Last>(
     `select recipe, difference ${inForce} and not ${isRemoval} order by version desc limit 1`,
-    of,
+    ...[source, target],
   )
-  const hasRemoved = (row: Row) => Boolean(row['is_removal'])
+  const hasRemoved = (row: Columns) => Boolean(row[5])
   const imports = all.filter((row) => !hasRemoved(row))
-  const names = imports.flatMap((row) => JSON.parse(String(row['attributes'])) as string[])
   return {
-    imports: imports.map((row) => ({
-      version: Number(row['version']),
-      asOf: optionalText(row['as_of']),
-      isSnapshot: Boolean(row['is_snapshot']),
-      files: JSON.parse(String(row['files'])) as ImportedFile[],
+    imports: imports.map(([version, asOf, isSnapshot, files]) => ({
+      version,
+      asOf: asOf ?? undefined,
+      isSnapshot: Boolean(isSnapshot),
+      files: JSON.parse(files) as ImportedFile[],
     })),
-    recipe: parsed(last?.['recipe']) as Recipe | undefined,
-    attributes: names,
-    difference: parsed(last?.['difference']) as LoggedDifference | undefined,
-    removedIn: Number(all.findLast(hasRemoved)?.['version'] ?? 0),
+    recipe: parsed(recipe) as Recipe | undefined,
+    attributes: imports.flatMap(([, , , , names]) => JSON.parse(names) as string[]),
+    difference: parsed(difference) as LoggedDifference | undefined,
+    removedIn: all.findLast(hasRemoved)?.[0] ?? 0,
   }
 }
 
 /** The versions in force of a target from a source, each with whether it removed all of it. */
 export async function readVersionsInForce(
-  db: Queries,
-  of: { readonly source: number; readonly target: string },
+  db: RowReader,
+  { source, target }: { readonly source: number; readonly target: string },
 ): Promise<ReadonlyMap<number, boolean>> {
-  const rows = await db.rows(
-    `select version, ${isRemoval} as is_removal from imports
-     where source_id = $source and resource = $target and reverted_by is null`,
-    of,
+  const rows = await db.rows<[version: number, isRemoval: Flag]>(
+    `select version, ${isRemoval} from imports
+     where source_id = $1 and resource = $2 and reverted_by is null`,
+    ...[source, target],
   )
-  return new Map(rows.map((row) => [Number(row['version']), Boolean(row['is_removal'])]))
+  return new Map(rows.map(([version, hasRemoved]) => [version, Boolean(hasRemoved)]))
 }
 
-function parsed(value: Value | undefined): unknown {
-  const text = optionalText(value)
-  return text === undefined ? undefined : JSON.parse(text)
-}
+const parsed = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text))
 
 /**
  * Draws the lineage of an import: the mark of its store and 48 random bits, as 16 hexadecimal
@@ -223,7 +216,7 @@ function parsed(value: Value | undefined): unknown {
  * share the lineages of the imports that they share. Whatever clients keep and send back later,
  * such as an entity tag, is made from a lineage, never from a version number.
  */
-export async function drawLineage(db: Queries): Promise<string> {
+export async function drawLineage(db: RowReader): Promise<string> {
   return markOfStore(await readStoreId(db)) + randomBytes(6).toString('hex')
 }
 
@@ -231,22 +224,21 @@ export async function drawLineage(db: Queries): Promise<string> {
 export const markOfStore = (storeId: string) => storeId.slice(0, 4)
 
 /** The number of a source; undefined if there is none of this name. */
-export async function knownSourceId(db: Database, name: string): Promise<number | undefined> {
-  const id = await readValue(db, 'select id from sources where name = $name', { name })
-  return id === undefined ? undefined : Number(id)
+export async function knownSourceId(db: RowReader, name: string): Promise<number | undefined> {
+  return (await readValue<number>(db, 'select id from sources where name = $1', name)) ?? undefined
 }
 
 /** The number that a source has, or gets if no other one is added before it. */
-export async function likelySourceId(db: Database, name: string): Promise<number> {
-  const next = 'select coalesce(max(id), 0) + 1 from sources'
-  return (await knownSourceId(db, name)) ?? Number(await readValue(db, next))
+export async function likelySourceId(db: RowReader, name: string): Promise<number> {
+  const known = await knownSourceId(db, name)
+  return known ?? numberIn(db, 'select coalesce(max(id), 0) + 1 from sources')
 }
 
 /** The number of a source, which is added if it is new. */
 export async function sourceId(db: Database, name: string): Promise<number> {
   const known = await knownSourceId(db, name)
   if (known !== undefined) return known
-  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
-  await db.run(add, { name })
-  return Number(await knownSourceId(db, name))
+  const id = await likelySourceId(db, name)
+  await db.run('insert into sources (id, name) values ($1, $2)', id, name)
+  return id
 }

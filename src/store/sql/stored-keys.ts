@@ -3,22 +3,24 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import type { HandOver, KeyRecord, NewKey, Rotation } from '../keys.ts'
 import type { LockWait } from '../work-watch.ts'
-import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
+import { type Database, numberIn } from './database.ts'
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
+export type KeyColumns = readonly [
+  ...[id: number, name: string, hint: string, scopes: string | null, createdAt: number],
+  ...[expiresAt: number | null, revokedAt: number | null, rate: string | null],
+]
+
 /** Converts a row of `keys`. */
-export function keyRecord(row: Row): KeyRecord {
-  const scopes = optionalText(row['scopes'])
+export function keyRecord(row: KeyColumns): KeyRecord {
+  const [id, name, hint, scopes, createdAt, expiresAt, revokedAt, rate] = row
   return {
-    id: Number(row['id']),
-    name: String(row['name']),
-    hint: String(row['hint']),
-    scopes: scopes === undefined ? undefined : (JSON.parse(scopes) as readonly string[]),
-    createdAt: Number(row['created_at']),
-    expiresAt: optionalNumber(row['expires_at']),
-    revokedAt: optionalNumber(row['revoked_at']),
-    rate: optionalText(row['rate']),
+    ...{ id, name, hint, createdAt },
+    scopes: scopes === null ? undefined : (JSON.parse(scopes) as readonly string[]),
+    expiresAt: expiresAt ?? undefined,
+    revokedAt: revokedAt ?? undefined,
+    rate: rate ?? undefined,
   }
 }
 
@@ -57,7 +59,7 @@ async function handOverOrRemove(
   } catch (error) {
     try {
       await db.withKeysLocked(wait, async () => {
-        await db.run('delete from keys where hash = $hash', { hash })
+        await db.run('delete from keys where hash = $1', hash)
       })
     } catch {
       throw new OperatorError(
@@ -97,9 +99,9 @@ export async function rotateKey(
   // gets a later expiry than it had.
   await db.withKeysLocked(wait, async () => {
     await db.run(
-      `update keys set expires_at = case when expires_at < $end then expires_at else $end end
-       where name = $name and revoked_at is null and id <= $last`,
-      { name, end: othersEndAt, last },
+      `update keys set expires_at = case when expires_at < $2 then expires_at else $2 end
+       where name = $1 and revoked_at is null and id <= $3`,
+      ...[name, othersEndAt, last],
     )
   })
   return true
@@ -107,36 +109,29 @@ export async function rotateKey(
 
 /** The newest key in use of a name; a rotation leaves several. */
 async function findInUse(db: Database, name: string, now: number): Promise<KeyRecord | undefined> {
-  const [row] = await db.rows(
+  const [row] = await db.rows<KeyColumns>(
     `select ${keyColumns} from keys
-     where name = $name and revoked_at is null and (expires_at is null or expires_at > $now)
+     where name = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
      order by id desc limit 1`,
-    { name, now },
+    ...[name, now],
   )
   return row && keyRecord(row)
 }
 
 async function insertKey(db: Database, key: NewKey): Promise<void> {
   // Not in one statement: SQLite would write a journal of it to a temporary file.
-  const [last] = await db.rows('select max(id) as id from keys', {})
+  const id = 1 + (await numberIn(db, 'select max(id) from keys'))
+  const scopes = key.scopes === undefined ? null : JSON.stringify(key.scopes)
   await db.run(
     `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
-     values ($id, $name, $hint, $hash, $scopes, $createdAt, $expiresAt, $rate)`,
-    {
-      id: Number(last?.['id'] ?? 0) + 1,
-      name: key.name,
-      hint: key.hint,
-      hash: key.hash,
-      scopes: key.scopes === undefined ? null : JSON.stringify(key.scopes),
-      createdAt: key.createdAt,
-      expiresAt: key.expiresAt ?? null,
-      rate: key.rate ?? null,
-    },
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    ...[id, key.name, key.hint, key.hash, scopes, key.createdAt, key.expiresAt ?? null],
+    key.rate ?? null,
   )
 }
 
 export async function listKeys(db: Database): Promise<KeyRecord[]> {
-  const rows = await db.rows(`select ${keyColumns} from keys order by id`)
+  const rows = await db.rows<KeyColumns>(`select ${keyColumns} from keys order by id`)
   return rows.map(keyRecord)
 }
 
@@ -148,7 +143,7 @@ export async function revokeKey(
   wait: LockWait,
 ): Promise<boolean> {
   return db.withKeysLocked(wait, async () => {
-    const sql = 'update keys set revoked_at = $now where name = $name and revoked_at is null'
-    return (await db.run(sql, { name, now })) > 0
+    const sql = 'update keys set revoked_at = $2 where name = $1 and revoked_at is null'
+    return (await db.run(sql, name, now)) > 0
   })
 }

@@ -18,7 +18,8 @@ import {
   segmentTables,
   textRangeLookup,
 } from './head-tables.ts'
-import { lookup, numberIn, type RowReader, type RowWriter, type Target } from './dialect.ts'
+import { numberIn } from './database.ts'
+import { lookup, type RowReader, type RowWriter, type Target } from './dialect.ts'
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
 export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {

@@ -10,7 +10,7 @@ import type {
   VersionList,
   VersionRange,
 } from '../reading.ts'
-import { type Snapshot, optionalNumber, optionalText, type Queries } from './database.ts'
+import { readValue, type Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -84,14 +84,10 @@ export async function readVersions(
   { before, limit }: VersionRange,
 ): Promise<VersionList> {
   const registry = await readRegistry(snapshot)
-  const [counts] = await snapshot.rows<[total: number, newer: number]>(countsSql, before)
+  type Counts = [total: number, newer: number]
+  const [[total, newer] = [0, 0]] = await snapshot.rows<Counts>(countsSql, before)
   const rows = await snapshot.rows<VersionRow>(versionsSql, before, limit)
-  return {
-    registry,
-    total: Number(counts?.[0]),
-    newer: Number(counts?.[1]),
-    versions: rows.map(listedVersion),
-  }
+  return { registry, total, newer, versions: rows.map(listedVersion) }
 }
 
 function listedVersion(row: VersionRow): ListedVersion {
@@ -107,17 +103,17 @@ function listedVersion(row: VersionRow): ListedVersion {
  * @param resource whose imports have the days of `asOf`; undefined for all imports.
  */
 export async function findVersion(
-  db: Pick<Queries, 'rows'>,
+  db: Rows,
   resource: Resource | undefined,
   moment: Moment,
 ): Promise<FoundVersion> {
   if ('knownAt' in moment) {
-    const [row] = await db.rows(versionKnownAt, { at: moment.knownAt })
-    const version = Number(row?.['version'] ?? 0)
-    return version > 0 ? { version } : { first: momentOf(row?.['first']) }
+    type Known = [version: number | null, first: number | null]
+    const [[version, first] = [null, null]] = await db.rows<Known>(versionKnownAt, moment.knownAt)
+    return version !== null && version > 0 ? { version } : { first: momentOf(first) }
   }
   const { version, first, earliest } = await findAsOf(db, resource, moment.asOf)
-  if (first === undefined) return { first: undefined }
+  if (first === null) return { first: undefined }
   if (version >= first) return { version }
   for (let upTo = Math.max(first, earliest); ;) {
     const day = await lastDayUpTo(db, resource, upTo)
@@ -127,77 +123,67 @@ export async function findVersion(
   }
 }
 
-/** What a day finds. */
-interface AsOf {
-  /** The last version of which nothing is of a later day. */
-  readonly version: number
-  /** The first import of a later day that is in force; else the version after the last one. */
-  readonly next: number
-  /** The first import in force. */
-  readonly first: number | undefined
-  /** The first version that was not pruned. */
-  readonly earliest: number
-}
-
-async function findAsOf(
-  db: Pick<Queries, 'rows'>,
-  resource: Resource | undefined,
-  day: string,
-): Promise<AsOf> {
-  const days = { day, next: Date.parse(day) + dayMs }
-  const [row] = await db.rows(versionAsOf(resource), { ...namesOf(resource), ...days })
-  return {
-    version: Number(row?.['version']),
-    next: Number(row?.['next']),
-    first: optionalNumber(row?.['first']),
-    earliest: Number(row?.['earliest']),
-  }
+/**
+ * What a day finds.
+ *
+ * @returns `next`, the first import of a later day that is in force, else the version after the
+ *   last one; `version`, the last one of which nothing is of a later day; `first`, the first import
+ *   in force; `earliest`, the first version that was not pruned.
+ */
+async function findAsOf(db: Rows, resource: Resource | undefined, day: string) {
+  type Found = [next: number, version: number, first: number | null, earliest: number]
+  const asked = [day, Date.parse(day) + dayMs, ...namesOf(resource)]
+  const [row = [0, 0, null, 0]] = await db.rows<Found>(versionAsOf(resource), ...asked)
+  const [next, version, first, earliest] = row
+  return { next, version, first, earliest }
 }
 
 /** The last day of the imports in force up to a version. */
 async function lastDayUpTo(
-  db: Pick<Queries, 'rows'>,
+  db: Rows,
   resource: Resource | undefined,
   version: number,
 ): Promise<string> {
-  const [last] = await db.rows(lastDays(resource), { ...namesOf(resource), version })
-  const ofExtracts = optionalText(last?.['day']) ?? ''
-  const ofCommits = momentOf(last?.['committed_at'])?.slice(0, 10) ?? ''
+  type Last = [day: string | null, committedAt: number | null]
+  const asked = [version, ...namesOf(resource)]
+  const [[day, committedAt] = [null, null]] = await db.rows<Last>(lastDays(resource), ...asked)
+  const ofExtracts = day ?? ''
+  const ofCommits = momentOf(committedAt)?.slice(0, 10) ?? ''
   return ofExtracts > ofCommits ? ofExtracts : ofCommits
 }
 
+type Rows = Pick<RowReader, 'rows'>
+
 const namesOf = (resource: Resource | undefined) =>
-  resource === undefined ? {} : { resource: resource.name }
+  resource === undefined ? [] : [resource.name, `%"${resource.name}":%`]
 
 const dayMs = 86_400_000
 
-function momentOf(ms: unknown): string | undefined {
-  return ms === null || ms === undefined ? undefined : new Date(Number(ms)).toISOString()
+function momentOf(ms: number | null): string | undefined {
+  return ms === null ? undefined : new Date(ms).toISOString()
 }
 
 /**
  * The lineage of the last version that has withheld something: it takes no version back. Empty if
  * there is none.
  */
-export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<string> {
-  const [row] = await db.rows(
-    `select lineage from imports where reverts = '[]' order by version desc limit 1`,
-  )
-  return String(row?.['lineage'] ?? '')
+export async function lastWithheld(db: Rows): Promise<string> {
+  const sql = "select lineage from imports where reverts = '[]' order by version desc limit 1"
+  return (await readValue<string>(db, sql)) ?? ''
 }
 
 // Reverts have no day here. An import of another target may have recorded changes in the resource.
-const counts = (resource: Resource | undefined) =>
-  (resource === undefined
-    ? ''
-    : `(resource = $resource or recorded like '%"' || $resource || '":%') and `) + 'reverts is null'
+const counts = (resource: Resource | undefined, name: string, pattern: string) =>
+  resource === undefined
+    ? 'reverts is null'
+    : `reverts is null and (resource = ${name} or recorded like ${pattern})`
 
 // What a revert has taken back counts until then: a mistyped day would hide all later versions.
 const versionAsOf = (resource: Resource | undefined) => `
   with counted as (
     select version, reverted_by,
-      (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next) as is_later
-    from imports where ${counts(resource)}
+      (substr(as_of, 1, 10) > $1 or as_of is null and committed_at >= $2) as is_later
+    from imports where ${counts(resource, '$3', '$4')}
   ), bound as (
     select coalesce(
       (select min(version) from counted where is_later and reverted_by is null),
@@ -222,17 +208,17 @@ const lastDays = (resource: Resource | undefined) => `
   select max(substr(as_of, 1, 10)) as day,
     max(case when as_of is null then committed_at end) as committed_at
   from imports
-  where ${counts(resource)} and reverted_by is null and version <= $version`
+  where ${counts(resource, '$2', '$3')} and reverted_by is null and version <= $1`
 
 const versionKnownAt = `
   select
-    (select max(version) from imports where committed_at <= $at) as version,
+    (select max(version) from imports where committed_at <= $1) as version,
     (select min(committed_at) from imports
      where version >= (select past_from from store)) as first`
 
 /** The last import of each source, newest first; at most 100. */
-export async function lastImports(db: Pick<Queries, 'rows'>): Promise<LastImport[]> {
-  const rows = await db.rows(
+export async function lastImports(db: Rows): Promise<LastImport[]> {
+  const rows = await db.rows<[source: string, version: number, committedAt: number]>(
     `select s.name, i.version, i.committed_at
      from imports i join sources s on s.id = i.source_id
      where i.version in (
@@ -241,9 +227,5 @@ export async function lastImports(db: Pick<Queries, 'rows'>): Promise<LastImport
      )
      order by i.version desc limit 100`,
   )
-  return rows.map((row) => ({
-    source: String(row['name']),
-    version: Number(row['version']),
-    committedAt: Number(row['committed_at']),
-  }))
+  return rows.map(([source, version, committedAt]) => ({ source, version, committedAt }))
 }

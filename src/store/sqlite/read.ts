@@ -11,12 +11,12 @@ import { readCompany } from '../serving/company.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import { createValueCounts } from '../serving/value-counts.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
-import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
 import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
-import { databaseOf } from './database.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
+import { writerOf } from './tables.ts'
 import { watchFile } from './transaction.ts'
 
 /**
@@ -30,7 +30,8 @@ const keptMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync): StoreReader {
-  const findKey = db.prepare(findKeySql)
+  const findKey = prepareRow(db, findKeySql)
+  const queries = writerOf(db)
   const ids = new LRUCache<string, number>({ max: keptMax })
   const heads = new Map<string, LRUCache<number, Head>>()
   const reads = createReads(db)
@@ -53,17 +54,16 @@ export function createReader(db: DatabaseSync): StoreReader {
     readPage: faults.watch((...asked) => listings.readPage(...asked)),
     ...companies,
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
-    findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
-    lastWithheld: () => lastWithheld(databaseOf(db)),
+    findVersion: (resource, moment) => findVersion(queries, resource, moment),
+    lastWithheld: () => lastWithheld(queries),
     findKey: faults.watch((hash) => {
       checkFile()
       // Rare, since keys are kept; a key that was revoked by now opens nothing.
       renew()
-      const row = findKey.get(hash) ?? {}
-      const key = keyRecord(row)
-      return row['name'] === null ? undefined : key
+      const key = keyRecord(findKey.get(hash) as unknown as KeyColumns)
+      return Number.isInteger(key.id) ? key : undefined
     }),
-    lastImports: () => lastImports(databaseOf(db)),
+    lastImports: () => lastImports(queries),
     ping() {
       checkFile()
       ping.get()
@@ -160,7 +160,7 @@ function createCompanyReader(
       if (row !== undefined) ids.set(key, row[0])
       return row?.[0]
     },
-    findNames: (names, limit) => findNames(databaseOf(db), names, limit),
+    findNames: (names, limit) => findNames(writerOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, countListings)),
     readRegistry() {

@@ -17,6 +17,7 @@ import {
   type Verification,
 } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
+import { lookup, onlyText } from '../sql/dialect.ts'
 import { compareWithList, compareWithNew } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import type { WithholdingPlace } from '../withholding/withhold.ts'
@@ -24,12 +25,13 @@ import type { LockWait } from '../work-watch.ts'
 import { createWriter, type StoreWriter, type Use } from '../writing.ts'
 import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
-import { databaseOf, registryOf } from './database.ts'
+import { registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
 
 export { removeUnused } from './open.ts'
 import { restore } from './restore.ts'
+import { writerOf } from './tables.ts'
 import { beginWriting, commit, untilFree } from './transaction.ts'
 import { leaveWal, returnToWal, watchLog } from './wal.ts'
 
@@ -58,9 +60,9 @@ export async function openWriter(
 ): Promise<StoreWriter> {
   if (!existsSync(db)) {
     using nothing = new DatabaseSync(':memory:')
-    await compareWithNew(databaseOf(nothing), place.list)
+    await compareWithNew(writerOf(nothing), place.list)
   }
-  const open = () => writerOf(openForWriting(db, place.resources), db, place)
+  const open = () => makeWriter(openForWriting(db, place.resources), db, place)
   return wait === undefined ? open() : untilFree(wait, open)
 }
 
@@ -117,7 +119,7 @@ async function copyFile(db: string, path: string, wait?: LockWait): Promise<void
   }
 }
 
-async function writerOf(
+async function makeWriter(
   connection: DatabaseSync,
   db: string,
   { list, resources }: WithholdingPlace,
@@ -181,7 +183,7 @@ async function restoreCaughtUp(
   using copy = nameUnfinished(db, 'withholding')
   const { path } = copy
   await backUp(source, path, watch.copying('copying'))
-  const store = await writerOf(openForWriting(path, place.resources), path, place)
+  const store = await makeWriter(openForWriting(path, place.resources), path, place)
   await store.compact(watch)
   await store.close()
   using ready = openForInspecting(path)
@@ -229,8 +231,7 @@ export async function compareFiles(db: string, copy: string): Promise<CopyRelati
 
 async function lineagesOf(db: string): Promise<string[]> {
   using connection = openForInspecting(db)
-  const rows = await registryOf(connection).rows('select lineage from imports')
-  return rows.map(({ lineage }) => String(lineage))
+  return [...(await lookup(registryOf(connection), 'select lineage from imports', onlyText)())]
 }
 
 /** Prepares a connection for one change of the registry, until it is committed or discarded. */

@@ -2,7 +2,8 @@
 // (invariant 9), none that has been changed goes on without it, and none with that of another.
 
 import { OperatorError } from '../../config/operator-error.ts'
-import { type Queries, readValue } from '../sql/database.ts'
+import { readValue } from '../sql/database.ts'
+import type { RowReader } from '../sql/dialect.ts'
 import { type List, type ListPlace, newList, noState, parseList } from './list.ts'
 
 /** A list that agrees with a store, or is ahead of it. */
@@ -19,7 +20,7 @@ export interface Agreement {
 }
 
 /** The state of the list with which a store agrees. */
-export async function readState(db: Queries): Promise<string> {
+export async function readState(db: RowReader): Promise<string> {
   return String(await readValue(db, 'select withheld from store'))
 }
 
@@ -28,9 +29,9 @@ export async function readState(db: Queries): Promise<string> {
  *
  * @throws OperatorError if the list is missing, damaged, or not that of the store.
  */
-export async function compareWithList(db: Queries, place: ListPlace): Promise<Agreement> {
-  const [row] = await db.rows('select id, withheld from store')
-  const [registry, state] = [String(row?.['id']), String(row?.['withheld'])]
+export async function compareWithList(db: RowReader, place: ListPlace): Promise<Agreement> {
+  type Columns = [registry: string, state: string]
+  const [[registry, state] = ['', '']] = await db.rows<Columns>('select id, withheld from store')
   const text = await place.read(db)
   if (text === undefined && state !== noState && place.isOptional !== true) {
     throw new OperatorError(
@@ -56,7 +57,7 @@ export async function compareWithList(db: Queries, place: ListPlace): Promise<Ag
  *
  * @throws OperatorError if the list is that of another registry, or there is none to adopt.
  */
-export async function compareWithNew(db: Queries, place: ListPlace): Promise<void> {
+export async function compareWithNew(db: RowReader, place: ListPlace): Promise<void> {
   const text = await place.read(db)
   const isNamed = text !== undefined && parseList(text, place.name).registry !== undefined
   if (place.isToAdopt === true) {

@@ -2,7 +2,6 @@
 // new: what is withheld is taken out of both.
 
 import type { CompanyRow } from '../listing/tables.ts'
-import type { Value } from '../sql/database.ts'
 import type { Work } from './apply.ts'
 import type { PhraseHash } from './list.ts'
 import { createHidePhrases } from './phrases.ts'
@@ -31,16 +30,15 @@ export async function forgetInLog(
     Array.isArray(value) ? value.filter((one) => !tells(one)) : value
   const withoutNames = (_: string, value: unknown) =>
     typeof value === 'string' ? hidePhrases(value) : value
-  const rewritten = (text: Value | undefined, change: Parameters<typeof JSON.parse>[1]) =>
-    typeof text === 'string' ? JSON.stringify(JSON.parse(text, change)) : null
-  for (const { version = null, ...told } of await db.rows(logged)) {
-    const difference = rewritten(told['difference'], withoutExamples)
-    const attributes = rewritten(told['attributes'], withoutNames)
-    if (difference === told['difference'] && attributes === told['attributes']) continue
-    const set = `
-      update imports set difference = $difference, attributes = $attributes
-      where version = $version`
-    await db.run(set, { difference, attributes, version })
+  const rewritten = (text: string | null, change: Parameters<typeof JSON.parse>[1]) =>
+    text === null ? null : JSON.stringify(JSON.parse(text, change))
+  type Columns = [version: number, difference: string | null, attributes: string]
+  for (const [version, ...told] of await db.rows<Columns>(logged)) {
+    const difference = rewritten(told[0], withoutExamples)
+    const attributes = rewritten(told[1], withoutNames)
+    if (difference === told[0] && attributes === told[1]) continue
+    const set = 'update imports set difference = $2, attributes = $3 where version = $1'
+    await db.run(set, version, difference, attributes)
   }
 }
 

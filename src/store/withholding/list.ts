@@ -10,7 +10,8 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
-import type { Database, Queries } from '../sql/database.ts'
+import type { Database } from '../sql/database.ts'
+import type { RowReader } from '../sql/dialect.ts'
 
 /** `mask`: records stay, without their personal fields. `erase`: they are gone. */
 export type OrderKind = 'mask' | 'erase'
@@ -103,7 +104,7 @@ export interface ListPlace {
   /** Whether the list may be missing: the store may be a copy, of which nothing is shown. */
   readonly isOptional?: boolean
   /** The whole text; undefined if there is no list. An unfinished last line is left out. */
-  read(db: Queries): Awaitable<string | undefined>
+  read(db: RowReader): Awaitable<string | undefined>
   /**
    * Adds lines: durably, or with the transaction of `db`.
    *

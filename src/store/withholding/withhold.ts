@@ -239,7 +239,7 @@ async function commitWith(
 }
 
 async function noteState(db: ImportConnection, state: string): Promise<void> {
-  await db.run('update store set withheld = $state', { state })
+  await db.run('update store set withheld = $1', state)
 }
 
 const lacks = (text: string | undefined) =>
