@@ -47,7 +47,7 @@ for (const [name, command] of [
     const db = storeKind === 'sqlite' ? store.db : join(own, 'rows')
     nameStore(db, store.db)
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
-    const key = await store.issueKey({ name: 'copier', scopes })
+    let key = await store.issueKey({ name: 'copier', scopes })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const reader = await openStoreReader(store.db, patientBounds)
     t.after(() => reader.close())
@@ -124,6 +124,11 @@ for (const [name, command] of [
       await check()
       assert.equal(readFileSync(copy).includes(person.name), isHeld)
     }
+    // More requests than the key has in a window: the program waits for the next ones.
+    key = await store.issueKey({ name: 'slow', scopes, rate: '1/1s' })
+    rmSync(copy)
+    assert.equal(await run(), 0)
+    await check()
     const { version } = await reader.readRegistry()
     assert.ok(version > importsOfRun / 2, `only ${version} versions`)
     t.diagnostic(
