@@ -65,7 +65,9 @@ export async function connectSharedWindows(url: string, prefix: string, listener
 
   async function countOrGiveUp(key: string, lengthMs: number): Promise<Counted | undefined> {
     try {
-      const counted = await within(answerMs, run(key, lengthMs))
+      const late = sleep(answerMs, undefined, { ref: false })
+      const counted = await Promise.race([run(key, lengthMs), late])
+      if (counted === undefined) throw new Error('no answer in time')
       presence.noteBack()
       return counted
     } catch (error) {
@@ -104,17 +106,4 @@ function createPresence(listener: SharedListener) {
     isAway = false
   }
   return { noteAway, noteBack }
-}
-
-/** The result of a promise, or an error if it takes longer than `ms` milliseconds. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ms)
-  })
-  try {
-    return await Promise.race([promise, tooLong])
-  } finally {
-    clearTimeout(timer)
-  }
 }
