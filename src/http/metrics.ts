@@ -91,7 +91,7 @@ export function createMetrics(source: MetricsSource) {
 }
 
 /** Makes metrics of a registry, whose names begin with ours. */
-function createMakers(registry: Registry) {
+export function createMakers(registry: Registry) {
   const shared = (name: string, help: string) => ({
     ...{ name: `dossier_${name}`, help },
     registers: [registry],

@@ -2,7 +2,7 @@
 
 import type { Worker } from 'node:cluster'
 import prometheus from 'prom-client'
-import { registerLines } from '../http/metrics.ts'
+import { createMakers, registerLines } from '../http/metrics.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 type MetricValues = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
@@ -29,14 +29,7 @@ export function sumMetrics(
   }
 
   const own = new prometheus.Registry()
-  new prometheus.Gauge({
-    name: 'dossier_workers',
-    help: 'Workers that are running',
-    registers: [own],
-    collect() {
-      this.set(pool.peers.size)
-    },
-  })
+  createMakers(own).gauge('workers', 'Workers that are running', () => pool.peers.size)
   new prometheus.Counter({
     name: 'dossier_worker_deaths_total',
     help: 'Workers that died unexpectedly',
