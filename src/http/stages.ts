@@ -55,8 +55,8 @@ export function createStages(options: StageOptions, stop: Stop) {
   // Nothing here waits for a key that is known and has no rate limit, as most requests have.
   return (request: HttpRequest): Awaitable<HttpReply | undefined> => {
     const { endpoint, reply } = request
-    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (stop.draining.signal.aborted) void reply.header('connection', 'close')
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (stop.draining.signal.aborted) reply.header('connection', 'close')
     if (stop.isStopping) throw unavailable()
     refuseUnsound(request)
     if (cors !== undefined) {
@@ -144,7 +144,7 @@ function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyReco
 /** Reports what is left of the rate limit of a key, and refuses any excess. */
 function applyRateLimit(rate: RateVerdict, request: HttpRequest): void {
   const { isWithin, policy, remaining, resetSeconds } = rate
-  void request.reply
+  request.reply
     .header('ratelimit-policy', policy)
     .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
   if (!isWithin) throw tooMany(resetSeconds)

@@ -67,7 +67,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
     const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
-      if (service.isDraining()) void request.reply.header('connection', 'close')
+      if (service.isDraining()) request.reply.header('connection', 'close')
       if (making.users > 1) keepForSeveral(ready.body)
       varyBy(request.reply, 'Accept')
       return sendReady(request, ready, ready)

@@ -150,17 +150,17 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   const lastModified = new Date(committedAt ?? 0).toUTCString()
   const send = isMatched ? undefined : service.beginStream(request)
   setValidators(reply, { tag, dataVersion: version, lastModified })
-  void reply
+  reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
   if (send === undefined) return reply.code(304).send()
   const { start, end } = range ?? { start: 0, end: bytes }
-  void reply
+  reply
     .header('content-type', contentTypeOf(name))
     .header('content-length', end - start)
     .header('content-disposition', `attachment; filename="${name}"`)
   if (range !== undefined) {
-    void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
+    reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
   return send(piecesOf(path, { start, end }), 'identity')
 }

@@ -31,10 +31,10 @@ export function createCors(origins: readonly string[]) {
     /** Sets the headers that say which origin may read the response. */
     mark(request: HttpRequest): void {
       const { reply } = request
-      if (!isForAll) void reply.header('vary', 'Origin')
+      if (!isForAll) reply.header('vary', 'Origin')
       const origin = originFor(request)
       if (origin === undefined) return
-      void reply
+      reply
         .header('access-control-allow-origin', origin)
         .header('access-control-expose-headers', exposed)
     },
@@ -46,7 +46,7 @@ export function createCors(origins: readonly string[]) {
       }
       if (originFor(request) === undefined) return false
       // The same for every path: a client without a key cannot find out which paths exist.
-      void reply
+      reply
         .code(204)
         .header('access-control-allow-methods', 'GET, HEAD')
         .header('access-control-allow-headers', allowed)
