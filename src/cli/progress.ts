@@ -1,6 +1,7 @@
 // Shows the progress of long work: a bar on a terminal, elsewhere a plain line from time to time.
 
 import { formatCount } from '../text/format-count.ts'
+import type { CopyWatch } from '../store/inspecting.ts'
 import type { LockWait, WorkWatch } from '../store/work-watch.ts'
 import type { CommandContext } from './command.ts'
 
@@ -12,8 +13,6 @@ interface Progress {
   /** The share of the work that is done, from 0 to 1; NaN while it is unknown. */
   readonly done: number
 }
-
-export type ProgressDisplay = ReturnType<typeof createProgress>
 
 const barEveryMs = 100
 const lineEveryMs = 5_000
@@ -64,4 +63,14 @@ export function watchWork(context: CommandContext): WorkWatch & Disposable & { e
   const progress = createProgress(context)
   const onStep = (step: string, done: number) => progress.show({ step, done })
   return { ...progress, ...lockWait(context), onStep }
+}
+
+/** Shows how far a copy is, until something else is shown or printed. */
+export function watchCopy(context: CommandContext, step: string): CopyWatch {
+  const progress = createProgress(context, 'MB')
+  return {
+    signal: context.signal,
+    onProgress: (bytes, totalBytes) =>
+      progress.show({ step, count: Math.round(bytes / 1_000_000), done: bytes / totalBytes }),
+  }
 }

@@ -30,7 +30,8 @@ export function inEncodings(line: Uint8Array): string {
 
 function decoded(line: Uint8Array, encoding: Encoding): string | undefined {
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(line)
+    // As of a stream, since the last character may be cut.
+    const text = new TextDecoder(encoding, { fatal: true }).decode(line, { stream: true })
     // Controls are in no text; private and replaced characters are in no usual one.
     if (/[\x80-\x9f\uE000-\uF8FF\uFFFD]/.test(text)) return undefined
     const at = Math.max(0, text.search(/[\x80-\uffff]/) - shownLength / 2)
@@ -41,17 +42,16 @@ function decoded(line: Uint8Array, encoding: Encoding): string | undefined {
   }
 }
 
-/** The bytes of the line around a place, at most some hundred. */
+/**
+ * The bytes of a line around a place, at most some hundred.
+ *
+ * @param at the first byte of the line that is not ASCII.
+ */
 export function lineAround(bytes: Buffer, at: number): Buffer {
   const start = bytes.lastIndexOf(0x0a, at) + 1
   const end = bytes.indexOf(0x0a, at)
-  const line = bytes.subarray(start, end < 0 ? bytes.length : end)
-  // Cut at ASCII, so that no character is halved.
-  const from = Math.max(0, at - start - 100)
-  const blank = line.subarray(from).findIndex((byte) => byte < 0x30)
-  const cut = from === 0 ? line : line.subarray(from + Math.max(0, blank))
-  const last = cut.subarray(0, 300).findLastIndex((byte) => byte < 0x30)
-  return cut.length <= 300 || last < 100 ? cut : cut.subarray(0, last)
+  const last = Math.min(end < 0 ? bytes.length : end, at + 300)
+  return bytes.subarray(Math.max(start, at - 100), last)
 }
 
 /** The bytes of windows-1252 for its characters beyond Latin-1. */

@@ -4,7 +4,7 @@ import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import { type Command, onlyWord } from '../command.ts'
-import { createProgress } from '../progress.ts'
+import { watchCopy } from '../progress.ts'
 
 export const backupCommand: Command = {
   name: 'backup',
@@ -21,17 +21,8 @@ imports keep running. FILE appears when the copy is complete.
   async run({ words, settings }, context) {
     const path = onlyWord(words, 'backup takes one argument: the file to create')
     await using store = await openStoreInspector(settings, resources)
-    using progress = createProgress(context, 'MB')
-    const bytes = await store.backup(path, {
-      onProgress: (bytes, totalBytes) =>
-        progress.show({
-          step: 'copying',
-          count: Math.round(bytes / 1_000_000),
-          done: bytes / totalBytes,
-        }),
-      signal: context.signal,
-    })
-    progress.end()
+    const bytes = await store.backup(path, watchCopy(context, 'copying'))
+    context.stderr.showStatus('')
     context.stdout.writeLines(
       `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
     )

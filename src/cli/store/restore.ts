@@ -8,7 +8,7 @@ import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { createProgress, lockWait, type ProgressDisplay } from '../progress.ts'
+import { lockWait, watchCopy } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',
@@ -75,7 +75,6 @@ async function restoreShown(
   context: CommandContext,
 ): Promise<Restored> {
   const { stderr, signal } = context
-  let progress: ProgressDisplay | undefined
   const watch: RestoreWatch = {
     ...lockWait(context),
     startedAt: context.now(),
@@ -84,24 +83,11 @@ async function restoreShown(
       signal.throwIfAborted()
       stderr.showStatus(`checking ${step} …`)
     },
-    copying: (step) => ({
-      signal,
-      onProgress(bytes, totalBytes) {
-        if (bytes === 0) {
-          stderr.showStatus('')
-          progress?.end()
-          progress = undefined
-        }
-        progress ??= createProgress(context, 'MB')
-        progress.show({ step, count: Math.round(bytes / 1_000_000), done: bytes / totalBytes })
-      },
-    }),
+    copying: (step) => watchCopy(context, step),
   }
-  try {
-    return await restoreStore(settings, copy, resources, watch)
-  } finally {
-    progress?.end()
-  }
+  const restored = await restoreStore(settings, copy, resources, watch)
+  stderr.showStatus('')
+  return restored
 }
 
 /** The version that is current now, to compare with what the operator expects. */

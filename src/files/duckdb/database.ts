@@ -1,6 +1,7 @@
 // One DuckDB instance in memory per import: its limits, its lockdown, interrupting its queries.
 
 import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 
 /** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
@@ -111,17 +112,11 @@ async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 /** Whether work settles within `graceMs`. */
 async function settles(work: Promise<unknown>): Promise<boolean> {
-  const { promise: timedOut, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), graceMs)
   const ended = work.then(
     () => true,
     () => true,
   )
-  try {
-    return await Promise.race([ended, timedOut])
-  } finally {
-    clearTimeout(timer)
-  }
+  return Promise.race([ended, sleep(graceMs, false, { ref: false })])
 }
 
 /** All rows of a SELECT, with texts for its parameters. */
