@@ -17,10 +17,11 @@ process.on('SIGUSR1', () => undefined)
 // Each write handles its own error; without a listener, the event would end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
+const stderr = createOutput(process.stderr)
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
-  stdout: createOutput(process.stdout),
-  stderr: createOutput(process.stderr),
+  stdout: createOutput(process.stdout, stderr),
+  stderr,
   signal: stop.signal,
   now: Date.now,
   lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),

@@ -139,7 +139,6 @@ async function importExtract(
 ): Promise<number> {
   const target = importTargets(resources).find((one) => one.name === name)
   if (target === undefined) throw new Error(`${name} cannot be imported`)
-  using progress = createProgress(context)
   const { counts, version } = await importFiles(store, {
     target,
     files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
@@ -153,7 +152,7 @@ async function importExtract(
     isDryRun: false,
     knownCompaniesOnly: target !== companies,
     onRejected: undefined,
-    onProgress: (done) => progress.show(done),
+    onProgress: createProgress(context),
     onWait: () => undefined,
     signal: context.signal,
   })

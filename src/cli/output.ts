@@ -14,13 +14,18 @@ type Stream = NodeJS.WriteStream & { readonly fd: number }
 /** Control sequences of terminals; what does not fit in the line is not shown. */
 const [clearLine, noWrap, wrap] = ['\r\u001b[K', '\u001b[?7l', '\u001b[?7h']
 
-/** Creates an output for one of the process's streams. */
-export function createOutput(stream: Stream) {
+/**
+ * Creates an output for one of the process's streams.
+ *
+ * @param beside the other one, whose status ends when something is printed here.
+ */
+export function createOutput(stream: Stream, beside?: { endStatus(): void }) {
   let pending: Promise<void> = Promise.resolve()
   let fault: NodeJS.ErrnoException | undefined
   let hasStatus = false
 
   function put(text: string): void {
+    beside?.endStatus()
     const written = writeAll(stream, hasStatus ? clearLine + text : text).catch(
       (error: unknown) => {
         fault ??= error as NodeJS.ErrnoException
@@ -56,13 +61,16 @@ export function createOutput(stream: Stream) {
       return fault === undefined
     },
     /**
-     * Shows a line until something else is shown or printed, or this is empty; does nothing if the
+     * Shows a line until something else is shown, or printed on either stream; does nothing if the
      * output is not a terminal.
      */
     showStatus(text: string): void {
       if (!stream.isTTY) return
-      put(text === '' ? '' : noWrap + printable(text) + wrap)
-      hasStatus = text !== ''
+      put(noWrap + printable(text) + wrap)
+      hasStatus = true
+    },
+    endStatus(): void {
+      if (hasStatus) put('')
     },
     /**
      * Prints a line, and resolves once the system has accepted it; a file is flushed to the disk.

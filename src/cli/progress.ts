@@ -19,7 +19,7 @@ const lineEveryMs = 5_000
 const barLength = 30
 
 /**
- * Shows progress on standard error, until `end`.
+ * Makes what shows progress on standard error.
  *
  * @param unit is the unit of the count.
  */
@@ -31,19 +31,14 @@ export function createProgress({ stderr, now }: CommandContext, unit = 'rows') {
     const rate = Math.round(count / Math.max((now() - startedAt) / 1_000, 0.001))
     return [`${formatCount(count)} ${unit}`, `${formatCount(rate)} ${unit}/s`]
   }
-  const end = () => stderr.showStatus('')
-  return {
-    show({ step, count, done }: Progress): void {
-      if (now() < nextAt) return
-      nextAt = now() + (stderr.isTTY ? barEveryMs : lineEveryMs)
-      const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
-      if (stderr.isTTY) {
-        const bar = share.map((percent) => ` ${barOf(done)} ${percent}`)
-        stderr.showStatus([step + bar.join(''), ...counted(count)].join(' | '))
-      } else stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
-    },
-    end,
-    [Symbol.dispose]: end,
+  return ({ step, count, done }: Progress): void => {
+    if (now() < nextAt) return
+    nextAt = now() + (stderr.isTTY ? barEveryMs : lineEveryMs)
+    const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
+    if (stderr.isTTY) {
+      const bar = share.map((percent) => ` ${barOf(done)} ${percent}`)
+      stderr.showStatus([step + bar.join(''), ...counted(count)].join(' | '))
+    } else stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
   }
 }
 
@@ -58,19 +53,18 @@ export function lockWait({ stderr, signal }: CommandContext): LockWait {
 
 const waitingLine = 'another command is writing to the store; waiting for it to finish'
 
-/** Shows work on a store, and its waiting for the write lock, until `end`. */
-export function watchWork(context: CommandContext): WorkWatch & Disposable & { end(): void } {
-  const progress = createProgress(context)
-  const onStep = (step: string, done: number) => progress.show({ step, done })
-  return { ...progress, ...lockWait(context), onStep }
+/** Shows work on a store, and its waiting for the write lock. */
+export function watchWork(context: CommandContext): WorkWatch {
+  const show = createProgress(context)
+  return { ...lockWait(context), onStep: (step, done) => show({ step, done }) }
 }
 
-/** Shows how far a copy is, until something else is shown or printed. */
+/** Shows how far a copy is. */
 export function watchCopy(context: CommandContext, step: string): CopyWatch {
-  const progress = createProgress(context, 'MB')
+  const show = createProgress(context, 'MB')
   return {
     signal: context.signal,
     onProgress: (bytes, totalBytes) =>
-      progress.show({ step, count: Math.round(bytes / 1_000_000), done: bytes / totalBytes }),
+      show({ step, count: Math.round(bytes / 1_000_000), done: bytes / totalBytes }),
   }
 }

@@ -70,7 +70,7 @@ test('off a terminal, there is a line every five seconds', () => {
   const lines: string[] = []
   const stderr = { isTTY: false, writeLines: (line: string) => lines.push(line) }
   const context = { stderr, now: () => now } as unknown as CommandContext
-  const progress = createProgress(context)
+  const show = createProgress(context)
   for (const [at, step, done] of [
     [1_000, 'reading', 0.1],
     [5_000, 'reading', 0.2],
@@ -79,10 +79,10 @@ test('off a terminal, there is a line every five seconds', () => {
     [30_000, 'committing', NaN],
   ] as const) {
     now = at
-    progress.show({ step, count: 10_000, done })
+    show({ step, count: 10_000, done })
   }
   now = 40_000
-  progress.show({ step: 'reverting rights', done: 0.5 })
+  show({ step: 'reverting rights', done: 0.5 })
   assert.deepEqual(lines, [
     'reading: 10,000 rows, 2,000 rows/s, 20 %',
     'writing: 10,000 rows, 1,000 rows/s, 62 %',
@@ -105,14 +105,14 @@ test('on a terminal, a bar is at the bottom until the work ends, and lines stay 
     written += text
     done()
   }
-  const stderr = createOutput(
-    Object.assign(new Socket(), { fd: 2, isTTY: true, write }) as unknown as Stream,
-  )
+  const stream = Object.assign(new Socket(), { fd: 2, isTTY: true, write }) as unknown as Stream
+  const stderr = createOutput(stream)
+  const stdout = createOutput(stream, stderr)
   const context = { stderr, now: () => now } as unknown as CommandContext
   const progress = createProgress(context)
   const show = (at: number, done: number) => {
     now = at
-    progress.show({ step: 'reading', count: 1_000, done })
+    progress({ step: 'reading', count: 1_000, done })
   }
   show(1_000, 0.25)
   stderr.writeLines('a warning')
@@ -126,8 +126,7 @@ test('on a terminal, a bar is at the bottom until the work ends, and lines stay 
   assert.ok(written.includes(`reading ${bar(7)} 25 % | 1,000 rows | 1,000 rows/s`))
   show(3_000, NaN)
   assert.equal(shownAfter(written).at(-1), 'reading | 1,000 rows | 333 rows/s')
-  progress.end()
-  stderr.writeLines('done')
-  await stderr.fault()
+  stdout.writeLines('done')
+  await stdout.fault()
   assert.deepEqual(shownAfter(written), ['a warning', 'done', ''])
 })

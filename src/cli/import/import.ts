@@ -119,19 +119,17 @@ export async function runImport(
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
   await using store = await openFor(input, context, by)
-  using progress = createProgress(context)
   const report = await importFiles(store, {
     ...request,
     recipe: recipeOf(importCommand, input, given.mapping),
     isUpdate: by !== undefined,
     onRejected: rejects && ((rejected) => rejects.write(rejected)),
-    onProgress: (done) => progress.show(done),
+    onProgress: createProgress(context),
     onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
     onWait: lockWait(context).onWait,
     signal: context.signal,
   })
-  progress.end()
   const { target, isDryRun } = request
   printReport(report, { input, context, target: target.name, isDryRun, isNew })
   return report.counts.refused > 0 && rejects === undefined ? 1 : 0

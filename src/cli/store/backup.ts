@@ -22,7 +22,6 @@ imports keep running. FILE appears when the copy is complete.
     const path = onlyWord(words, 'backup takes one argument: the file to create')
     await using store = await openStoreInspector(settings, resources)
     const bytes = await store.backup(path, watchCopy(context, 'copying'))
-    context.stderr.showStatus('')
     context.stdout.writeLines(
       `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
     )

@@ -30,7 +30,6 @@ tables, so that the next imports use their free room.
     const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
     const withdrawn = exportLines(await withdrawExports(store, settings))
     const notes = [...compacted.notes, ...withdrawn]
-    stderr.showStatus('')
     const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
     const line = `${describeStore(settings.db)} compacted: ${sizes}.`
     print(input, context, { bytesBefore, bytesAfter, notes }, [line, ...notes])

@@ -36,13 +36,12 @@ whole or not there: an export that fails leaves nothing.
     const formats = format.split(',').map((word) => parseChoice('format', word, exportFormats))
     const version = given === undefined ? undefined : parseVersion('--version', given)
     const { signal } = context
-    using progress = createProgress(context, 'records')
+    const show = createProgress(context, 'records')
     await using reader = await openStoreForShowing(settings)
     const manifest = await writeExport(reader, resources, {
       ...{ folder, formats, version, signal, cursorOf: writePoint },
-      onStep: (name, count) => progress.show({ step: `writing ${name}`, count, done: NaN }),
+      onStep: (name, count) => show({ step: `writing ${name}`, count, done: NaN }),
     })
-    progress.end()
     const rows = manifest.resources.map(({ resource, records, files }) => [
       `  ${resource}`,
       formatCount(records).padStart(14),

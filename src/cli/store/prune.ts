@@ -41,17 +41,15 @@ needs --yes.
       throw new UsageError(`--keep ${keep} is minutes; for months, give days: 180d`)
     }
     const before = context.now() - parseDuration('keep', keep)
-    using watch = watchWork(context)
+    const watch = watchWork(context)
     const isDryRun = flags.has('dry-run')
     await using store = await openExistingStore(settings, resources, { isDryRun })
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
-      watch.end()
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
       await confirm('Delete them for good? [y/N] ', context, 'to delete these')
     }
     const pruned = await store.prune(before, watch, isDryRun)
-    watch.end()
     const known = `The history is complete from version ${pruned.earliestVersion} on.`
     const [title, end] = isDryRun
       ? ['Past states to be deleted', 'Dry run: nothing was deleted.']

@@ -85,9 +85,7 @@ async function restoreShown(
     },
     copying: (step) => watchCopy(context, step),
   }
-  const restored = await restoreStore(settings, copy, resources, watch)
-  stderr.showStatus('')
-  return restored
+  return restoreStore(settings, copy, resources, watch)
 }
 
 /** The version that is current now, to compare with what the operator expects. */

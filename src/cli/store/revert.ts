@@ -36,12 +36,10 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   settings: ['db', 'withheld'],
   async run(input, context) {
     const range = rangeOf(input)
-    using watch = watchWork(context)
     const isDryRun = input.flags.has('dry-run')
     await using store = await openExistingStore(input.settings, resources, { isDryRun })
     const startedAt = context.now()
-    const report = await store.revert({ range, isDryRun, startedAt, ...watch })
-    watch.end()
+    const report = await store.revert({ range, isDryRun, startedAt, ...watchWork(context) })
     print(input, context, report, reportLines(report, isDryRun))
     return 0
   },

@@ -29,7 +29,6 @@ fault, it lists the faults and exits with code 1.
       signal.throwIfAborted()
       stderr.showStatus(`checking ${step} …`)
     })
-    stderr.showStatus('')
     const isSound = faults.length === 0
     const outcome = isSound
       ? 'No faults found.'

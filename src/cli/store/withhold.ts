@@ -99,12 +99,10 @@ async function order(kind: OrderKind, input: Input, context: CommandContext): Pr
   const subject = parseSubject(kind, input)
   const isTrial = input.flags.has('dry-run')
   const reason = parseReason(input, context, isTrial)
-  using watch = watchWork(context)
   await using store = await openExistingStore(input.settings, resources, { isDryRun: isTrial })
-  const request = { ...reason, kind, subject, startedAt: context.now(), ...watch }
+  const request = { ...reason, kind, subject, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
-    end: () => watch.end(),
     question: 'Withhold this for good? [y/N] ',
     purpose: 'to withhold this',
     done: `${doneWords[kind]} as order`,
@@ -125,15 +123,13 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
     throw new OperatorError(`${name} does not exist; without --dry-run, this creates it`)
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
-  using watch = watchWork(context)
   await using store = await openStoreWriter(input.settings, resources, {
     isToAdopt: true,
     isDryRun,
   })
-  const request = { ...reason, startedAt: context.now(), ...watch }
+  const request = { ...reason, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
-    end: () => watch.end(),
     ...{ question: isNew ? undefined : question, purpose },
     done: 'Adopted the list as entry',
   })
@@ -142,7 +138,6 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
 /** What changes the list, and how an operator is asked and told. */
 interface Work {
   readonly run: (isDryRun: boolean) => Promise<Withheld>
-  readonly end: () => void
   /** Undefined if it was asked. */
   readonly question: string | undefined
   readonly purpose: string
@@ -153,18 +148,16 @@ async function carryOut(
   store: StoreWriter,
   input: Input,
   context: CommandContext,
-  { run, end, question, purpose, done }: Work,
+  { run, question, purpose, done }: Work,
 ): Promise<number> {
   const { flags, settings } = input
   const isDryRun = flags.has('dry-run')
   if (!isDryRun && !flags.has('yes') && question !== undefined) {
     const report = await run(true)
-    end()
     context.stderr.writeLines(...reportLines(done, report).slice(0, -1))
     await confirm(question, context, purpose)
   }
   const report = await run(isDryRun)
-  end()
   const reported = reportLines(done, report)
   const exports = isDryRun ? [] : await withdrawReporting(store, settings, reported, context)
   const lines = [...reported, ...exportLines(exports)]
@@ -264,10 +257,13 @@ async function lift(input: Input, context: CommandContext): Promise<number> {
     throw new UsageError('withhold lift takes one NUMBER as in: dossier withhold list')
   }
   const reason = parseReason(input, context, false)
-  using watch = watchWork(context)
   await using store = await openExistingStore(input.settings, resources)
-  await store.lift({ ...reason, lifts: Number(word), startedAt: context.now(), ...watch })
-  watch.end()
+  await store.lift({
+    ...reason,
+    lifts: Number(word),
+    startedAt: context.now(),
+    ...watchWork(context),
+  })
   const next = 'what it withheld comes back with the next import that has it'
   context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
   return 0
