@@ -3,13 +3,8 @@
 import { statementAt } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
-import { hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
-import {
-  addToCount,
-  attributesShape,
-  comparedColumns,
-  type ListingShape,
-} from '../listing/shape.ts'
+import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
+import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables } from '../listing/tables.ts'
 
 /** Records or companies that come back, have their former content again, and are gone. */
@@ -28,8 +23,6 @@ export interface StateDifference {
   readonly gone: ReadonlySet<number>
   /** Those of `back` that the source has not now. */
   readonly made: readonly number[]
-  /** How many of the records of `gone` have each type. */
-  readonly goneTypes: ReadonlyMap<string, number>
   /** Whether the records of other sources differ, too. */
   readonly hasOthers: boolean
 }
@@ -49,7 +42,6 @@ function compareStates(shape: ListingShape, source: number) {
   const others = new Map<number, Place>()
   const gone = new Set<number>()
   const replaced = new Set<number>()
-  const goneTypes = new Map<string, number>()
   const changes: Changes = { restored: 0, updated: 0, removed: 0 }
   let hasOthers = false
 
@@ -74,7 +66,6 @@ function compareStates(shape: ListingShape, source: number) {
     }
     gone.add(id)
     if (before !== undefined && isOwn) replaced.add(id)
-    if (shape.metaColumn !== undefined) addToCount(goneTypes, valueIn(now, shape.metaColumn), 1)
     count(before, now)
   }
 
@@ -91,17 +82,12 @@ function compareStates(shape: ListingShape, source: number) {
     finish(): StateDifference {
       for (const [id, before] of back) if (!gone.has(id)) count(before, undefined)
       return {
-        ...{ changes, gone, goneTypes, back },
+        ...{ changes, gone, back },
         made: [...back.keys()].filter((id) => !replaced.has(id)),
         hasOthers: hasOthers || others.size > 0,
       }
     },
   }
-}
-
-const valueIn = ({ index, n }: Place, column: number) => {
-  const values = index.columns[column]
-  return values === undefined ? null : valueAt(values, n)
 }
 
 const statementIn = ({ index, n }: Place) => statementAt(index, n)

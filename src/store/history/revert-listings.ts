@@ -81,7 +81,7 @@ async function revertListing(
   source: number,
   out: Output,
 ): Promise<void> {
-  const { companyId, former, present, back, gone, goneTypes, hasOthers } = found
+  const { companyId, former, present, back, gone, hasOthers } = found
   // What a source says about a company comes back as of the new version.
   const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
   if (isAsFormer) {
@@ -90,7 +90,7 @@ async function revertListing(
   }
   const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
   const read = readIndexes(context.tables, shape, keysOf(companyId, present.leaves))
-  await mergeListing(shape, { companyId, listing: present, read, puts, gone, goneTypes }, out)
+  await mergeListing(shape, { companyId, listing: present, read, puts, gone }, out)
 }
 
 function emptyHead(shape: ListingShape) {

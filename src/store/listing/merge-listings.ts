@@ -8,7 +8,7 @@ import type { Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from './directory.ts'
 import { elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
 import type { IndexReader, OpenListing } from './open-listings.ts'
-import type { ListedRecord, SegmentIndex } from './segment.ts'
+import { type ListedRecord, type SegmentIndex, valueAt } from './segment.ts'
 import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
 import type { Output } from './write-listings.ts'
 
@@ -21,8 +21,6 @@ interface ListingMerge {
   readonly puts: PutReader
   /** The ids of the records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
-  /** How many of these have each type. */
-  readonly goneTypes: ReadonlyMap<string, number>
 }
 
 export interface PutReader {
@@ -44,19 +42,23 @@ const recordsAtOnce = 20_000
  */
 export async function mergeListing(
   shape: ListingShape,
-  { companyId, listing, read, puts, gone, goneTypes }: ListingMerge,
+  { companyId, listing, read, puts, gone }: ListingMerge,
   out: Output,
 ): Promise<void> {
   const entries: DirectoryEntry[] = []
   const types = parseMeta(listing?.head.meta ?? '[]')
-  for (const [type, count] of goneTypes) addToCount(types, type, -count)
+  let left = gone.size
 
   function mergePart(old: readonly OldSegment[], records: readonly ListedRecord[]): void {
     out.addPart({ companyId, entries, parts: planMerge(shape, old, records, gone) })
-    for (const [type, count] of typesOf(shape, records)) {
-      addToCount(types, type, count)
-      if (types.size > metaTypesMax) throw tooManyTypes(shape, companyId, type)
+    if (shape.metaColumn === undefined) return
+    for (const type of left === 0 ? [] : goneTypes(old, gone, shape.metaColumn)) {
+      addToCount(types, type, -1)
+      left -= 1
     }
+    for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
+    // Each record that is still to go may be the last one of its type.
+    if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
   }
 
   /** Puts records before a place into segments of their own; returns the last of them. */
@@ -92,9 +94,26 @@ export async function mergeListing(
   out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
 }
 
-function tooManyTypes({ listing }: ListingShape, company: number, type: string): OperatorError {
+/** The types of the records of segments that go. */
+function* goneTypes(
+  old: readonly OldSegment[],
+  gone: ReadonlySet<number>,
+  metaColumn: number,
+): Generator {
+  for (const { index } of old) {
+    const values = elementOf(index.columns, metaColumn)
+    for (let n = 0; n < index.count; n++) if (gone.has(index.ids[n] ?? 0)) yield valueAt(values, n)
+  }
+}
+
+function tooManyTypes(
+  { listing }: ListingShape,
+  company: number,
+  types: readonly string[],
+): OperatorError {
+  const last = JSON.stringify(types.at(-1))
   return new OperatorError(
     `the ${listing} of company ${company} would have more than ${formatCount(metaTypesMax)} ` +
-      `kinds, ${JSON.stringify(type)} among them; import fewer (recorded changes count, too)`,
+      `kinds, ${last} among them; import fewer (recorded changes count, too)`,
   )
 }

@@ -66,14 +66,9 @@ export const attributesShape: ListingShape = {
   metaColumn: undefined,
 }
 
-/**
- * The columns that a comparison of records needs: that of the types that `meta` counts; undefined
- * for all, of what sources say about companies.
- */
-export function comparedColumns(shape: ListingShape): readonly number[] | undefined {
-  if (shape === attributesShape) return undefined
-  return shape.metaColumn === undefined ? [] : [shape.metaColumn]
-}
+/** The columns that a comparison needs: of records none, of what sources say all. */
+export const comparedColumns = (shape: ListingShape): readonly number[] | undefined =>
+  shape === attributesShape ? undefined : []
 
 /** The JSON text of `meta`: by count descending, then by the bytes of the type. */
 export function metaText(counts: ReadonlyMap<string, number>): string {

@@ -1,8 +1,8 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, isInIdOrder, type ListingShape, shapeOf } from '../listing/shape.ts'
-import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
+import { isInIdOrder, type ListingShape, shapeOf } from '../listing/shape.ts'
+import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
@@ -121,11 +121,11 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
     const open = await openListings(tables, shape.listing, companies)
     const keys = companies.flatMap((id) => keysOf(id, open.get(id)?.leaves ?? []))
     const read = readIndexes(tables, shape, keys)
-    const lost = readLost(context, open)
+    const lost = open.size === 0 ? undefined : readGone(context, companies)
     for (const companyId of companies) {
       const [listing, puts] = [open.get(companyId), putsOf(companyId)]
-      const gone = lost.get(companyId) ?? nothing
-      await mergeListing(shape, { companyId, listing, read, puts, ...gone }, out)
+      const gone = lost?.get(companyId) ?? new Set()
+      await mergeListing(shape, { companyId, listing, read, puts, gone }, out)
       if (out.isFull()) await out.flush()
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
@@ -140,34 +140,24 @@ export function lastCompany(staging: Staging): number {
   return Math.max(1, lastIn('change'), lastIn('removal'))
 }
 
-/** What a listing loses or replaces. */
-interface Lost {
-  readonly gone: Set<number>
-  readonly goneTypes: Map<string, number>
-}
-
-const nothing: Lost = { gone: new Set(), goneTypes: new Map() }
-
-/** The records that listings lose or replace, by company. */
-function readLost(
+/** The ids of the records that listings lose or replace, by company. */
+function readGone(
   { staging }: ImportContext,
-  open: ReadonlyMap<number, OpenListing>,
-): ReadonlyMap<number, Lost> {
-  const lost = new Map<number, Lost>()
-  if (open.size === 0) return lost
+  companies: readonly number[],
+): ReadonlyMap<unknown, ReadonlySet<number>> {
   const rows = staging.rows(
-    `select c.company_id, c.id, c.was from json_each(?1) e
+    `select c.company_id, c.id from json_each(?1) e
      cross join change c on c.company_id = e.value where c.is_known
      union all
-     select r.company_id, r.id, r.was from json_each(?1) e
+     select r.company_id, r.id from json_each(?1) e
      cross join removal r on r.company_id = e.value`,
-    JSON.stringify([...open.keys()]),
+    JSON.stringify(companies),
   )
-  for (const [company, id, was] of rows) {
-    const own = lost.get(company as number) ?? { gone: new Set(), goneTypes: new Map() }
-    lost.set(company as number, own)
-    own.gone.add(id as number)
-    addToCount(own.goneTypes, was, 1)
-  }
-  return lost
+  const byCompany = Map.groupBy(rows, ([company]) => company)
+  return new Map(
+    Array.from(byCompany, ([company, gone]) => [
+      company,
+      new Set(gone.map(([, id]) => Number(id))),
+    ]),
+  )
 }

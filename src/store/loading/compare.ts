@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
-import { digestBytes, hasDigest, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
@@ -145,11 +145,11 @@ async function compareCompany(
       const isSame = hasDigest(index, n, digests, at)
       const isPresent = isPresentAt(shape, index, n)
       // A company that returns as it was says nothing of a later day.
-      if (!isSame || !isPresent) change(at, isPresent, isSame ? null : wasAt(shape, index, n))
+      if (!isSame || !isPresent) change(at, isPresent, isSame ? null : dayAt(shape, index, n))
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
       if (isRefused || !isPresentAt(shape, index, n)) return
-      staging.insert('removal', companyId, id, wasAt(shape, index, n))
+      staging.insert('removal', companyId, id)
     }
   }
   for await (const index of indexes) {
@@ -188,9 +188,7 @@ function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boole
   return shape !== attributesShape || statementAt(index, n).isPresent
 }
 
-/** The type of a record that `meta` counts; the day of what a source said about a company. */
-function wasAt(shape: ListingShape, index: SegmentIndex, n: number): string | null {
-  if (shape === attributesShape) return statementAt(index, n).asOf
-  const column = shape.metaColumn === undefined ? undefined : index.columns[shape.metaColumn]
-  return column === undefined ? null : (valueAt(column, n) as string | null)
+/** The day of what a source said about a company. */
+function dayAt(shape: ListingShape, index: SegmentIndex, n: number): string | null {
+  return shape === attributesShape ? statementAt(index, n).asOf : null
 }

@@ -74,7 +74,7 @@ const tables = `
     company_id integer, id integer, seq integer,
     is_known integer, -- whether the listing has the record already
     is_staged integer, -- whether a row of the import gives the record for the company
-    was text, -- the type that meta counts, or the day of what a source said of a company, before
+    was text, -- the day of what the source said of a company before
     leaf integer, -- which of the listing's segments has it
     at integer, length integer, -- where its row is in the file
     primary key (company_id, id)
@@ -83,7 +83,7 @@ const tables = `
     company_id integer, id integer, seq integer, primary key (company_id, id)
   ) without rowid;
   create table removal (
-    company_id integer, id integer, was text, primary key (company_id, id) on conflict ignore
+    company_id integer, id integer, primary key (company_id, id) on conflict ignore
   ) without rowid;
 `
 
