@@ -25,7 +25,7 @@ import type { ImportTarget } from './import-targets.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
 import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
 import { openSource } from '../files/read-source.ts'
-import { recordingOf, textChanges } from './record-changes.ts'
+import { recordingOf } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
 import type { RefusedKind } from './rows/refused-kinds.ts'
 import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.ts'
@@ -195,7 +195,7 @@ function changeOf(
   merged: Merged,
   { read, refused }: Pick<ImportCounts, 'read' | 'refused'>,
 ): Change {
-  const { difference = noDifference, counts, held } = merged
+  const { difference, counts, held } = merged
   const { updated } = counts
   return {
     counts: { ...counts, read, refused: refused + counts.refused },
@@ -205,9 +205,6 @@ function changeOf(
     },
   }
 }
-
-const nobody = { count: 0, names: [] }
-const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
 
 function judge(
   { request, columns, earlier }: Course,
@@ -243,7 +240,6 @@ function planOf(course: Course) {
   return {
     ...request,
     recording: recordIn && recordingOf(target, recordIn, request.source, isFirst),
-    compareTexts: textChanges,
     fileNames: request.files.map(({ name }) => name),
     onLikeSources: likeSourceWarner(request),
     onEarlier(earlier: Earlier, asOf: string | null) {

@@ -4,6 +4,7 @@
 import type { ColumnRules } from '../files/check-columns.ts'
 import type { SourceRow } from '../files/refusal.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { AttributeChange } from '../store/companies/attribute-text.ts'
 import type { ListingState, LoadTarget, RefusedRow, StagedRow } from '../store/importing.ts'
 import {
   checkCompany,
@@ -34,14 +35,7 @@ export interface ImportTarget extends LoadTarget, ColumnRules {
 interface ImportHistory {
   /** Whether changes are recorded only on request; otherwise they are whenever a day is known. */
   readonly isOptional: boolean
-  changesOf(before: ListingState, after: ListingState): Change[]
-}
-
-/** A change of one attribute; null for no value. */
-export interface Change {
-  readonly attr: string
-  readonly before: string | null
-  readonly after: string | null
+  changesOf(before: ListingState, after: ListingState): AttributeChange[]
 }
 
 /** Companies and their attributes. */

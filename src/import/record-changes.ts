@@ -9,10 +9,15 @@ import {
   recordingSource,
 } from '../store/importing.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
+import {
+  type AttributeChange,
+  attributeText,
+  presenceAttr,
+  textChanges,
+} from '../store/companies/attribute-text.ts'
 import { byCodePoint } from '../store/record-texts.ts'
 import { checkRecord } from './rows/check-record.ts'
-import type { Change, ImportTarget } from './import-targets.ts'
+import type { ImportTarget } from './import-targets.ts'
 import { Refusal } from '../files/refusal.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -45,10 +50,8 @@ export function recordingOf(
       changesIn(difference).map((change) => {
         const row = check(changeRow(changeFields, difference, change))
         if (!(row instanceof Refusal)) return row
-        const { companyJurisdiction, companyIdentifier, companyId } = difference
-        const company = companyIdentifier
-          ? `${companyJurisdiction} ${companyIdentifier}`
-          : companyId
+        const { id, jurisdiction, identifier } = difference.company
+        const company = identifier ? `${jurisdiction} ${identifier}` : id
         throw new OperatorError(
           `the change of ${change.attr} of ${company} cannot be recorded: ${row.reason}`,
         )
@@ -56,12 +59,16 @@ export function recordingOf(
   }
 }
 
-function changeRow(fields: ChangeFields, difference: Difference, change: Change): Row {
+function changeRow(
+  fields: ChangeFields,
+  { company, asOf }: Difference,
+  change: AttributeChange,
+): Row {
   return {
-    company_id: difference.companyId,
-    [fields.jurisdiction]: difference.companyJurisdiction,
-    [fields.identifier]: difference.companyIdentifier,
-    [fields.date]: difference.asOf,
+    company_id: company.id,
+    [fields.jurisdiction]: company.jurisdiction,
+    [fields.identifier]: company.identifier,
+    [fields.date]: asOf,
     [fields.attr]: change.attr,
     [fields.before]: change.before,
     [fields.after]: change.after,
@@ -69,8 +76,8 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
 }
 
 /** Whether the company appeared or disappeared, then each attribute that differs, by name. */
-export function companyChanges(before: ListingState, after: ListingState): Change[] {
-  const changes: Change[] = []
+export function companyChanges(before: ListingState, after: ListingState): AttributeChange[] {
+  const changes: AttributeChange[] = []
   if (before.isPresent !== after.isPresent) {
     const presence = ({ isPresent }: ListingState) => (isPresent ? 'present' : 'absent')
     changes.push({ attr: presenceAttr, before: presence(before), after: presence(after) })
@@ -78,23 +85,6 @@ export function companyChanges(before: ListingState, after: ListingState): Chang
   const texts = [before, after].map(({ texts: [text = '{}'] }) => text) as [string, string]
   return [...changes, ...textChanges(...texts).sort((a, b) => byCodePoint(a.attr, b.attr))]
 }
-
-/** The members whose values differ between two JSON objects, the id left out. */
-export function textChanges(before: string, after: string): Change[] {
-  const [old, now] = [JSON.parse(before) as Row, JSON.parse(after) as Row]
-  const changes: Change[] = []
-  function compare(attr: string): void {
-    if (old[attr] === now[attr] || attr === 'id') return
-    const change = { attr, before: textIn(old, attr), after: textIn(now, attr) }
-    if (change.before !== change.after) changes.push(change)
-  }
-  for (const attr in now) compare(attr)
-  for (const attr in old) if (!Object.hasOwn(now, attr)) compare(attr)
-  return changes
-}
-
-const textIn = (row: Row, attr: string) =>
-  Object.hasOwn(row, attr) ? attributeText(row[attr]) : null
 
 /** A record of a listing, reduced to what its history records. */
 interface Entry {
@@ -114,7 +104,7 @@ export function listingChanges(
   history: HistoryTrait,
   before: ListingState,
   after: ListingState,
-): Change[] {
+): AttributeChange[] {
   const old = entriesOf(history, before)
   const now = entriesOf(history, after)
   const removed = withoutTexts(old, new Set(now.map(({ text }) => text)))

@@ -2,6 +2,7 @@
 
 import type { ImportedFile } from '../files/source-file.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { CompanyRow } from './listing/tables.ts'
 import type { WorkWatch } from './work-watch.ts'
 
 /** A checked row on its way into the store. */
@@ -48,11 +49,12 @@ export interface ListingState {
   readonly texts: readonly string[]
 }
 
+/** A company, as its register names it. */
+export type NamedCompany = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>
+
 /** What an import changes in one company that the source had mentioned before. */
 export interface Difference {
-  readonly companyId: number
-  readonly companyJurisdiction: string | null
-  readonly companyIdentifier: string | null
+  readonly company: NamedCompany
   /** The day of the change, in wire form. */
   readonly asOf: string
   readonly before: ListingState
@@ -186,11 +188,6 @@ export interface ImportPlan extends WorkWatch {
   readonly asOf: string | undefined
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
-  /** Finds what differs between two texts of a company's attributes, or of a record. */
-  readonly compareTexts?: (
-    before: string,
-    after: string,
-  ) => readonly (ValueChange & { readonly attr: string })[]
   /** Whether the source was not named, and may be another one. */
   readonly isSourceAssumed?: boolean
   /**
@@ -233,8 +230,7 @@ export interface MergeCounts {
 /** What a merge has changed. */
 export interface Merged {
   readonly counts: MergeCounts
-  /** Undefined if the plan does not say how to compare. */
-  readonly difference: ImportDifference | undefined
+  readonly difference: ImportDifference
   /** How many records the source had before. */
   readonly held: number
   /** Companies that rows name; undefined unless many of them are new. */

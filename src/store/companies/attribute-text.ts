@@ -45,3 +45,29 @@ export function encodeAttributes(attributes: Readonly<Record<string, unknown>>):
   const texts = names.map((name) => `${name}\0${attributeText(attributes[name]) ?? ''}\0`)
   return { content: `{${members.join(',')}}`, digest: digestOf(texts.join('')) }
 }
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A change of one attribute, or field; null for no value. */
+export interface AttributeChange {
+  readonly attr: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** The members whose values differ between two JSON objects, the id left out. */
+export function textChanges(before: string, after: string): AttributeChange[] {
+  const [old, now] = [before, after].map((text) => JSON.parse(text) as Row) as [Row, Row]
+  const changes: AttributeChange[] = []
+  function compare(attr: string): void {
+    if (old[attr] === now[attr] || attr === 'id') return
+    const change = { attr, before: textIn(old, attr), after: textIn(now, attr) }
+    if (change.before !== change.after) changes.push(change)
+  }
+  for (const attr in now) compare(attr)
+  for (const attr in old) if (!Object.hasOwn(now, attr)) compare(attr)
+  return changes
+}
+
+const textIn = (row: Row, attr: string) =>
+  Object.hasOwn(row, attr) ? attributeText(row[attr]) : null

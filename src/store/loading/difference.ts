@@ -1,6 +1,7 @@
 // What an import changes, besides the counts: of each attribute how many values, with examples, and
 // which companies come and go. It is found before the merge overwrites the old state.
 
+import { type AttributeChange, textChanges } from '../companies/attribute-text.ts'
 import type {
   AttributeDifference,
   CompanyList,
@@ -29,13 +30,9 @@ const bytesAtOnce = 4_194_304
 const examplesMax = 10
 const namesMax = 10
 
-/** Compares what an import changes with what its source said; undefined if nobody asks. */
-export async function findDifference(
-  context: ImportContext,
-): Promise<ImportDifference | undefined> {
+/** Compares what an import changes with what its source said. */
+export async function findDifference(context: ImportContext): Promise<ImportDifference> {
   const { plan, staging } = context
-  const { compareTexts } = plan
-  if (compareTexts === undefined) return undefined
   const changed = Number(staging.value('select count(*) from change where is_known'))
   const wanted = Math.max(comparedFew, Math.min(comparedMax, changed * comparedShare))
   const everyOf = Math.max(1, Math.ceil(changed / wanted))
@@ -50,7 +47,7 @@ export async function findDifference(
       if (old === undefined) continue
       compared += 1
       const now = isOfCompanies ? textIn(row) : recordText(Number(id), row)
-      for (const change of compareTexts(old, now.toString())) values.add(Number(company), change)
+      for (const change of textChanges(old, now.toString())) values.add(Number(company), change)
     }
   }
   const oneOf = compared === 0 ? 1 : changed / compared
@@ -108,7 +105,7 @@ interface Tally {
 function collectValues() {
   const tallies = new Map<string, Tally>()
   return {
-    add(company: number, { attr, ...change }: ValueChange & { readonly attr: string }): void {
+    add(company: number, { attr, ...change }: AttributeChange): void {
       let tally = tallies.get(attr)
       if (tally === undefined) {
         tally = { changed: 0, appeared: 0, gone: 0, examples: new Map() }

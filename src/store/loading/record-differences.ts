@@ -3,11 +3,11 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAttributes, statementOf, wasPresent } from '../companies/attributes.ts'
-import type { Difference, Recording } from '../importing.ts'
+import type { Difference, NamedCompany, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { CompanyRow, SegmentKey } from '../listing/tables.ts'
+import type { SegmentKey } from '../listing/tables.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { refusedIdsOf } from './compare.ts'
@@ -44,7 +44,7 @@ export async function stageDifferences(
         : await listingDifferences(context, companies, earlier)
     for (const difference of differences) {
       for (const row of recording.record(difference)) {
-        const passed = gate.passRecorded({ ...row, companyId: difference.companyId })
+        const passed = gate.passRecorded({ ...row, companyId: difference.company.id })
         if (passed === undefined) continue
         staging.append(passed)
         recorded += 1
@@ -80,14 +80,12 @@ function readChanged(staging: Staging, companies: readonly number[]): Iterable<S
   )
 }
 
-type Named = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>
-
 /** Companies with their names, those included that this import makes or names. */
 export async function companiesOf(
   { staging, tables }: ImportContext,
   ids: readonly number[],
-): Promise<readonly Named[]> {
-  const known = new Map<number, Named>(
+): Promise<readonly NamedCompany[]> {
+  const known = new Map<number, NamedCompany>(
     (await tables.companiesById(ids)).map((one) => [one.id, one]),
   )
   for (const [id, jurisdiction, identifier] of staging.rows(
@@ -95,11 +93,7 @@ export async function companiesOf(
      cross join companies c on c.id = e.value where c.is_new or c.is_named`,
     JSON.stringify(ids),
   )) {
-    const named = {
-      jurisdiction: jurisdiction as string | null,
-      identifier: identifier as string | null,
-    }
-    known.set(Number(id), { id: Number(id), ...named })
+    known.set(Number(id), { id, jurisdiction, identifier } as NamedCompany)
   }
   return ids.flatMap((id) => known.get(id) ?? [])
 }
@@ -107,7 +101,7 @@ export async function companiesOf(
 /** The source's statements before and after, for each company that it had mentioned before. */
 async function companyDifferences(
   { staging, tables, source, asOf }: ImportContext,
-  companies: readonly Named[],
+  companies: readonly NamedCompany[],
 ): Promise<Difference[]> {
   const ids = companies.map(({ id }) => id)
   const said = await readAttributes(tables, ids)
@@ -117,69 +111,49 @@ async function companyDifferences(
     if (own === undefined) return []
     const before = { isPresent: wasPresent(own), texts: [textOfBytes(own.text)] }
     const row = rows.get(company.id)
-    const named = namesOf(company)
     if (row !== undefined) {
       const after = { isPresent: true, texts: [textIn(row).toString()] }
-      return [{ ...named, asOf: textsIn(row).asOf ?? String(asOf), before, after }]
+      return [{ company, asOf: textsIn(row).asOf ?? String(asOf), before, after }]
     }
     const days = [asOf ?? '', statementOf(own).asOf ?? ''].sort()
-    return [{ ...named, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }]
+    return [{ company, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }]
   })
 }
 
 /** Texts of records by their ids. */
 type TextsById = Map<number, string>
 
-/** What rows say of records that change in some companies. */
-function changedTexts(
-  staging: Staging,
-  companies: readonly number[],
-): ReadonlyMap<number, TextsById> {
-  const found = new Map(companies.map((id): [number, TextsById] => [id, new Map()]))
-  for (const [[company, id], row] of readChanged(staging, companies)) {
-    found.get(Number(company))?.set(Number(id), recordText(Number(id), row).toString())
-  }
-  return found
-}
-
-const namesOf = ({ id, jurisdiction, identifier }: Named) => ({
-  companyId: id,
-  companyJurisdiction: jurisdiction,
-  companyIdentifier: identifier,
-})
-
 /** The records that a source has in listings of a kind. */
 type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 
-/** What tells of a source's records that are not there now. */
-interface EarlierRecords {
-  /** Those that describe their changes. */
-  readonly recorded: SourceRecords
-  /** The versions in force, each with whether it removed all that the source had. */
-  readonly inForce: ReadonlyMap<number, boolean>
-  /** The ids of refused rows, which a snapshot does not lack. */
-  readonly refusedIds: ReadonlySet<number>
-}
+type EarlierRecords = Awaited<ReturnType<typeof readEarlierRecords>>
 
-async function readEarlierRecords(
-  context: ImportContext,
-  recorded: SourceRecords,
-): Promise<EarlierRecords> {
+/**
+ * What tells of a source's records that are not there now.
+ *
+ * @param recorded the records that describe their changes.
+ */
+async function readEarlierRecords(context: ImportContext, recorded: SourceRecords) {
   const { db, source, plan } = context
-  const inForce = await readVersionsInForce(db, { source, target: plan.target.name })
-  return { recorded, inForce, refusedIds: refusedIdsOf(context) }
+  return {
+    recorded,
+    /** The versions in force, each with whether it removed all that the source had. */
+    inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
+    /** The ids of refused rows, which a snapshot does not lack. */
+    refusedIds: refusedIdsOf(context),
+  }
 }
 
 /** A listing's records before and after, for companies in which the source had records before. */
 async function listingDifferences(
   context: ImportContext,
-  companies: readonly Named[],
+  companies: readonly NamedCompany[],
   earlier: EarlierRecords,
 ): Promise<Difference[]> {
   const { tables, plan, staging } = context
   const ids = companies.map(({ id }) => id)
   const open = await openListings(tables, plan.target.name, ids)
-  const now = changedTexts(staging, ids)
+  const changed = Map.groupBy(readChanged(staging, ids), ([[company]]) => Number(company))
   const differences: Difference[] = []
   for (const company of companies) {
     const had = await ownTexts(context, company.id, open.get(company.id)?.leaves)
@@ -192,9 +166,11 @@ async function listingDifferences(
     const lacking = [...before.keys()].filter((id) => !earlier.refusedIds.has(id))
     const gone = isBack ? lacking : removal.flat()
     for (const id of gone) after.delete(Number(id))
-    for (const [id, text] of now.get(company.id) ?? []) after.set(id, text)
+    for (const [[, id], row] of changed.get(company.id) ?? []) {
+      after.set(Number(id), recordText(Number(id), row).toString())
+    }
     differences.push({
-      ...namesOf(company),
+      company,
       asOf: String(context.asOf),
       before: { isPresent: true, texts: byId(before) },
       after: { isPresent: true, texts: byId(after) },
