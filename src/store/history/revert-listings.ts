@@ -39,9 +39,9 @@ export async function revertListings(
 ): Promise<Changes> {
   const { tables } = context
   const { listing } = shape
+  const { source } = states
   const all: Changes = { restored: 0, updated: 0, removed: 0 }
   const out = createOutput(context, shape)
-  const ids = shape === attributesShape ? undefined : collectIds(tables, listing, states)
   const names = shape === attributesShape ? await createNameKeeper(db) : undefined
   const changed = await readNumbers(
     db,
@@ -51,24 +51,26 @@ export async function revertListings(
   let done = 0
   for (const companies of inBatches(changed, companiesAtOnce)) {
     const reverted: number[] = []
+    const ids = { gone: [] as ListedId[], made: [] as ListedId[] }
     for await (const found of findDifferences(tables, shape, companies, states)) {
       const { companyId, changes, back, gone } = found
       if (back.size + gone.size === 0) continue
-      await revertListing(context, shape, found, states.source, out)
+      await revertListing(context, shape, found, source, out)
       all.restored += changes.restored
       all.updated += changes.updated
       all.removed += changes.removed
       reverted.push(companyId)
-      await ids?.note(found)
+      for (const id of gone) if (!back.has(id)) ids.gone.push({ id, companyId, source })
+      for (const id of found.made) ids.made.push({ id, companyId, source })
       if (out.isFull()) await out.flush()
     }
     await out.flush()
+    if (shape !== attributesShape) await writeIds(tables, listing, ids, states)
     await names?.change(await readAttributes(tables, reverted))
     done += companies.length
     onShare(done / changed.length)
     await nextTurn()
   }
-  await ids?.finish()
   await names?.finish()
   return all
 }
@@ -152,29 +154,15 @@ async function refuseTaken(
   }
 }
 
-/** So many are sorted in memory: tables take ids faster in their order. */
-const idsAtOnce = 200_000
-
-/** Collects in which listings the source's records are, and writes that. */
-function collectIds(tables: ListingTables, listing: string, { source, isAlone }: ComparedStates) {
-  let gone: ListedId[] = []
-  let made: ListedId[] = []
-  async function finish(): Promise<void> {
-    if (isAlone) await refuseTaken(tables, listing, made)
-    for (const rows of [gone, made]) rows.sort((a, b) => a.id - b.id)
-    for (const some of inBatches(gone, 5_000)) await tables.dropIds(listing, some)
-    for (const some of inBatches(made, 5_000)) await tables.putIds(listing, some)
-    gone = []
-    made = []
-  }
-  return {
-    async note({ companyId, ...found }: Pair & StateDifference): Promise<void> {
-      for (const id of found.gone) {
-        if (!found.back.has(id)) gone.push({ id, companyId, source })
-      }
-      for (const id of found.made) made.push({ id, companyId, source })
-      if (gone.length + made.length > idsAtOnce) await finish()
-    },
-    finish,
-  }
+/** Writes in which listings the source's records are. */
+async function writeIds(
+  tables: ListingTables,
+  listing: string,
+  { gone, made }: { readonly gone: ListedId[]; readonly made: ListedId[] },
+  { isAlone }: ComparedStates,
+): Promise<void> {
+  if (isAlone) await refuseTaken(tables, listing, made)
+  for (const rows of [gone, made]) rows.sort((a, b) => a.id - b.id)
+  for (const some of inBatches(gone, 5_000)) await tables.dropIds(listing, some)
+  for (const some of inBatches(made, 5_000)) await tables.putIds(listing, some)
 }
