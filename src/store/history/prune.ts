@@ -29,14 +29,12 @@ export async function prune(
 ): Promise<Pruned> {
   await db.begin(watch)
   const version = Number(await readValue(db, lastVersionBefore, before))
-  const kinds = new Map([
-    ['attributes', attributesShape],
-    ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
-  ])
+  const shapes = [attributesShape, ...resources.map(shapeOf)]
   watch.onStep?.('deleting past companies', 0)
   const forgotten: Record<string, number> = { companies: await db.run(dropPast, version) }
-  for (const [n, [kind, shape]] of [...kinds].entries()) {
-    watch.onStep?.(`deleting past ${kind}`, (n + 1) / (kinds.size + 1))
+  for (const [n, shape] of shapes.entries()) {
+    const kind = shape === attributesShape ? 'attributes' : shape.listing
+    watch.onStep?.(`deleting past ${kind}`, (n + 1) / (shapes.length + 1))
     forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
   }
   await db.run(dropListingsOfNobody, version)
