@@ -10,7 +10,8 @@ import { parseFields, stagedRowIn, textIn } from './staging/spool.ts'
 const recordsAtOnce = 1_000
 
 const givenRecords = `
-  select id, json_group_array(company_id), json_group_array(seq) from stage
+  select id, json_group_array(company_id), json_group_array(seq), coalesce(min(key), id)
+  from stage
   where digest is not null and company_id is not null group by id`
 
 const rowsOfRecord = `
@@ -20,31 +21,31 @@ const replaceRow = 'update stage set digest = $digest, at = $at, length = $lengt
 
 /** Hides in the rows of records in several companies what is withheld in any of these. */
 export async function hideInShared(context: ImportContext): Promise<void> {
-  const { staging, tables, plan } = context
+  const { staging, tables, plan, gate } = context
   for (const batch of inBatches(staging.iterate(givenRecords), recordsAtOnce)) {
     const companies = new Map(batch.map(([id, given]) => [Number(id), new Set(numbersIn(given))]))
     const listed = await tables.whereListed(plan.target.name, [...companies.keys()])
     for (const { id, companyId } of listed) companies.get(id)?.add(companyId)
-    for (const [id, , seqs = null] of batch) {
+    for (const [id, , seqs = null, name] of batch) {
       const own = [...(companies.get(Number(id)) ?? [])]
-      if (own.length > 1) await hideInRows(context, seqs, own)
+      const others = gate.droppedFrom.get(name as number | string) ?? []
+      if (own.length + others.length < 2) continue
+      hideInRows(context, seqs, [...(await companiesOf(context, own)), ...others])
     }
   }
 }
 
 const numbersIn = (list: unknown) => JSON.parse(String(list)) as number[]
 
-async function hideInRows(
-  context: ImportContext,
+function hideInRows(
+  { staging, gate }: ImportContext,
   seqs: StagedValue,
-  companies: readonly number[],
-): Promise<void> {
-  const { staging, gate } = context
-  const named = await companiesOf(context, companies)
+  companies: Parameters<ImportContext['gate']['passShared']>[1],
+): void {
   for (const [[seq = null], bytes] of staging.read(rowsOfRecord, seqs)) {
     const { id: _, ...fields } = parseFields(textIn(bytes))
     const row = { ...stagedRowIn(bytes), content: JSON.stringify(fields) }
-    const passed = gate.passShared(row, named)
+    const passed = gate.passShared(row, companies)
     if (passed === undefined) {
       staging.run('delete from stage where seq = $seq', { seq })
       staging.facts.rows -= 1

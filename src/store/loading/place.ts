@@ -158,7 +158,7 @@ async function areShared({ tables, plan }: ImportContext, rows: readonly Buffer[
 export async function areInPlace(context: ImportContext): Promise<boolean> {
   const { staging, plan, sources, isFirst, gate } = context
   const isKnown = plan.target.resource !== undefined && !plan.knownCompaniesOnly
-  if (!isKnown || !staging.facts.isSorted) return false
+  if (!isKnown || !staging.facts.isSorted || gate.droppedFrom.size > 0) return false
   if (isFirst || (sources.size === 1 && !gate.hidesByCompany)) return true
   for (const some of staging.spooled()) {
     const rows = Array.from(some, ({ bytes }) => bytes)

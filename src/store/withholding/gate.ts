@@ -43,6 +43,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     pass: (row: StagedRow) => counted(row, passes.row(row)),
     /** Whether a record may have something in its texts that is withheld in some companies only. */
     hidesByCompany: passes.hidesByCompany,
+    /** The companies of rows that did not pass by what is withheld there, by their ids or keys. */
+    droppedFrom: passes.droppedFrom,
     /** The same of a staged row whose record is in these companies: it has one content in all. */
     passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
       counted(row, passes.shared(row, companies)),
@@ -116,8 +118,10 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
     const phrases = new Set((named ?? [companyOf(row)]).flatMap(companies.phrasesOf))
     return phrases.size === 0 ? row : hideInRow(of, row, phrases)
   }
+  const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
   return {
     key: withKey,
+    droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
     recorded: (row: StagedRow) => hideIn(recording?.resource, row),
     shared: (row: StagedRow, named: readonly NamedCompany[]) => hideIn(resource, row, named),
@@ -126,7 +130,13 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      return passed === undefined || !hasTexts ? passed : hideIn(resource, passed)
+      if (passed === undefined || !hasTexts) return passed
+      const hidden = hideIn(resource, passed)
+      if (hidden === undefined) {
+        const name = passed.id ?? passed.key ?? 0
+        droppedFrom.set(name, [...(droppedFrom.get(name) ?? []), companyOf(passed)])
+      }
+      return hidden
     },
   }
 }
