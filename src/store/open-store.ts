@@ -10,7 +10,7 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
-import { openForInspecting, openForReading } from './sqlite/open.ts'
+import { openForInspecting, openForReading, removeUnused } from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { openUsage } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
@@ -188,7 +188,6 @@ export async function openStoreForImport(
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   if (isServerStore(db) || existsSync(db)) return openStoreWriter(at, resources, options)
-  const { removeUnused } = await files()
   try {
     const store = await openStoreWriter(at, resources, options)
     const close = async () => {

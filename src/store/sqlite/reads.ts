@@ -129,20 +129,7 @@ export function createSnapshots(
   forget: () => void,
 ) {
   const prepare = keepStatements(db)
-  // The rows of queries without parameters, which ask for the state of the registry: the same until
-  // another process commits.
-  const constant = new Map<string, readonly unknown[]>()
-  const { enter, leave, now } = createTransactions(db, () => {
-    constant.clear()
-    forget()
-  })
-
-  function rowsOf(sql: string, parameters: readonly Parameter[]): readonly unknown[] {
-    if (parameters.length > 0) return prepare(sql).all(...parameters.map(bound))
-    const rows = constant.get(sql) ?? prepare(sql).all()
-    constant.set(sql, rows)
-    return rows
-  }
+  const { enter, leave, now } = createTransactions(db, forget)
 
   /** Reads that fail once another process has committed. */
   function snapshotOf(begun: number): Snapshot {
@@ -153,7 +140,7 @@ export function createSnapshots(
         return read(...args)
       }
     const rows = checked((sql: string, ...parameters: readonly Parameter[]) =>
-      rowsOf(sql, parameters),
+      prepare(sql).all(...parameters.map(bound)),
     ) as RowReader['rows']
     const [head, texts] = [checked(reads.head), checked(reads.texts)]
     const listings = { head, texts, entries: checked(reads.entries) }

@@ -28,8 +28,6 @@ import { compact } from './compact.ts'
 import { registryOf } from './database.ts'
 import { isDamaged, isUnreadable, storeError } from './errors.ts'
 import { openForInspecting, openForWriting } from './open.ts'
-
-export { removeUnused } from './open.ts'
 import { restore } from './restore.ts'
 import { writerOf } from './tables.ts'
 import { beginWriting, commit, untilFree } from './transaction.ts'
