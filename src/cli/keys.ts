@@ -141,15 +141,13 @@ function nameIn({ words, options }: Input, usage: string): string {
 }
 
 async function list(input: Input, context: CommandContext): Promise<number> {
-  const { stderr, now } = context
   const { words } = input
   if (words.length > 0) throw new UsageError(`keys list takes no ${words.join(' ')}`)
   await using store = await openStoreInspector(input.settings, resources)
   const records = await store.listKeys()
-  const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)
-  const usage = await usageOf(store, input.settings, now(), warn)
-  const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
-  print(input, context, listed, keyTable(listed, usage !== undefined, now()))
+  const usage = await usageOf(store, input.settings, context)
+  const listed = records.map((key) => ({ ...key, ...(usage && (usage.get(key.id) ?? unused)) }))
+  print(input, context, listed, keyTable(listed, usage !== undefined, context.now()))
   return 0
 }
 
@@ -218,23 +216,20 @@ type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'la
 
 const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
 
-/** Returns the use of each key; undefined if it is not metered or, after `onFault`, unreadable. */
+/** The use of each key; undefined if it is not metered or, after a warning, unreadable. */
 async function usageOf(
   store: StoreInspector,
   settings: Settings,
-  now: number,
-  onFault: (reason: string) => void,
-): Promise<((keyId: number) => Usage) | undefined> {
+  { now, stderr }: CommandContext,
+): Promise<ReadonlyMap<number, Usage> | undefined> {
   const path = usagePath(settings)
   if (path === undefined) return undefined
   const storeId = await store.readStoreId()
   try {
-    const found = readKeyUsage(path, storeId, now).map(({ keyId, ...usage }) => [keyId, usage])
-    const known = new Map(found as [number, Usage][])
-    return (keyId) => known.get(keyId) ?? unused
+    return new Map(readKeyUsage(path, storeId, now()).map(({ keyId, ...usage }) => [keyId, usage]))
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    onFault(error.message)
+    stderr.writeLines(`dossier: ${error.message}`)
     return undefined
   }
 }
