@@ -98,7 +98,7 @@ async function importing(one: PostgresServer, nodes: CitusNodes, scale: number):
     const [share, time] =
       what === fewChanged ? [undefined, { most: 1 }] : [{ least: 0.5 }, undefined]
     figures.push(
-      { what: name, unit, values: wall, reach: undefined },
+      { what: name, unit, values: wall },
       { what: `${name}, by processor`, unit, values: cpu, reach: share },
       { what: name, unit: 's', values: seconds, reach: time },
     )
@@ -233,7 +233,7 @@ async function ask(
     ]
     const p50Ms = loads.map(({ p50Us }) => p50Us / 1_000)
     return [
-      { what: name, unit, values: rates, reach: undefined },
+      { what: name, unit, values: rates },
       { what: `${name}, by processor`, unit, values: cpu, reach: least ? { least } : undefined },
       {
         what: `${name}, p50`,

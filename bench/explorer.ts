@@ -44,7 +44,7 @@ export async function explore(): Promise<Figure[]> {
       { what: 'explorer, first sight', unit, values: firstSight, reach: { most: 1_000 } },
       { what: 'explorer, a tab of the demo', unit, values: tab, reach: { most: 150 } },
       { what: 'explorer, a tab of 250,000 events', unit, values: longTab, reach: { most: 300 } },
-      { what: 'explorer, their timeline', unit, values: longPicture, reach: undefined },
+      { what: 'explorer, their timeline', unit, values: longPicture },
     ]
   } finally {
     demo.stop()

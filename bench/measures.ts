@@ -40,7 +40,7 @@ export interface Figure {
   readonly what: string
   readonly unit: string
   readonly values: readonly number[]
-  readonly reach: { readonly least: number } | { readonly most: number } | undefined
+  readonly reach?: { readonly least: number } | { readonly most: number } | undefined
 }
 
 /** Measures something; `scale` shrinks its data for a quick run. */
@@ -85,7 +85,7 @@ async function againstBare(
   const question = { key, path, ...(companies ? { companies } : {}) }
   const ratios = await compare([server, question], [bare, question])
   return [
-    { what, unit: '÷ bare', values: ratios.rate, reach: undefined },
+    { what, unit: '÷ bare', values: ratios.rate },
     {
       what: `${what}, by processor time`,
       unit: '÷ bare',
@@ -128,7 +128,7 @@ const againstPeer =
     const { rate, cpu } = await compare([server, question], [peer, question])
     const what = `random pages, listings of ${listing}, cache off`
     return [
-      { what, unit: '÷ peer', values: rate, reach: undefined },
+      { what, unit: '÷ peer', values: rate },
       { what: `${what}, by processor time`, unit: '÷ peer', values: cpu, reach: { least } },
     ]
   }

@@ -79,7 +79,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
   const what = 'PostgreSQL: random pages of 100, cache off'
   return [
     { what, unit: '÷ bare driver', values: rate, reach: { least: 0.6 } },
-    { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu, reach: undefined },
+    { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu },
   ]
 }
 

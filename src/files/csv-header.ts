@@ -1,6 +1,7 @@
 // Parses the header of a CSV or TSV file: its column names and delimiter.
 
 import { OperatorError } from '../config/operator-error.ts'
+import { countOf } from '../text/format-count.ts'
 import { likeNames, refuseColumns } from './check-columns.ts'
 import { type CsvForm, type CsvRecord, splitRecord } from './csv-record.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
@@ -72,10 +73,9 @@ export function nameColumns(
   const isEnded = length === columns.length + 1 && record.cells.at(-1) === ''
   if (length === columns.length || isEnded || first === '') return { columns, ...form }
   const shown = JSON.stringify(first.slice(0, Math.min(record.end, 60)))
-  const cells = length === 1 ? '1 cell' : `${length} cells`
   throw new OperatorError(
-    `${name} begins with ${shown}, which has ${cells}, but --columns names ${columns.length}; ` +
-      'name each column once',
+    `${name} begins with ${shown}, which has ${countOf(length, 'cell')}, but --columns names ` +
+      `${columns.length}; name each column once`,
   )
 }
 

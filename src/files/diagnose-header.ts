@@ -1,6 +1,7 @@
 // Tells from the start of a CSV file why its first line may not be its header.
 
 import { OperatorError } from '../config/operator-error.ts'
+import { countOf } from '../text/format-count.ts'
 import { type CsvForm, recordsOf } from './csv-record.ts'
 
 const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
@@ -62,9 +63,8 @@ function refuseTitle(
   const start = counts.findIndex((count, index) => index >= at && count !== 0)
   const isApart = start > at || header * 2 <= columns
   if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
-  const cells = header === 1 ? '1 cell' : `${header} cells`
   throw new OperatorError(
-    `${name} begins with ${shown}, which has ${cells}, but the lines from line ` +
+    `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
       `${skipped + start + 1} on have ${columns}; say --skip-lines ${skipped + start}`,
   )
 }

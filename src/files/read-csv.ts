@@ -3,6 +3,7 @@
 // Memory is bounded by the longest record that is accepted.
 
 import { OperatorError } from '../config/operator-error.ts'
+import { countOf } from '../text/format-count.ts'
 import {
   type CsvHeader,
   headerLengthMax,
@@ -182,7 +183,7 @@ function fit(
   if (length === columns.length + 1 && text.endsWith(delimiter)) {
     return { cells: cells.slice(0, -1), text: text.slice(0, -1), refusal: undefined }
   }
-  const found = `${length} ${length === 1 ? 'cell' : 'cells'}`
+  const found = countOf(length, 'cell')
   return { cells, text, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }
 }
 
