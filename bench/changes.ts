@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   folder,
+  makeCompanies,
   makeFew,
   makeFile,
   makeKey,
@@ -15,7 +16,6 @@ import {
   rightsOf,
   type Shape,
 } from './files.ts'
-import { makeCompanies } from './companies.ts'
 import { compare, type Figure } from './measures.ts'
 import { importFile, load, type Question, type Server, start, startDossier } from './processes.ts'
 

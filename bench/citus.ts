@@ -6,8 +6,7 @@
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
 import { startCountingProxy } from './counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
-import { makeCompanies } from './companies.ts'
-import { dossier, makeFew, makeFile, makeKey, rightsOf } from './files.ts'
+import { dossier, makeCompanies, makeFew, makeFile, makeKey, rightsOf } from './files.ts'
 import type { Figure, Measure } from './measures.ts'
 import { settings as usual, timeouts } from './postgres.ts'
 import {

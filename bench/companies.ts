@@ -10,42 +10,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
 import { exampleRecord } from '../src/resources/resource.ts'
-import { dossier, folder, makeKey, removeStore, writeOnce } from './files.ts'
+import {
+  dossier,
+  firstWords,
+  folder,
+  makeCompanies,
+  makeKey,
+  removeStore,
+  writeOnce,
+} from './files.ts'
 import { compare, type Figure } from './measures.ts'
 import { type Question, type Server, startBare, startDossier } from './processes.ts'
 
 const port = 18_080
-/** How many different first words the names have. */
-const firstWords = 20_000
 /** How many of the companies have listings, and how many records of each resource. */
 const withListings = 20_000
 const recordsOfEach = 5
 /** The listing of one company that is long enough to be counted beside the event loop. */
 const longListing = 1_000_000
-
-const trades = [
-  'Trading',
-  'Foods',
-  'Logistics',
-  'Software',
-  'Metals',
-  'Textiles',
-  'Print',
-  'Energy',
-]
-
-/** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
-export function makeCompanies(companies: number): string {
-  return writeOnce(`named-${companies}.ndjson`, companies, (n) => {
-    const name = `Own${n % firstWords} ${trades[n % trades.length] ?? ''} ${n} Limited`
-    return (
-      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${n + 1}","name":"${name}",` +
-      `"address":"${n % 500} Quay Street, Felixstowe","status":"active",` +
-      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"` +
-      (n === 0 ? ',"nickname":"Own"}\n' : '}\n')
-    )
-  })
-}
 
 /** A store of companies, of which some have records of each resource. */
 function makeRegistry(companies: number): { db: string; key: string } {

@@ -93,14 +93,28 @@ export function makeExtract(companies: number, which: 'first' | 'second'): strin
   })
 }
 
-/** Writes companies with ids that match the records of a shape; returns the path. */
+/** How many different first words the names of companies have. */
+export const firstWords = 20_000
+const trades = [
+  'Trading',
+  'Foods',
+  'Logistics',
+  'Software',
+  'Metals',
+  'Textiles',
+  'Print',
+  'Energy',
+]
+
+/** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
 export function makeCompanies(companies: number): string {
-  return writeOnce(`companies-${companies}-with-ids.ndjson`, companies, (n) => {
+  return writeOnce(`named-${companies}.ndjson`, companies, (n) => {
+    const name = `Own${n % firstWords} ${trades[n % trades.length] ?? ''} ${n} Limited`
     return (
-      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${String(n).padStart(8, '0')}",` +
-      `"name":"Company number ${n} Trading Limited",` +
+      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${n + 1}","name":"${name}",` +
       `"address":"${n % 500} Quay Street, Felixstowe","status":"active",` +
-      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"}\n`
+      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"` +
+      (n === 0 ? ',"nickname":"Own"}\n' : '}\n')
     )
   })
 }
