@@ -3,7 +3,7 @@
 
 import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
-import type { RegistryDatabase, Database } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { textIn } from '../record-texts.ts'
 import { statementOf, wasRemoved } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
@@ -95,7 +95,10 @@ export async function createNameKeeper(db: RegistryDatabase) {
 type Said = ReadonlyMap<number, readonly ListedRecord[]>
 
 /** The names that are kept of companies. */
-async function readNames(db: Database, ids: readonly number[]): Promise<Map<number, string>> {
+async function readNames(
+  db: RegistryDatabase,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
   const isAsked = db.dialect.isOneOf('company_id', '$1', 'bigint')
   const sql = `select company_id, name from names where ${isAsked}`

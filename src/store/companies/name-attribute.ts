@@ -1,7 +1,7 @@
 // In which attribute a source names its companies, at each version: past versions keep the names
 // that they had.
 
-import { type Database, readValue } from '../sql/database.ts'
+import { type RegistryDatabase, readValue } from '../sql/database.ts'
 
 /** The attribute with a company's name, unless its source has another one. */
 const usualNameAttribute = 'name'
@@ -27,7 +27,7 @@ export function nameAttributeAt(kept: string | null, version = Infinity): string
  * @returns whether it differs from the former one, so that its companies get other names.
  */
 export async function noteNameAttribute(
-  db: Database,
+  db: RegistryDatabase,
   { source, version, attribute }: NamedSince,
 ): Promise<boolean> {
   if (attribute === undefined) return false

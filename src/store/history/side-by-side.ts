@@ -1,7 +1,7 @@
 // Reads several tables side by side, company by company, so that what belongs together is compared
 // without keeping a table.
 
-import type { Database, Row } from '../sql/database.ts'
+import type { RegistryDatabase, Row } from '../sql/database.ts'
 
 /** The rows of some consecutive companies, by query. */
 export type CompanyRows<Name extends string> = Readonly<Record<Name, readonly Row[]>>
@@ -13,7 +13,7 @@ export type CompanyRows<Name extends string> = Readonly<Record<Name, readonly Ro
  *   companies.
  */
 export async function* sideBySide<Name extends string>(
-  db: Pick<Database, 'batches'>,
+  db: Pick<RegistryDatabase, 'batches'>,
   queries: Readonly<Record<Name, string>>,
   rowsAtOnce: number,
 ): AsyncGenerator<CompanyRows<Name>> {
@@ -30,7 +30,7 @@ export async function* sideBySide<Name extends string>(
 
 const companyOf = (row: Row | undefined) => Number(row?.['company_id'] ?? Infinity)
 
-function createReader(batches: ReturnType<Database['batches']>) {
+function createReader(batches: ReturnType<RegistryDatabase['batches']>) {
   const source = (async function* () {
     yield* batches
   })()

@@ -2,7 +2,7 @@
 // sums, which the database makes of what is kept, since the ids of a listing may be millions.
 
 import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
-import type { Database, Row } from '../sql/database.ts'
+import type { RegistryDatabase, Row } from '../sql/database.ts'
 
 /** Of the records of a listing, their number, and sums of their ids, and of ids with sources. */
 export type IdSums = readonly [records: number, ids: number, pairs: number]
@@ -35,7 +35,7 @@ export const isSameSums = (a: IdSums, b: IdSums): boolean => a.every((sum, n) =>
 export type SharedRecords = Awaited<ReturnType<typeof readShared>>
 
 /** Reads which records are in several listings, where they have one content. */
-export async function readShared(db: Pick<Database, 'batches'>) {
+export async function readShared(db: Pick<RegistryDatabase, 'batches'>) {
   const contents = new Map<string, Map<number, number | undefined>>()
   const sql = 'select listing, id from record_ids group by listing, id having count(*) > 1'
   for await (const rows of db.batches(sql)) {

@@ -7,7 +7,7 @@ import type { ListedRecord } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { NamingSource } from '../listing/tables.ts'
 import { wordsOfName } from '../name-words.ts'
-import type { Database } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { idsOf } from '../sql/postings.ts'
 import type { VerifiedRegistry } from './verify-companies.ts'
 import type { Said } from './verify-listings.ts'
@@ -86,7 +86,7 @@ export function createWordCheck({ db, report, onStep }: VerifiedRegistry) {
 
 /** Counts the companies of all words; those of each are in ascending order. */
 async function countIndexed(
-  db: Database,
+  db: RegistryDatabase,
   report: Report,
   onStep: (step: string) => void,
 ): Promise<number> {

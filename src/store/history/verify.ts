@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type RegistryDatabase, type Database, readValue } from '../sql/database.ts'
+import { type RegistryDatabase, readValue } from '../sql/database.ts'
 import { verifyCompanies } from './verify-companies.ts'
 
 /** By the kind of fault, a query whose column `fault` has a sentence on each. */
@@ -51,7 +51,7 @@ export async function verifyStore(
 
 /** How much there is, by name. */
 async function countAll(
-  db: Database,
+  db: RegistryDatabase,
   resources: readonly Resource[],
 ): Promise<Record<string, number>> {
   const companies = Number(await readValue(db, 'select count(*) from companies'))
@@ -69,7 +69,7 @@ async function countAll(
   ])
 }
 
-async function applyRules(db: Database, all: Rules, report: Report): Promise<void> {
+async function applyRules(db: RegistryDatabase, all: Rules, report: Report): Promise<void> {
   for (const [kind, sql] of Object.entries(all)) {
     for await (const rows of db.batches(sql)) {
       for (const row of rows) report(kind, String(row['fault']))

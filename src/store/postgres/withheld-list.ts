@@ -1,7 +1,7 @@
 // The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
 // does not touch it. Citus has it on every node, so that servers there see it, too.
 
-import { type Database, numberIn, readValue } from '../sql/database.ts'
+import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
@@ -32,7 +32,7 @@ const readersSql = `
   where oid = to_regclass('keys') and privilege_type = 'SELECT'`
 
 /** Creates the table of the list, which has none yet while it is empty; returns its name. */
-export async function createList(db: Database): Promise<string> {
+export async function createList(db: RegistryDatabase): Promise<string> {
   const table = await tableOf(db)
   if ((await readValue(db, tableSql, table)) === null) {
     const [schema = ''] = table.split('.')

@@ -12,7 +12,9 @@ export type Row = Readonly<Record<string, Value>>
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
-export interface Database extends RowReader {
+/** A connection to a registry. */
+export interface RegistryDatabase extends RowWriter {
+  readonly tables: ListingTables
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...parameters: readonly Parameter[]): Awaitable<number>
   /** The rows of a query in batches, within a transaction. */
@@ -44,7 +46,10 @@ export async function readStoreId(db: RowReader): Promise<string> {
 }
 
 /** The first column of a query as a list of numbers, since what is found is changed afterwards. */
-export async function readNumbers(db: Pick<Database, 'batches'>, sql: string): Promise<number[]> {
+export async function readNumbers(
+  db: Pick<RegistryDatabase, 'batches'>,
+  sql: string,
+): Promise<number[]> {
   const numbers: number[] = []
   for await (const rows of db.batches(sql)) {
     for (const row of rows) numbers.push(Number(Object.values(row)[0]))
@@ -60,10 +65,6 @@ export interface Snapshot extends RowReader, Pick<ServingReads, 'change'> {
 
 /** Runs `work`, whose reads see one state; it may run again if the state changes meanwhile. */
 export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>
-
-export interface RegistryDatabase extends Database, RowWriter {
-  readonly tables: ListingTables
-}
 
 /** A connection that changes the registry, in one transaction. */
 export interface ImportConnection extends RegistryDatabase {

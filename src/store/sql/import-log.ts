@@ -5,7 +5,7 @@ import type { ImportedFile } from '../../files/source-file.ts'
 import type { LoggedVersion } from '../history/reverted-versions.ts'
 import type { Earlier, ImportCounts, LoggedDifference, Recipe } from '../importing.ts'
 import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
-import { type Database, numberIn, readStoreId, readValue } from './database.ts'
+import { type RegistryDatabase, numberIn, readStoreId, readValue } from './database.ts'
 import type { RowReader } from './dialect.ts'
 
 /** What a version is of. */
@@ -37,7 +37,11 @@ interface LogEntry {
 }
 
 /** Adds a version to the log. */
-export async function logVersion(db: Database, of: VersionOf, entry: LogEntry): Promise<void> {
+export async function logVersion(
+  db: RegistryDatabase,
+  of: VersionOf,
+  entry: LogEntry,
+): Promise<void> {
   const { read, inserted, updated, unchanged, refused, removed, companiesCreated } = entry.counts
   const row = {
     ...{ version: of.version, source_id: of.source, as_of: of.asOf, resource: entry.target },
@@ -80,7 +84,7 @@ type LoggedColumns = readonly [
 type Flag = boolean | number
 
 /** The last `limit` imports, newest first. */
-export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
+export async function listImports(db: RegistryDatabase, limit: number): Promise<LoggedImport[]> {
   const rows = await db.rows<LoggedColumns>(
     `select ${loggedColumns} from imports i join sources s on s.id = i.source_id
      order by version desc limit $1`,
@@ -235,7 +239,7 @@ export async function likelySourceId(db: RowReader, name: string): Promise<numbe
 }
 
 /** The number of a source, which is added if it is new. */
-export async function sourceId(db: Database, name: string): Promise<number> {
+export async function sourceId(db: RegistryDatabase, name: string): Promise<number> {
   const known = await knownSourceId(db, name)
   if (known !== undefined) return known
   const id = await likelySourceId(db, name)

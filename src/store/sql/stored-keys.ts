@@ -3,7 +3,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import type { HandOver, KeyRecord, NewKey, Rotation } from '../keys.ts'
 import type { LockWait } from '../work-watch.ts'
-import { type Database, numberIn } from './database.ts'
+import { type RegistryDatabase, numberIn } from './database.ts'
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
@@ -31,7 +31,7 @@ export function keyRecord(row: KeyColumns): KeyRecord {
  * @throws OperatorError if a key of that name is in use.
  */
 export async function addKey(
-  db: Database,
+  db: RegistryDatabase,
   key: NewKey,
   wait: LockWait,
   handOver?: HandOver,
@@ -49,7 +49,7 @@ export async function addKey(
 
 /** Only a stored key is handed over, so a key in a client's hands works. */
 async function handOverOrRemove(
-  db: Database,
+  db: RegistryDatabase,
   { name, hash }: Pick<NewKey, 'name' | 'hash'>,
   wait: LockWait,
   handOver: HandOver | undefined,
@@ -78,7 +78,7 @@ async function handOverOrRemove(
  * @returns false if no key of that name is in use.
  */
 export async function rotateKey(
-  db: Database,
+  db: RegistryDatabase,
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
@@ -108,7 +108,11 @@ export async function rotateKey(
 }
 
 /** The newest key in use of a name; a rotation leaves several. */
-async function findInUse(db: Database, name: string, now: number): Promise<KeyRecord | undefined> {
+async function findInUse(
+  db: RegistryDatabase,
+  name: string,
+  now: number,
+): Promise<KeyRecord | undefined> {
   const [row] = await db.rows<KeyColumns>(
     `select ${keyColumns} from keys
      where name = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
@@ -118,7 +122,7 @@ async function findInUse(db: Database, name: string, now: number): Promise<KeyRe
   return row && keyRecord(row)
 }
 
-async function insertKey(db: Database, key: NewKey): Promise<void> {
+async function insertKey(db: RegistryDatabase, key: NewKey): Promise<void> {
   // Not in one statement: SQLite would write a journal of it to a temporary file.
   const id = 1 + (await numberIn(db, 'select max(id) from keys'))
   const scopes = key.scopes === undefined ? null : JSON.stringify(key.scopes)
@@ -130,14 +134,14 @@ async function insertKey(db: Database, key: NewKey): Promise<void> {
   )
 }
 
-export async function listKeys(db: Database): Promise<KeyRecord[]> {
+export async function listKeys(db: RegistryDatabase): Promise<KeyRecord[]> {
   const rows = await db.rows<KeyColumns>(`select ${keyColumns} from keys order by id`)
   return rows.map(keyRecord)
 }
 
 /** Revokes every key of that name; returns false if all are revoked, or there is none. */
 export async function revokeKey(
-  db: Database,
+  db: RegistryDatabase,
   name: string,
   now: number,
   wait: LockWait,

@@ -4,7 +4,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { keepStatements } from './statements.ts'
 import { after } from '../awaitable.ts'
-import type { Database } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import {
   type Dialect,
   onConflict,
@@ -45,7 +45,7 @@ export function writerOf(db: DatabaseSync) {
       const statement = prepare(`delete from ${table} where ${conditions.join(' and ')}`)
       for (const row of rows) statement.run(...row)
     },
-  } satisfies RowWriter & Pick<Database, 'run'>
+  } satisfies RowWriter & Pick<RegistryDatabase, 'run'>
 }
 
 // One statement for each id of a record takes 0.52 us of processor time, one for sixteen 0.22.

@@ -10,7 +10,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
-import type { Database } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
 
 /** `mask`: records stay, without their personal fields. `erase`: they are gone. */
@@ -110,7 +110,7 @@ export interface ListPlace {
    *
    * @returns a function that takes them back, if that transaction fails.
    */
-  append(db: Database, lines: string): Awaitable<() => void>
+  append(db: RegistryDatabase, lines: string): Awaitable<() => void>
 }
 
 /** The place of no list: nothing is added to it. */
