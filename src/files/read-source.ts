@@ -226,15 +226,19 @@ function* rowsOfCells(columns: readonly Cells[], rows: number): Generator<Source
 
 function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal {
   const row: Record<string, unknown> = {}
+  let refusal: Refusal | undefined
   for (const { name, isJson, cells } of columns) {
     const cell = cells[at] ?? null
-    const value = isJson && cell !== null ? parseJson(cell) : cell
-    if (value instanceof Refusal) return new Refusal(value.reason, name, value.value)
+    let value = isJson && cell !== null ? parseJson(cell) : cell
+    if (value instanceof Refusal) {
+      refusal ??= new Refusal(value.reason, name, value.value, { row })
+      value = value.value
+    }
     // Plain assignment to this name would set the prototype instead of adding a column.
     if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
     else row[name] = value
   }
-  return row
+  return refusal ?? row
 }
 
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs
