@@ -46,19 +46,15 @@ function noMapping(word: string, isFile: boolean): OperatorError {
 }
 
 function readText(path: string): string {
-  const bytes = readMapping(path)
-  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
-  throw new OperatorError(`the mapping ${path} is not UTF-8; save it as UTF-8`)
-}
-
-function readMapping(path: string): Buffer {
   if (statSync(path).isDirectory()) {
     throw new OperatorError(`the mapping ${path} is a folder; name the .sql file in it`)
   }
-  return orExplain(
+  const bytes = orExplain(
     () => readFileSync(path),
     (reason) => `the mapping ${path} cannot be read: ${reason}`,
   )
+  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
+  throw new OperatorError(`the mapping ${path} is not UTF-8; save it as UTF-8`)
 }
 
 /** The real paths of the folders that a mapping may read. */

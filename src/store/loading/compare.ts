@@ -13,7 +13,7 @@ import { dropRefused } from './place.ts'
 
 /** Fills `change` and `removal`. */
 export async function findChanges(context: ImportContext): Promise<void> {
-  const { staging, tables, plan, shape, values, isFirst } = context
+  const { staging, tables, plan, shape, asOf, isFirst } = context
   const onShare = context.parts('comparing')
   onShare(0)
   if (isFirst && staging.isLoaded()) {
@@ -33,7 +33,7 @@ export async function findChanges(context: ImportContext): Promise<void> {
     await nextTurn()
   }
   if (!staging.isLoaded()) staging.load('select seq, at, length from change')
-  if (plan.target.resource === undefined) staging.run(refuseEarlier, values)
+  if (plan.target.resource === undefined) staging.run(refuseEarlier, { asOf })
   else await carryChanges(context)
 }
 

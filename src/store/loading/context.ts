@@ -1,6 +1,5 @@
 // What the parts of an import share.
 
-import { companyColumns } from '../../resources/resource.ts'
 import type { ImportPlan } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { NamingSource } from '../listing/tables.ts'
@@ -10,7 +9,6 @@ import { readEarlier, sourceId } from '../sql/import-log.ts'
 import type { Gate } from '../withholding/gate.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import type { Staging } from './staging/staging.ts'
-import type { StagedValues } from './staging/temporary-database.ts'
 
 export interface ImportContext extends MergeContext {
   readonly plan: ImportPlan
@@ -28,8 +26,6 @@ export interface ImportContext extends MergeContext {
   readonly asOf: string | null
   /** Returns the listener of the progress of a part. */
   readonly parts: (part: MergePart) => OnShare
-  /** What statements on the staged rows take. */
-  readonly values: StagedValues
 }
 
 /** What the import's parts share, read while it holds the write lock. */
@@ -52,19 +48,5 @@ export async function createContext(
     isFirst: !(await tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
     parts: watchParts(target.resource === undefined, plan.onStep),
-    values: {
-      asOf,
-      isAsOfOfRows: Number(plan.asOf === undefined),
-      unit: plan.unit,
-      fileNames: JSON.stringify(plan.fileNames ?? []),
-      ...(target.resource === undefined ? namesOfCompanies : namesOfRecords),
-    },
   }
-}
-
-// What messages call the columns of a row; a contradictory record is named by its `id` or `key`.
-const [idColumn, , identifierColumn] = companyColumns
-const namesOfRecords = { idColumn, identifierColumn, contradictionField: null }
-const namesOfCompanies = {
-  ...{ idColumn: 'id', identifierColumn: 'identifier', contradictionField: 'identifier' },
 }

@@ -1,7 +1,7 @@
 // Finds each row's company and id, and refuses the rows that contradict others or the registry. A
 // natural key has one id, and an id one content, in whatever listings a record is.
 
-import type { Resource } from '../../resources/resource.ts'
+import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
@@ -29,7 +29,7 @@ const placeByKey = `
 
 /** Fills `refused` with what no comparison with the listings is needed for. */
 export async function placeRows(context: ImportContext): Promise<void> {
-  const { staging, plan, values } = context
+  const { staging, plan } = context
   const { resource } = plan.target
   if (staging.facts.hasNames) staging.run(placeByName)
   if (plan.knownCompaniesOnly || resource === undefined) staging.run(dropUnknown)
@@ -38,9 +38,12 @@ export async function placeRows(context: ImportContext): Promise<void> {
     await assignIds(context, resource)
     staging.run(placeByKey)
   }
-  staging.run(refuseUnplaced, values)
-  if (resource === undefined) staging.run(refuseUndatedRows, values)
-  else {
+  const [idColumn, identifierColumn] =
+    resource === undefined ? ['id', 'identifier'] : [companyColumns[0], companyColumns[2]]
+  staging.run(refuseUnplaced, { idColumn, identifierColumn })
+  if (resource === undefined) {
+    if (plan.asOf === undefined && context.asOf !== null) staging.run(refuseUndatedRows)
+  } else {
     if (context.sources.size > 1) await refuseForeignIds(context)
     if (context.gate.hidesByCompany) await hideInShared(context)
   }
@@ -113,7 +116,7 @@ const refuseUndatedRows = `
   insert into refused
     select s.seq, 'as_of', null, 'is missing; other rows have it, and --as-of was not given'
     from stage s
-    where $asOf is not null and $isAsOfOfRows and s.as_of is null and s.at is not null
+    where s.as_of is null and s.at is not null
     on conflict do nothing`
 
 /** Refuses ids that another source was the first to use. */
@@ -179,9 +182,10 @@ const refuseContradictions = [
     where p.digest is not null
     group by p.id having min(p.digest) <> max(p.digest)`,
   `insert into refused
-    select p.seq, coalesce($contradictionField, case when p.key is null then 'id' else 'key' end),
+    select p.seq,
+      case when $isOfCompanies then 'identifier' when p.key is null then 'id' else 'key' end,
       coalesce(
-        substr(p.key, 2), case when $contradictionField is not null then p.identifier end, p.id
+        substr(p.key, 2), case when $isOfCompanies then p.identifier end, p.id
       ),
       'was given before with other content, in ' || $unit || ' ' || kept.number ||
         case when kept.file = p.file then ''
@@ -210,13 +214,17 @@ const dropRepetitions = `
 export const dropRefused = 'update stage set digest = null where seq in (select seq from refused)'
 
 /** Refuses what contradicts an earlier row with its id, and drops repetitions. */
-function compareRows({ staging, values }: ImportContext): void {
+function compareRows({ staging, plan }: ImportContext): void {
   if (staging.facts.isAscending) {
     // Then no id comes twice.
     staging.run(dropRefused)
   } else {
     staging.run('create index stage_by_id on stage (id)')
-    staging.run(refuseContradictions, values)
+    staging.run(refuseContradictions, {
+      isOfCompanies: Number(plan.target.resource === undefined),
+      unit: plan.unit,
+      fileNames: JSON.stringify(plan.fileNames ?? []),
+    })
     staging.run(dropRefused)
     staging.run(dropRepetitions)
   }
