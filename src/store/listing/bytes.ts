@@ -21,13 +21,9 @@ export function createWriter() {
   function number(value: number): void {
     reserve(9)
     let rest = value
-    while (rest >= 0x80000000) {
+    while (rest > 0x7f) {
       memory[end++] = (rest % 0x80) | 0x80
       rest = Math.floor(rest / 0x80)
-    }
-    while (rest > 0x7f) {
-      memory[end++] = (rest & 0x7f) | 0x80
-      rest >>>= 7
     }
     memory[end++] = rest
   }

@@ -32,7 +32,7 @@ export function cutSegments(
 ): CutSegment[] {
   const segments: CutSegment[] = []
   const isBackwards = growth === 'front'
-  const line = { records, isBackwards, entryBytes: guessEntry(shape, records) }
+  const line = { records, isBackwards, entryBytes: 16 + 3 * shape.columns.length }
   let rest = growth === 'within' ? bytesOf(records, line.entryBytes) : 0
   for (let from = 0; from < records.length;) {
     const segment = cutOne(shape, line, from, growth === 'within' ? evenSize(rest) : undefined)
@@ -47,16 +47,8 @@ export function cutSegments(
 interface Line {
   readonly records: readonly ListedRecord[]
   readonly isBackwards: boolean
-  /** The bytes that a record takes in an index: a guess, then those of the last segment. */
+  /** The bytes that a record takes in an index: a guess, then as in what was encoded last. */
   entryBytes: number
-}
-
-/** The bytes that a record takes in an index: roughly, or as some show if they are many. */
-function guessEntry(shape: ListingShape, records: readonly ListedRecord[]): number {
-  const rough = 16 + 3 * shape.columns.length
-  if (bytesOf(records, rough) <= segmentBytesMax) return rough
-  const some = records.slice(0, 8)
-  return encodeSegment(shape, some).entries.length / some.length
 }
 
 function bytesOf(records: readonly ListedRecord[], entryBytes: number): number {
