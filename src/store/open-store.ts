@@ -116,15 +116,23 @@ async function inspecting<T extends Closable>(
   make: (connection: DatabaseSync) => T,
 ): Promise<T> {
   const removeLog = watchLog(db)
+  return openUntil(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
+}
+
+/** Opens something, and cleans up behind it once it is closed or could not be opened. */
+async function openUntil<T extends Closable>(
+  cleanUp: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
   try {
-    const opened = make(await openAgreeing(db, list, openForInspecting))
+    const opened = await open()
     const close = async () => {
       await opened.close()
-      removeLog()
+      cleanUp()
     }
     return { ...opened, ...closing(close) }
   } catch (error) {
-    removeLog()
+    cleanUp()
     throw error
   }
 }
@@ -188,17 +196,10 @@ export async function openStoreForImport(
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   if (isServerStore(db) || existsSync(db)) return openStoreWriter(at, resources, options)
-  try {
-    const store = await openStoreWriter(at, resources, options)
-    const close = async () => {
-      await store.close()
-      removeUnused(db)
-    }
-    return { ...store, ...closing(close) }
-  } catch (error) {
-    removeUnused(db)
-    throw error
-  }
+  return openUntil(
+    () => removeUnused(db),
+    () => openStoreWriter(at, resources, options),
+  )
 }
 
 /**
