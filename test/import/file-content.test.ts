@@ -325,23 +325,6 @@ test('a refused row of megabytes is reported whole, and the others are read', as
   assert.deepEqual(refused, [`1,${long}`])
 })
 
-test('a refused row of a mapping is reported whole, however long the rows are', async (t) => {
-  const mapping = `select * exclude (source_file, source_row), case identifier when '1' then 99999999999999.99::decimal(20, 2) end
-    as amount from source`
-  for (const length of [5, 5_000]) {
-    const rows = Array.from({ length: 2_100 }, (_, n) => `GB,${n},${'x'.repeat(length)}\n`).join('')
-    const { load } = folderWith(t, { 'a.csv': `jurisdiction,identifier,note\n${rows}` })
-    const refused: RejectedRow[] = []
-    const onRejected = (row: RejectedRow) => refused.push(row)
-    await load('companies', ['a.csv'], { mapping, onRejected })
-    const named = { jurisdiction: 'GB', identifier: '1', note: 'x'.repeat(length) }
-    assert.deepEqual(
-      refused.map(({ row }) => row),
-      [{ ...named, amount: '99999999999999.99' }],
-    )
-  }
-})
-
 test('texts that mean null are null, and all texts are trimmed, also in a mapping', async (t) => {
   const { load, records } = folderWith(t, {
     'a.csv': 'id,company_id,name,registration_number\n1,7, one ,NULL\n2,7,n/a, NULL \n',

@@ -300,3 +300,20 @@ test('without --rejects, an import with one refused row changes nothing and can 
   assert.equal(query(db, 'select * from imports').length, 1)
   assert.equal((await importRows(db, 'rights', rows)).version, 2)
 })
+
+test('a refused row of a mapping is reported whole, however long the rows are', async (t) => {
+  const mapping = `select * exclude (source_file, source_row),
+    case identifier when '1' then 99999999999999.99::decimal(20, 2) end as amount from source`
+  for (const length of [5, 5_000]) {
+    const db = emptyDb(t)
+    const rows = Array.from({ length: 2_100 }, (_, n) => `GB,${n},${'x'.repeat(length)}\n`)
+    writeFileSync(`${db}.csv`, `jurisdiction,identifier,note\n${rows.join('')}`)
+    const refused: unknown[] = []
+    await importInto(db, 'companies', [`${db}.csv`], {
+      mapping,
+      onRejected: ({ row }) => refused.push(row),
+    })
+    const named = { jurisdiction: 'GB', identifier: '1', note: 'x'.repeat(length) }
+    assert.deepEqual(refused, [{ ...named, amount: '99999999999999.99' }])
+  }
+})

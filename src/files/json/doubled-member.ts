@@ -16,9 +16,15 @@ const blankMax = 0x20
  * @param value what the text was parsed as.
  */
 export function doubledMember(text: string, value: object): string | undefined {
-  const lengthMax = Infinity
-  if (!isLonger(text, 0, text.length, value, { hasEscapes: true, lengthMax })) return undefined
+  const rules = { hasEscapes: true, lengthMax: Infinity }
+  const line = text.includes('\t') ? withoutIndents(text) : text
+  if (!isLonger(line, 0, line.length, value, rules)) return undefined
   return createMemberScan()(Buffer.from(text))?.name
+}
+
+/** A text without its line ends, which are tabs here (`createArrayWalk`); no string has one. */
+function withoutIndents(text: string): string {
+  return text.replaceAll(/,\r?\t[\t ]*/g, ', ').replaceAll(/\r?\t[\t ]*/g, '')
 }
 
 /**

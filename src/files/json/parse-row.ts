@@ -71,8 +71,8 @@ const betweenRows = `,"${mark}",`
  * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.
  */
 export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
-  // With such blanks, a text is longer than its values need, so that nothing is gained.
-  if (lines.includes(tab) || mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
+  // Objects that begin so are longer than their values need, so that nothing would be gained.
+  if (lines[1] === tab || mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
   let values: readonly unknown[]
   try {
