@@ -12,7 +12,7 @@ import { createSharedTables } from '../sql/schema.ts'
 const text = 'text collate "C"'
 
 /** The format of the tables, raised whenever they change their meaning. */
-export const format = 6
+export const format = 7
 
 /** Keeps columns uncompressed, and in their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {
