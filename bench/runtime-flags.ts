@@ -20,7 +20,12 @@ const shape = rightsOf(1e6, 100)
 type Flags = readonly string[]
 
 const always = ['--disable-warning=ExperimentalWarning', '--disable-sigusr1']
-const ofServers = ['MALLOC_ARENA_MAX=2', '--max-semi-space-size=4', '--heap-growing-percent=50']
+const ofServers = [
+  'MALLOC_ARENA_MAX=2',
+  '--max-semi-space-size=4',
+  '--heap-growing-percent=50',
+  '--no-concurrent-array-buffer-sweeping',
+]
 const ofCommands = [
   ...ofServers.filter((flag) => !/semi-space/.test(flag)),
   '--max-semi-space-size=8',
