@@ -1,6 +1,7 @@
 // The fields that a store keeps beside a record's text, so that listings can be filtered by them
 // (contract 10.1), and their types be counted (contract 3.7).
 
+import { readMoment } from '../text/moment.ts'
 import type { FieldKind } from './field.ts'
 import type { Resource } from './resource.ts'
 
@@ -49,8 +50,8 @@ export function columnValuesOf(
 
 /** How a value in wire form is read; undefined if it is taken as it is. */
 function readerOf(kind: FieldKind | undefined): ((value: string) => number) | undefined {
-  if (kind === 'timestamp') return (value) => Date.parse(value) / 1_000
-  return kind === 'timestamp_ms' ? Date.parse : undefined
+  if (kind === 'timestamp') return (value) => readMoment(value) / 1_000
+  return kind === 'timestamp_ms' ? readMoment : undefined
 }
 
 /** The fields by which a resource's listings can be ordered, besides their usual order. */

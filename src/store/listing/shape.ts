@@ -3,6 +3,7 @@
 
 import { shapeColumns, type ShapeColumn } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { readMoment } from '../../text/moment.ts'
 import type { ListedRecord } from './segment.ts'
 
 export interface ListingShape {
@@ -44,7 +45,7 @@ function makeShape(resource: Resource): ListingShape {
 
 /** What orders a record before its id, of the timestamp that a resource is ordered by. */
 export function sortOf({ hasSort }: ListingShape, moment: string): number {
-  return hasSort ? Date.parse(moment) / 1_000 : 0
+  return hasSort ? readMoment(moment) / 1_000 : 0
 }
 
 /** Whether records are ordered by their ids alone, ascending. */
