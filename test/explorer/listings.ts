@@ -139,6 +139,8 @@ export function testListings(): void {
       await page.getByRole('button', { name }).waitFor({ state: 'detached' })
       assert.equal(await focused(), 'Filters')
     }
+    // Until then, the last page is that of the filtered listing.
+    await page.getByText('1–25 of 230').waitFor()
     await page.getByRole('button', { name: 'Last page' }).focus()
     await page.keyboard.press('Enter')
     await page.getByText('226–230 of 230').waitFor()
