@@ -101,10 +101,10 @@ export function leftOut({ limit }: PageRange, room: PageRoom): PageTexts {
 
 /** What frees the memory of texts that were read; undefined where it may have other bytes, too. */
 export function freeing(
-  reads: ListingReads,
+  { free }: ListingReads,
   texts: readonly Uint8Array[],
 ): (() => void) | undefined {
-  return reads.free && (() => reads.free?.(texts))
+  return free && (() => free(texts))
 }
 
 /** The texts of segments, without the records at their ends that are not in the range. */

@@ -137,7 +137,7 @@ export interface ListingReads {
   /** The indexes of segments, or the directories of nodes, in the order asked for. */
   entries(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
   /** Frees the memory of texts that nobody reads any more, where they have it for themselves. */
-  free?(texts: readonly Uint8Array[]): void
+  readonly free?: (texts: readonly Uint8Array[]) => void
 }
 
 /** What a source is called, and the attribute in which it names companies at a version. */
