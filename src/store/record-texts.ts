@@ -48,9 +48,12 @@ export function textOf(records: readonly Uint8Array[]): string {
   return records.map(textIn).join(',')
 }
 
-/** The first 96 bits of the SHA-256, in base64: enough to distinguish any two records. */
+/**
+ * The first 12 bytes of the SHA-256, each as a character (latin1, which costs less than base64):
+ * enough to distinguish any two records.
+ */
 export function digestOf(text: string): string {
-  return hash('sha256', text, 'base64').slice(0, 16)
+  return hash('sha256', text, 'latin1').slice(0, 12)
 }
 
 /** Compares two texts by code points, the order of their UTF-8 bytes. */

@@ -125,7 +125,8 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const strange = key === null ? undefined : strangeName(key)
   if (strange !== undefined) return new Refusal(strange, keyColumn, given)
   // The prefix separates the source's own keys from those derived from the content.
-  return { id: null, key: key === null ? `#${digest}` : `=${key}` }
+  const content = () => Buffer.from(digest, 'latin1').toString('base64')
+  return { id: null, key: key === null ? `#${content()}` : `=${key}` }
 }
 
 /** The identity of a refused row; undefined if it has none. */

@@ -58,6 +58,6 @@ function describe({ field, reason }: Refusal): string {
 }
 
 function checkDigest(checked: StagedRow, digest: Uint8Array): string | undefined {
-  const isOwn = Buffer.from(digest).toString('base64') === checked.digest
+  const isOwn = Buffer.from(digest).toString('latin1') === checked.digest
   return isOwn ? undefined : 'does not match its digest'
 }

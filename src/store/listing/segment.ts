@@ -126,7 +126,7 @@ function writeDigests(records: readonly ListedRecord[]): void {
 }
 
 /** Texts of records as a segment has them. */
-export function joinTexts(records: readonly Pick<ListedRecord, 'text'>[]): Buffer {
+function joinTexts(records: readonly ListedRecord[]): Buffer {
   let size = Math.max(0, records.length - 1)
   for (const { text } of records) size += text.length
   const texts = Buffer.allocUnsafe(size)

@@ -1,18 +1,17 @@
 // Writes what an import of records changes: the listings are merged one after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isInIdOrder, type ListingShape, shapeOf } from '../listing/shape.ts'
+import { shapeOf } from '../listing/shape.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
-import { createOutput, type Output } from '../listing/write-listings.ts'
-import { decodeEntries, joinTexts, type ListedRecord, noLists } from '../listing/segment.ts'
+import { createOutput } from '../listing/write-listings.ts'
+import { decodeEntries, noLists } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
 import type { ImportContext } from './context.ts'
 import { createPutReader, type PutKind } from './staging/put-reader.ts'
-import type { CutListing, ListingCutter } from './staging/cut-listings.ts'
-import { companyIdIn, idIn, textIn } from './staging/spool.ts'
+import type { ListingCutter } from './staging/cut-listings.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
 
@@ -46,62 +45,32 @@ function* listedIds(staging: Staging, from: string, source: number): Generator<L
   }
 }
 
-/** Writes all rows, which are sorted: no record of their resource has ever been loaded. */
+const onlyIds = { ...noLists, ids: true }
+
+/** Writes the listings that are cut: no record of their resource has ever been loaded. */
 export async function applyFirst(context: ImportContext, cutter: ListingCutter): Promise<void> {
   const { staging, tables, shape } = context
+  const { source } = cutter
   const onShare = context.parts('writing')
   const out = createOutput(context, shape)
-  const cut = cutter.listings()
-  let listing = cut.next().value
-  let rows: Row[] = []
   let written = 0
-  for (const some of staging.spooled()) {
-    const ids: ListedId[] = []
-    for (const { bytes } of some) {
-      const id = idIn(bytes)
-      ids.push({ id, companyId: companyIdIn(bytes), source: cutter.source })
-      rows.push({ id, text: textIn(bytes) })
-      if (listing === undefined || rows.length < listing.records) continue
-      addListing(shape, listing, rows, out)
-      rows = []
-      listing = cut.next().value
+  for (const some of cutter.listings()) {
+    const added: ListedId[] = []
+    for (const { companyId, meta, segments } of some) {
+      const entries = segments.map((segment) => {
+        const { ids } = decodeEntries(shape, segment.entries, [], onlyIds)
+        for (const id of ids) added.push({ id, companyId, source })
+        return out.addSegment(companyId, segment)
+      })
+      out.addListing({ companyId, meta, entries, known: [] })
     }
-    // The next rows are read into the memory of these.
-    rows = rows.map(({ id, text }) => ({ id, text: Buffer.from(text) }))
     // What is written soon costs little: it does not outlive the young generation.
     await out.flush()
-    await tables.putIds(shape.listing, ids)
-    written += ids.length
+    await tables.putIds(shape.listing, added)
+    written += added.length
     onShare(written / staging.facts.rows)
     await nextTurn()
   }
-}
-
-type Row = Pick<ListedRecord, 'id' | 'text'>
-
-/** Adds a listing that is cut. @param rows its records, in ascending order of their ids. */
-function addListing(shape: ListingShape, listing: CutListing, rows: readonly Row[], out: Output) {
-  const { companyId, meta, segments } = listing
-  const records = isInIdOrder(shape) ? rows : orderRows(shape, segments, rows)
-  let at = 0
-  const entries = segments.map((segment) => {
-    const texts = joinTexts(records.slice(at, (at += segment.count)))
-    return out.addSegment(companyId, { ...segment, texts })
-  })
-  out.addListing({ companyId, meta, entries, known: [] })
-}
-
-const onlyIds = { ...noLists, ids: true }
-
-/** The rows in the order of a listing's segments. */
-function orderRows(
-  shape: ListingShape,
-  segments: CutListing['segments'],
-  rows: readonly Row[],
-): readonly Row[] {
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  const ids = segments.flatMap(({ entries }) => [...decodeEntries(shape, entries, [], onlyIds).ids])
-  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** Merges the changes into the listings, one company after another. */

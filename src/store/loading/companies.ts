@@ -19,6 +19,11 @@ export function* givenCompanies(staging: Staging): Generator<number> {
     for (const [company] of given) yield Number(company)
     return
   }
+  const cut = staging.cut()
+  if (cut !== undefined) {
+    yield* cut.companies()
+    return
+  }
   let last = 0
   for (const rows of staging.spooled()) {
     for (const { bytes } of rows) {

@@ -60,7 +60,7 @@ export function changeFields(
     const values = shape.columns.map(({ field }, n) =>
       now[field] === before[field] ? (record.values[n] ?? null) : (now[field] as ColumnValue),
     )
-    return { ...record, values, digest: Buffer.from(digest, 'base64'), text: Buffer.from(text) }
+    return { ...record, values, digest: Buffer.from(digest, 'latin1'), text: Buffer.from(text) }
   }
 }
 

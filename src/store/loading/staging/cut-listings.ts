@@ -1,10 +1,9 @@
 // Listings that are cut into segments while their rows are staged: those of a first load, whose
-// rows come in the order of companies and ids. Only the indexes of segments are kept here; the
-// texts of their records are in the rows.
+// rows come in the order of companies and ids.
 //
 // A part of the file is a listing: its length, company, number of segments, length of the meta and
 // one, 0 for none, the meta; then of each segment the number of records, the bytes of the greatest
-// one, the length of the index, the index.
+// one, the lengths of the index and of the texts, the index, the texts.
 
 import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
 import { columnValuesOf } from '../../../resources/filters.ts'
@@ -16,12 +15,10 @@ import type { ListedRecord } from '../../listing/segment.ts'
 import { isInIdOrder, metaOf, shapeOf, sortOf, typesOf } from '../../listing/shape.ts'
 import { companyIdIn, digestIn, idIn, parseFields, textIn } from './spool.ts'
 
-/** A listing that lacks only the texts of its records. */
-export interface CutListing {
+interface CutListing {
   readonly companyId: number
   readonly meta: string | null
-  readonly records: number
-  readonly segments: readonly Omit<CutSegment, 'texts'>[]
+  readonly segments: readonly CutSegment[]
 }
 
 /** Cuts the listings of a resource. */
@@ -73,14 +70,26 @@ export function createListingCutter(resource: Resource, source: number) {
       finish()
       return isWhole
     },
-    /** The listings, in the order of companies. */
-    *listings(): Generator<CutListing, undefined> {
-      for (const { bytes: part } of file.parts()) yield* listingsIn(part)
-      return undefined
+    /** The companies that have them, in ascending order. */
+    *companies(): Generator<number> {
+      for (const { bytes } of file.parts()) {
+        for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at)) {
+          yield bytes.readDoubleLE(at + companyAt)
+        }
+      }
+    },
+    /** The listings in this order, some at a time; their bytes are good until the next ones. */
+    *listings(): Generator<Iterable<CutListing>> {
+      for (const { bytes } of file.parts()) yield listingsIn(bytes)
     },
     close: file.close,
   }
 }
+
+// Where the parts of a listing begin.
+const companyAt = 4
+const listingHeadBytes = 20
+const segmentHeadBytes = 16
 
 function writeListing(
   file: ReturnType<typeof openTemporaryBytes>,
@@ -88,18 +97,22 @@ function writeListing(
   segments: readonly CutSegment[],
 ): void {
   const metaBytes = meta === null ? 0 : Buffer.byteLength(meta)
-  let length = 20 + metaBytes
-  for (const { entries } of segments) length += 12 + entries.length
+  let length = listingHeadBytes + metaBytes
+  for (const { entries, texts } of segments) {
+    length += segmentHeadBytes + entries.length + texts.length
+  }
   const { buffer, from } = file.reserve(length)
   let at = buffer.writeUInt32LE(length, from)
   at = buffer.writeDoubleLE(company, at)
   at = buffer.writeUInt32LE(segments.length, at)
   at = buffer.writeUInt32LE(meta === null ? 0 : metaBytes + 1, at)
   if (meta !== null) at += buffer.write(meta, at)
-  for (const { entries, count, largest } of segments) {
-    for (const number of [count, largest, entries.length]) at = buffer.writeUInt32LE(number, at)
+  for (const { count, largest, entries, texts } of segments) {
+    const numbers = [count, largest, entries.length, texts.length]
+    for (const number of numbers) at = buffer.writeUInt32LE(number, at)
     buffer.set(entries, at)
-    at += entries.length
+    buffer.set(texts, (at += entries.length))
+    at += texts.length
   }
   file.take(length)
 }
@@ -107,20 +120,16 @@ function writeListing(
 function* listingsIn(part: Buffer): Generator<CutListing> {
   let at = 0
   const number = () => part.readUInt32LE((at += 4) - 4)
+  const take = (length: number) => part.subarray(at, (at += length))
   while (at < part.length) {
-    const companyId = part.readDoubleLE(at + 4)
-    at += 12
+    const companyId = part.readDoubleLE(at + companyAt)
+    at += companyAt + 8
     const [segmentCount, metaLength] = [number(), number()]
-    const metaEnd = at + Math.max(0, metaLength - 1)
-    const meta = metaLength === 0 ? null : part.toString('utf8', at, metaEnd)
-    at = metaEnd
-    let records = 0
+    const meta = metaLength === 0 ? null : take(metaLength - 1).toString()
     const segments = Array.from({ length: segmentCount }, () => {
-      const [count, largest, length] = [number(), number(), number()]
-      records += count
-      // A copy: the next listings are read into this memory.
-      return { count, largest, entries: Buffer.from(part.subarray(at, (at += length))) }
+      const [count, largest, length, textsLength] = [number(), number(), number(), number()]
+      return { count, largest, entries: take(length), texts: take(textsLength) }
     })
-    yield { companyId, meta, records, segments }
+    yield { companyId, meta, segments }
   }
 }
