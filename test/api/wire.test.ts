@@ -96,6 +96,7 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['a NUL in the target (A17)', lines('GET /health\0z HTTP/1.1', host), 400],
   ['UTF-8 in the target (A17)', lines('GET /\xc3\xa9 HTTP/1.1', host), 400],
   ['a control character in the target (A17)', lines('GET /a\x7fb HTTP/1.1', host), 400],
+  ['a fragment in the target (A17)', lines('GET /healthz#page=2 HTTP/1.1', host), 400],
   ['a target of 20,000 bytes (A18)', lines(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host), 431],
   ['two Authorization fields (C7)', lines(start, host, bearer, bearer), 400],
   ['two Authorization fields, bad first (C7)', lines(start, host, 'authorization: x', bearer), 400],

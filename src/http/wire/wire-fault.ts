@@ -6,7 +6,8 @@ import { METHODS } from './node-http.ts'
 
 const closing = { headers: { connection: 'close' } }
 const methods: ReadonlySet<string> = new Set(METHODS)
-const targetPattern = /^[\x21-\x7e]+$/
+/** A fragment is not a part of a target (RFC 9112 section 3.2). */
+const targetPattern = /^[\x21\x22\x24-\x7e]+$/
 /** `uri-host [":" port]`, which may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
 const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
