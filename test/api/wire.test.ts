@@ -177,6 +177,10 @@ for (const [row, bytes, status] of refused) {
   })
 }
 
+test('a method of HTTP/2 is refused with nothing behind it, too (4, D9)', async () => {
+  checkRawFailure(answerIn(await exchange(port, 'PRI *2.0\r\n\r\n')), 400)
+})
+
 test('letters in a URL that are not percent-encoded are a 400 that says so (1.5, D9)', async () => {
   const target = '/api/v1/companies?q=\xd1\x80'
   const request = lines(`GET ${target} HTTP/1.1`, host, bearer)

@@ -21,6 +21,11 @@ let bytes = 0
 
 /** Ends a response whose head has been written; its body must not change until it is finished. */
 export function endTogether(response: ServerResponse, body: string | Buffer | undefined): void {
+  // Node closes the connection of a PRI as soon as the handler has returned.
+  if (response.req.method === 'PRI') {
+    response.end(body)
+    return
+  }
   if (waiting.push({ response, body }) === 1) setImmediate(endAll)
   bytes += body?.length ?? 0
   if (bytes >= bytesMax) endAll()
