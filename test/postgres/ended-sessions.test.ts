@@ -56,7 +56,9 @@ test('a session that lacks a password is closed, not left to the server', async 
 })
 
 test('a limit for idle sessions, meant for others, ends none of ours', async (t) => {
-  const db = `${testServerUrl()}?options=${encodeURIComponent('-c idle_session_timeout=1s')}`
+  const url = new URL(testServerUrl())
+  url.searchParams.set('options', '-c idle_session_timeout=1s')
+  const db = url.href
   const session = await openSession(db)
   t.after(() => session.end())
   const pool = openPool(db, { ...patientBounds, pool: 1 })
@@ -74,6 +76,20 @@ test('a session that is ended in the packet that begins it is an error', async (
   const pool = openPool(url, { ...patientBounds, pool: 1 })
   t.after(() => pool.end())
   await assert.rejects(rowsIn(pool)('select 1'), /terminat|not queryable/i)
+})
+
+test('a session that is ended while it is idle, as during an import, says why', async (t) => {
+  const session = await openSession(testServerUrl())
+  t.after(() => session.end())
+  const ended = new Promise<void>((done) => session.once('end', done))
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const other = await openSession(testServerUrl())
+  t.after(() => other.end())
+  await other.query('select pg_terminate_backend($1::integer)', [rows[0]?.pid])
+  await ended
+  for (const sql of ['begin', 'select 1']) {
+    await assert.rejects(session.query(sql), /terminating connection due to administrator command/)
+  }
 })
 
 test('a statement that fails leaves its session to the next one', async (t) => {

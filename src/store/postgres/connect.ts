@@ -48,8 +48,8 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     application_name: 'dossier',
     connectionTimeoutMillis: 10_000,
   })
-  // A session that ends while idle emits an error, perhaps as soon as it is connected; the next
-  // statement fails anyway.
+  // Perhaps as soon as it is connected.
+  client.once('error', (reason: Error) => failWith(client, reason))
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -63,6 +63,16 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     socketOf(client).destroy()
     throw error
   }
+}
+
+/** Has what a lost session is asked fail with the reason; the driver only says that it is lost. */
+function failWith(client: Client, reason: Error): void {
+  const ask = client.query.bind(client) as (...asked: unknown[]) => unknown
+  const query = (...asked: unknown[]) => {
+    const answer = ask(...asked)
+    return answer instanceof Promise ? answer.catch(() => Promise.reject(reason)) : answer
+  }
+  client.query = query as typeof client.query
 }
 
 const pidSql = 'select pg_backend_pid() as pid'
@@ -106,13 +116,8 @@ export async function withSession<T>(
   settings: SessionSettings = {},
 ): Promise<T> {
   const client = await openSession(db, settings)
-  // The server may say why it ends a session while that is idle; its next statement only fails.
-  let lost: Error | undefined
-  client.on('error', (error) => (lost ??= error))
   try {
     return await work(client)
-  } catch (error) {
-    throw error instanceof OperatorError ? error : (lost ?? error)
   } finally {
     await client.end()
   }
