@@ -17,6 +17,19 @@ export function schemaIn(db: string): string | undefined {
   )
 }
 
+const sslModes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/**
+ * The `sslmode` of a URL, if it has one.
+ *
+ * @throws OperatorError for one of which the driver would not say that it does not know it.
+ */
+export function sslModeIn(db: string): string | undefined {
+  const mode = parseUrl(db).searchParams.get('sslmode') ?? undefined
+  if (mode === undefined || sslModes.includes(mode)) return mode
+  throw new OperatorError(`${describeUrl(db)}: sslmode= takes one of ${sslModes.join(', ')}`)
+}
+
 /** @throws OperatorError that shows the form of a URL. */
 export function parseUrl(db: string): URL {
   try {
@@ -51,13 +64,23 @@ export function storeError(db: string, error: unknown): unknown {
       const lost = `a node of Citus was lost (${line}); nothing was changed, start it and try again`
       return new OperatorError(`${at}: ${lost}`, { cause: error })
     }
-    const advice = adviceOfState[code] ?? adviceOfClass[code.slice(0, 2)]
+    const advice =
+      adviceOfState[code] ?? adviceAtStart(error, code) ?? adviceOfClass[code.slice(0, 2)]
     return advice === undefined
       ? error
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
   const advice = adviceOfDriver(code, error.message)
   return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
+}
+
+/** What the driver's parameters in a URL have a session begin with. */
+function adviceAtStart({ message, severity }: Error & { severity: unknown }, code: string) {
+  if (message.startsWith('unsupported startup parameter')) {
+    return 'leave it out of --db, or have the pooler ignore it: ignore_startup_parameters'
+  }
+  const isUnknown = severity === 'FATAL' && /^(22|42)/.test(code)
+  return isUnknown ? 'correct the parameters of --db, or PGOPTIONS' : undefined
 }
 
 function adviceOfDriver(code: string, message: string): string | undefined {

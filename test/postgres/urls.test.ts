@@ -1,0 +1,70 @@
+// URLs that lead to no store: one line says what is wrong with them.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { onCitus, schemaUrl, testServerUrl } from '../support/store-at.ts'
+
+/** Faults of a URL, and their one-line messages without the password. */
+const strangers: readonly (readonly [what: string, url: (good: URL) => string, says: RegExp])[] = [
+  [
+    'nothing listens',
+    (url) => url.href.replace(/:\d+\//, ':1/'),
+    /start PostgreSQL, or correct --db/,
+  ],
+  ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /correct --db/],
+  [
+    'a wrong password',
+    (url) => url.href.replace('password', 'secret'),
+    /correct the user or the password/,
+  ],
+  ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
+  ['an invalid schema name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
+  [
+    'a schema name that PostgreSQL keeps for itself',
+    (url) => url.href.replace(/schema=.*/, 'schema=pg_registry'),
+    /does not begin with pg_/,
+  ],
+  [
+    'an sslmode that there is not',
+    (url) => withParameter(url, 'sslmode', 'verify_full'),
+    /sslmode=verify_full[^ ]*: sslmode= takes one of disable, .*, verify-full\n$/,
+  ],
+  [
+    'a setting that there is not',
+    (url) => withParameter(url, 'options', '-c work_memory=1'),
+    /parameter "work_memory"; correct the parameters of --db, or PGOPTIONS\n$/,
+  ],
+]
+
+function withParameter(url: URL | string, name: string, value: string): string {
+  const other = new URL(url)
+  other.searchParams.set(name, value)
+  return other.href
+}
+
+for (const [what, urlOf, says] of strangers) {
+  // The nodes of a trial cluster trust each other, and so every password.
+  const skip = what === 'a wrong password' && onCitus
+  test(`serve, import and keys list: ${what} is reported in one line`, { skip }, async (t) => {
+    const url = urlOf(new URL(schemaUrl('strangers')))
+    for (const args of [['serve'], ['import', 'rights', '-'], ['keys', 'list']]) {
+      const { code, err } = await runCommand(makeFolder(t), [...args, '--db', url])
+      assert.equal(code, 1, err)
+      assert.match(err, says)
+      assert.match(err, /^dossier: [^\n]*\n$/)
+      assert.ok(!/test%20password|secret/.test(err), 'no password is shown')
+    }
+  })
+}
+
+test('an import without a schema is told to name one', async (t) => {
+  const db = withParameter(testServerUrl(), 'options', '-c search_path=nowhere')
+  const input = '{"id":1,"company_id":7}\n'
+  const args = ['import', 'rights', '-', '--db', db]
+  const { code, err } = await runDossier(makeFolder(t), args, { input })
+  assert.equal(code, 1)
+  assert.match(err, /^dossier: [^\n]*name one in --db with \?schema=[^\n]*\n$/)
+})
