@@ -212,6 +212,22 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
   await told('compact', /this user may not use the schema dossier; grant it the rights/)
 })
 
+test('a user may have fewer sessions than --pool: requests share them', async (t) => {
+  const client = await openSession(postgres.url)
+  const { href } = await makeReader(client)
+  t.after(async () => {
+    await client.query('drop owned by reader; drop role reader')
+    await client.end()
+  })
+  await client.query('alter role reader connection limit 2')
+  const patient = ['--wait-ms', '20000', '--statement-ms', '20000']
+  const server = await runServer(t, href, ['--pool', '8', '--cache-mib', '0', ...patient])
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(server)))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  }
+})
+
 test('the server refuses all connections: 503, then recovery', async (t) => {
   const server = await serve(t)
   const client = await openSession(postgres.url)

@@ -24,7 +24,7 @@ export async function withConnection<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect()
+  const client = await takeConnection(pool)
   let isLost = false
   try {
     return await work(client)
@@ -37,6 +37,33 @@ export async function withConnection<T>(
   } finally {
     client.release(isLost)
   }
+}
+
+/** How long a pool makes do with its connections once the server has refused another one. */
+const contentMs = 1_000
+
+const tooManyConnections = '53300'
+
+/** Takes a connection: where the server has no room for another one, the next that is free. */
+async function takeConnection(pool: Pool): Promise<PoolClient> {
+  const end = performance.now() + (pool.options.connectionTimeoutMillis ?? 0)
+  for (;;) {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      const isFull = error instanceof DatabaseError && error.code === tooManyConnections
+      if (!isFull || pool.totalCount === 0 || performance.now() > end) throw error
+      keepFromGrowing(pool)
+    }
+  }
+}
+
+/** A pool opens no connection as long as it has as many as it may have. */
+function keepFromGrowing({ options }: Pool): void {
+  const { max } = options
+  if (max === 1) return
+  options.max = 1
+  setTimeout(() => (options.max = max), contentMs).unref()
 }
 
 /** Runs statements over a connection; their rows come in binary form. */

@@ -123,7 +123,7 @@ const adviceOfState: Readonly<Record<string, string>> = {
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
   '53100': 'nothing was changed; make room on the disk of the server, and try again',
-  '53300': 'raise max_connections, or lower --pool of the servers',
+  '53300': 'raise max_connections or the limit of this user, or lower --pool of the servers',
 }
 
 const adviceOfClass: Readonly<Record<string, string>> = {
