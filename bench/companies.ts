@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
-import { exampleRecord } from '../src/resources/resource.ts'
+import { exampleRecord } from '../scripts/openapi/records.ts'
 import {
   dossier,
   firstWords,

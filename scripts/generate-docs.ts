@@ -1,23 +1,26 @@
-// Generates the parts of the guides that derive from the code: commands, settings, the values that
-// imports accept, ready-made mappings; parameters, fields, errors.
+// Generates the documents that derive from the code: the OpenAPI document, the index of documents
+// for agents, and parts of the guides: commands, settings, the values that imports accept,
+// ready-made mappings; parameters, fields, errors.
 //
 //   node scripts/generate-docs.ts           writes them
-//   node scripts/generate-docs.ts --check   exits with code 1 if a guide is out of date
+//   node scripts/generate-docs.ts --check   exits with code 1 if one is out of date
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadCommands } from '../src/cli/command-line.ts'
 import type { Command } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config/settings.ts'
-import { describedOf } from '../src/http/docs/openapi.ts'
-import { endpointsOf } from '../src/http/endpoints/table.ts'
-import { failures } from '../src/http/errors.ts'
 import { parameters } from '../src/http/requests/listing-request.ts'
 import { normaliserOf } from '../src/import/rows/normalise.ts'
 import { Refusal } from '../src/files/refusal.ts'
 import { type FieldKind, isNullable } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
 import type { Resource } from '../src/resources/resource.ts'
+import { parameterMeanings } from './openapi/components.ts'
+import { documentIndex } from './openapi/document-index.ts'
+import { createOpenApi } from './openapi/document.ts'
+import { failures } from './openapi/failures.ts'
+import { describedOf } from './openapi/operations.ts'
 
 const root = join(import.meta.dirname, '..')
 const commands = await loadCommands()
@@ -127,8 +130,7 @@ function mappingsTable(): string {
 // --- For the client --------------------------------------------------------------------------
 
 function endpointsTable(): string {
-  const described = describedOf(endpointsOf(resources), resources)
-  const rows = described.map(({ path, scope, operation, isOpen }) => {
+  const rows = describedOf(resources).map(({ path, scope, operation, isOpen }) => {
     return [code(path), operation.summary, scope === undefined ? (isOpen ? 'none' : 'any') : scope]
   })
   return table(['path', 'answers', 'scope of the key'], rows)
@@ -157,12 +159,11 @@ function fieldsTable(resource: Resource): string {
 }
 
 function parametersTable(): string {
-  const rows = Object.entries(parameters).map(([name, { description, minimum, ...parameter }]) => [
-    code(name),
-    description,
-    `${minimum} to ${parameter.maximum}`,
-    String(parameter.default),
-  ])
+  const names = Object.keys(parameters) as (keyof typeof parameters)[]
+  const rows = names.map((name) => {
+    const { minimum, maximum, default: usual } = parameters[name]
+    return [code(name), parameterMeanings[name], `${minimum} to ${maximum}`, String(usual)]
+  })
   return table(['parameter', 'meaning', 'takes', 'default'], rows)
 }
 
@@ -202,16 +203,22 @@ export function regenerate(text: string): string {
   return first + fresh.join('')
 }
 
+/** The documents that are generated as a whole; the service sends them as they are. */
+export const wholes: Readonly<Record<string, () => string>> = {
+  'docs/openapi.json': () => JSON.stringify(createOpenApi(resources)),
+  'docs/llms.txt': () => documentIndex(resources),
+}
+
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check')
-  for (const guide of guides) {
-    const path = join(root, guide)
-    const text = readFileSync(path, 'utf8')
-    const fresh = regenerate(text)
+  for (const name of [...guides, ...Object.keys(wholes)]) {
+    const path = join(root, name)
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    const fresh = wholes[name]?.() ?? regenerate(text)
     if (fresh === text) continue
     if (!isCheck) writeFileSync(path, fresh)
     else {
-      console.error(`${guide} is not what the code says; run: npm run generate`)
+      console.error(`${name} is not what the code says; run: npm run generate`)
       process.exitCode = 1
     }
   }

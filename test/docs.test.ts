@@ -5,7 +5,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { guides, regenerate } from '../scripts/generate-docs.ts'
+import { guides, regenerate, wholes } from '../scripts/generate-docs.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
 import { demoExtracts } from '../src/demo/registry.ts'
 
@@ -29,6 +29,13 @@ for (const [guide, parts] of Object.entries(generated)) {
       parts,
     )
     assert.equal(text, regenerate(text), 'run: npm run generate')
+  })
+}
+
+for (const [path, make] of Object.entries(wholes)) {
+  test(`${path} is what the code says`, () => {
+    // Not by assert.equal, which would print the whole document.
+    assert.ok(read(path) === make(), 'run: npm run generate')
   })
 }
 

@@ -29,7 +29,7 @@ import { createWireServer, urlOf, type WireLimits, wireLimits } from './wire/ser
 export interface AppOptions
   extends
     StageOptions,
-    Pick<Service, 'store' | 'version'>,
+    Pick<Service, 'store'>,
     Partial<Pick<Service, 'readUses' | 'exportsFolder'>> {
   readonly resources: readonly Resource[]
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none by default. */
@@ -132,7 +132,7 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
 
 /** The endpoints, with their handlers. */
 function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readonly Route[] {
-  const { store, metrics, version, isExplorerOn = true } = options
+  const { store, metrics, isExplorerOn = true } = options
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
   const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
   const { standstillMs } = { ...wireLimits, ...options.limits }
@@ -151,7 +151,6 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     checkKeyAgain: checkAgain,
-    version,
   }
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))
 }

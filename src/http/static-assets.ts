@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
-import { type Endpoint, type Service } from './endpoints/endpoint.ts'
+import type { Endpoint } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
 import { notFound, overloaded } from './errors.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -61,21 +61,18 @@ export function hashedName(path: string, { digest }: Asset): string {
 /**
  * The endpoint of one asset, or of the files in a folder.
  *
- * @param createFind finds what a request asks for; it is created once for each application.
+ * @param find finds what a request asks for.
  */
 export function assetEndpoint(
   path: string,
-  createFind: (service: Service) => (request: HttpRequest) => Awaitable<Named | undefined>,
+  find: (request: HttpRequest) => Awaitable<Named | undefined>,
 ): Endpoint {
   return {
-    ...{ path, scope: undefined, isAsset: true, operation: undefined },
-    createHandler(service) {
-      const find = createFind(service)
-      return async (request) => {
-        const found = await find(request)
-        if (found === undefined) throw notFound()
-        return service.sendAsset(request, found)
-      }
+    ...{ path, scope: undefined, isAsset: true },
+    createHandler: (service) => async (request) => {
+      const found = await find(request)
+      if (found === undefined) throw notFound()
+      return service.sendAsset(request, found)
     },
   }
 }

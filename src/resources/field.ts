@@ -52,41 +52,12 @@ export const timestampMs = fieldMaker<string>('timestamp_ms')
 /** A list of texts; empty rather than null (contract 3.2). */
 export const textList = fieldMaker<readonly string[]>('text_list')
 
-/** A JSON Schema (2020-12), to the extent that this project uses it. */
-export type JsonSchema = Readonly<Record<string, unknown>>
-
-const timestampSchema = { type: 'string', format: 'date-time', minLength: 20, maxLength: 20 }
-const timestampMsSchema = { type: 'string', format: 'date-time', minLength: 24, maxLength: 24 }
-
 /** The maximum length of a text, in bytes of UTF-8. */
 export const textBytesMax = 65_536
 /** The maximum number of elements in a list of texts. */
 export const listLengthMax = 1_000
 
-const textSchema = { type: 'string', minLength: 1, maxLength: textBytesMax }
-
-const schemaOfKind: Readonly<Record<FieldKind, JsonSchema>> = {
-  id: { type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-  text: textSchema,
-  integer: {
-    type: 'integer',
-    format: 'int64',
-    minimum: Number.MIN_SAFE_INTEGER,
-    maximum: Number.MAX_SAFE_INTEGER,
-  },
-  timestamp: timestampSchema,
-  timestamp_ms: timestampMsSchema,
-  text_list: { type: 'array', items: textSchema, maxItems: listLengthMax },
-}
-
 /** Whether the field may be `null` on the wire. */
 export function isNullable(field: Field): boolean {
   return !field.required && field.kind !== 'text_list'
-}
-
-/** The JSON Schema of a field's value on the wire, including null if it may be. */
-export function fieldSchema(field: Field): JsonSchema {
-  const schema = schemaOfKind[field.kind]
-  const type = isNullable(field) ? [schema['type'], 'null'] : schema['type']
-  return { ...schema, type, description: field.description, examples: [field.example] }
 }

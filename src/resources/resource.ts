@@ -1,7 +1,7 @@
 // The form of a resource, and the rules for its declaration.
 
 import assert from 'node:assert/strict'
-import { type Field, type JsonSchema, fieldSchema } from './field.ts'
+import type { Field } from './field.ts'
 import type { ChangeFields, HistoryTrait, PeriodTrait, PictureTrait } from './traits.ts'
 
 /** A kind of record. Plain data, from which everything that Dossier does with it derives. */
@@ -93,30 +93,4 @@ export function defineResource<Name extends string>(resource: Resource<Name>): R
     (picture?.kind !== 'periods' || period !== undefined)
   assert.ok(isDrawable, `${name}: its picture needs a trait that it lacks`)
   return declared
-}
-
-/** The JSON Schema of one record on the wire: every field, in order, and no other. */
-export function recordSchema(resource: Resource): JsonSchema {
-  const entries = Object.entries(resource.fields)
-  return {
-    type: 'object',
-    description: resource.description,
-    properties: Object.fromEntries(
-      entries.map(([name, field]) => [
-        name,
-        name === resource.metaOf
-          ? { ...fieldSchema(field), maxLength: metaTypeBytesMax }
-          : fieldSchema(field),
-      ]),
-    ),
-    required: entries.map(([name]) => name),
-    additionalProperties: false,
-    examples: [exampleRecord(resource)],
-  }
-}
-
-/** A record made from the examples of the resource's fields. */
-export function exampleRecord(resource: Resource): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(resource.fields)
-  return Object.fromEntries(entries.map(([name, field]) => [name, field.example]))
 }

@@ -77,7 +77,7 @@ export async function startServer(
     : await createLimits(settings, store.storeId, logger)
   const metering = startMetering(settings, store.storeId, logger, now)
   const app = buildApp({
-    ...{ store, resources, logger, metrics: counts, version: programVersion() },
+    ...{ store, resources, logger, metrics: counts },
     ...{ countUse: metering?.count, readUses: metering?.readUses },
     authenticate: createAuthenticate(store, now, limits.throttle),
     limitRate: createLimit(settings.defaultRate, limits.counter),

@@ -6,8 +6,7 @@ import { type Found, fuzzRaw, fuzzStructured } from '../../fuzz/campaigns.ts'
 import { createJudge } from '../../fuzz/judge.ts'
 import { startFuzzed } from '../../fuzz/server.ts'
 import type { Received } from '../../fuzz/wire.ts'
-import { createOpenApi } from '../../src/http/docs/openapi.ts'
-import { endpointsOf } from '../../src/http/endpoints/table.ts'
+import { createOpenApi } from '../../scripts/openapi/document.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Document } from '../support/announcement.ts'
 import { failureText } from '../support/make-app.ts'
@@ -41,9 +40,7 @@ function checkFound({ faults, sent, statuses, descriptors }: Found, count: numbe
   assert.ok(end <= before + kept, `${before} descriptors, then ${end}: each is given back`)
 }
 
-const { judge, judgeAny } = createJudge(
-  createOpenApi(endpointsOf(resources), resources, '0.0.0-test') as unknown as Document,
-)
+const { judge, judgeAny } = createJudge(createOpenApi(resources) as unknown as Document)
 const headers = {
   'x-request-id': 'a',
   'x-content-type-options': 'nosniff',

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { exampleRecord } from '../../src/resources/resource.ts'
+import { exampleRecord } from '../../scripts/openapi/records.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { programVersion } from '../../src/server/program-version.ts'
 import {
   type Document,
   readAnnouncement,
@@ -31,7 +32,7 @@ test('the document is OpenAPI 3.1, and needs no key', () => {
   assert.match(answer.headers['content-type'] ?? '', /^application\/json/)
   assert.match(document.openapi, /^3\.1\.\d+$/)
   assert.equal(document.info['title'], 'Dossier')
-  assert.equal(document.info['version'], '0.0.0-test')
+  assert.equal(document.info['version'], programVersion())
   assert.deepEqual(document['security'], [{ key: [] }])
   const { key } = document.components['securitySchemes'] as { key: Record<string, string> }
   assert.equal(key['type'], 'http')

@@ -2,7 +2,12 @@
 // in paging.properties.test.ts.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { createOpenApi } from '../../scripts/openapi/document.ts'
 import { id, integer, text, textList, timestamp, timestampMs } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
 import { defineResource } from '../../src/resources/resource.ts'
@@ -44,7 +49,7 @@ test('a resource more has a scope, and answers as the OpenAPI document says', ab
     assert.equal((await made.ask(path, { key })).status, status)
   }
   assert.equal((await made.ask(path, { authorization: null })).status, 403)
-  const document = JSON.parse((await made.ask('/openapi.json')).text) as Document
+  const document = createOpenApi([...resources, sixth]) as unknown as Document
   const { get } = document.paths[pathOf(sixth, '{company_id}')] ?? assert.fail()
   assert.equal(get.operationId, `list_${sixth.name}`)
   const { checkAnnounced, responsesOf, validate } = readAnnouncement(document)
@@ -55,6 +60,41 @@ test('a resource more has a scope, and answers as the OpenAPI document says', ab
   for (const field of Object.keys(sixth.fields)) {
     assert.ok(JSON.stringify(document).includes(`"${field}"`))
   }
+})
+
+/** A declaration as an engineer writes it. */
+const declared = `import { id, text } from './field.ts'
+import { defineResource } from './resource.ts'
+
+export const filings = defineResource({
+  name: 'filings',
+  title: 'Filing',
+  description: 'A document that the company has filed.',
+  fields: { id: id('Record identifier', 12), form: text('Name of the form', 'AA01') },
+  order: { by: 'id', direction: 'ascending' },
+})
+`
+
+test('a file, a line and `npm run generate` document a resource more', above, (t) => {
+  const root = join(import.meta.dirname, '../..')
+  const copy = mkdtempSync(join(tmpdir(), 'dossier-sixth-'))
+  t.after(() => rmSync(copy, { recursive: true }))
+  for (const name of ['docs', 'mappings', 'package.json', 'scripts', 'src']) {
+    cpSync(join(root, name), join(copy, name), { recursive: true })
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const read = (name: string) => readFileSync(join(copy, name), 'utf8')
+
+  const list = 'src/resources/index.ts'
+  const added = read(list)
+    .replace(/^/, "import { filings } from './filings.ts'\n")
+    .replace(/(readonly Resource\[\] = \[.*)\]/, '$1, filings]')
+  writeFileSync(join(copy, list), added)
+  writeFileSync(join(copy, 'src/resources/filings.ts'), declared)
+  assert.equal(spawnSync('npm', ['run', 'generate'], { cwd: copy }).status, 0)
+  const { paths } = JSON.parse(read('docs/openapi.json')) as Document
+  assert.equal(paths[path.replace('/1/', '/{company_id}/')]?.get.operationId, 'list_filings')
+  for (const name of ['docs/client.md', 'docs/llms.txt']) assert.match(read(name), /filings/)
 })
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {

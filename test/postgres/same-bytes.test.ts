@@ -60,7 +60,6 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
     limits: { connectionsMax: 100 },
     cacheBytesMax: 0,
     logger,
-    version: '0.0.0-test',
   })
   t.after(async () => {
     await app.close()

@@ -105,7 +105,6 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     limitRate: createLimit(parseRate(defaultRate), createCounter(clock)),
     cacheBytesMax: 1_048_576,
     logger,
-    version: '0.0.0-test',
     // Loading a store in this process makes the event loop late without overload.
     load: createLoad({ requestsMax: 2_000, delayMsMax: Number.MAX_VALUE, ...limits }, logger),
     limits: { connectionsMax: 10_000, ...limits },

@@ -1,7 +1,8 @@
 // Valid records derived from a resource's declaration, so that any new
 // resource is tested.
 
-import { exampleRecord, type Resource } from '../../src/resources/resource.ts'
+import { exampleRecord } from '../../scripts/openapi/records.ts'
+import type { Resource } from '../../src/resources/resource.ts'
 
 /** A record in wire form: all of its fields, in the order of the declaration. */
 export type WireRecord = Readonly<Record<string, unknown>> & { readonly id: number }

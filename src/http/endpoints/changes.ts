@@ -12,7 +12,6 @@ import {
 import { changesBody, changesLines } from '../answers/changes-text.ts'
 import { locate } from '../requests/company-request.ts'
 import { writePage, writePoint } from '../requests/cursors.ts'
-import { describeChanges } from '../docs/changes.ts'
 import { forbidden, unavailable } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
@@ -28,7 +27,6 @@ export function changes(resources: readonly Resource[]): Endpoint {
   return {
     path: changesPath,
     scope: 'changes',
-    operation: describeChanges(resources),
     createHandler: (service) => {
       const underWay = new Map<string, Making>()
       return (request) => answer(request, { resources, service, underWay })

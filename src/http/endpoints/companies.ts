@@ -7,15 +7,6 @@ import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
 import type { CompanyQuery, FoundCompany } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
-import {
-  counterSchemas,
-  identitySchemas,
-  listOf,
-  objectOf,
-  okSchema,
-  shortText,
-} from '../docs/schemas.ts'
-import { describeTagged } from '../docs/tagged-answer.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
 import { companiesPath } from '../requests/company-request.ts'
@@ -24,7 +15,7 @@ import { checkNames, type Given, readMembers, readValue } from '../requests/memb
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, type Operation, type Service } from './endpoint.ts'
+import { type Endpoint, type Service } from './endpoint.ts'
 
 /** A request for a page of companies. */
 interface CompaniesRequest extends Paging {
@@ -37,39 +28,18 @@ interface CompaniesRequest extends Paging {
 }
 
 /** How many identifiers a request may have. */
-const identifiersMax = 100
+export const identifiersMax = 100
 /** The maximum length of the words of a request, in UTF-16 code units. */
-const queryLengthMax = 256
+export const queryLengthMax = 256
 /** The maximum length of an identifier or a jurisdiction, in UTF-16 code units. */
 const textLengthMax = 1_024
 
-/** The parameters that select companies, as the document describes them. */
-const texts = {
-  identifier: {
-    description: `Number of the company in its register; up to ${identifiersMax} of them`,
-    schema: {
-      ...{ type: 'array', maxItems: identifiersMax, items: shortText },
-      examples: [['09876543']],
-    },
-    explode: true,
-  },
-  jurisdiction: {
-    description: 'Jurisdiction of the register, together with `identifier`',
-    schema: { ...shortText, examples: ['GB'] },
-  },
-  q: {
-    description:
-      'Words of the name, instead of `identifier`: all of them, the last one as a beginning',
-    schema: { ...shortText, maxLength: queryLengthMax },
-    // One of the two ways to ask has an example, so that the reference page sends a sound request.
-    example: 'northwind tra',
-  },
-} as const
+/** The parameters that select companies. */
+export const companyTexts = ['identifier', 'jurisdiction', 'q'] as const
 
 export const companies: Endpoint = {
   path: companiesPath,
   scope: companiesScope,
-  operation: describe(),
   createHandler: (service) => (request) => answer(request, service),
 }
 
@@ -132,7 +102,7 @@ function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string
 
 /** @throws ApiError 400 that names the parameter, its value and what it takes. */
 function parseRequest(given: Given): CompaniesRequest {
-  checkNames(given, [...Object.keys(texts), ...Object.keys(parameters)])
+  checkNames(given, [...companyTexts, ...Object.keys(parameters)])
   const identifiers = parseIdentifiers(given)
   const jurisdiction = parseText(given, 'jurisdiction')
   const q = parseText(given, 'q')
@@ -212,33 +182,4 @@ function textOf(name: string, written: unknown): string {
 function isName(text: string): boolean {
   const { length } = text
   return length > 0 && length <= textLengthMax && !text.includes('\0') && text.isWellFormed()
-}
-
-function describe(): Operation {
-  const entry = objectOf('A company, as a search finds it', identitySchemas)
-  const page = objectOf('A page of companies', {
-    ok: okSchema,
-    companies: listOf('CompanyEntry'),
-    ...counterSchemas('companies that were found'),
-  })
-  return describeTagged({
-    id: 'find_companies',
-    tag: 'companies',
-    summary: 'Companies by number or name',
-    description:
-      'Finds companies by their number in a register (`identifier`), in the order of ' +
-      '`jurisdiction` and `identifier`, or by words of their name (`q`), shorter names first. ' +
-      'Exactly one of the two is required.',
-    parameters: [
-      ...Object.entries(texts).map(([name, text]) => ({ name, in: 'query', ...text })),
-      ...Object.keys(parameters),
-    ],
-    answer: {
-      description: 'A page of the companies that were found',
-      headers: ['Link'],
-      schema: 'CompaniesPage',
-    },
-    unchanged: 'The page has not changed',
-    schemas: { CompanyEntry: entry, CompaniesPage: page },
-  })
 }

@@ -1,21 +1,17 @@
-// The documents: OpenAPI, the client's guide, and the reference page, which is Swagger UI over our
-// own document, without a request to any other host.
+// The documents: OpenAPI, the client's guide and the index of them, all of which `npm run generate`
+// makes of the code; and the reference page, which is Swagger UI over our own document, without a
+// request to any other host.
 
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Resource } from '../../resources/resource.ts'
 import { contentPolicy, fileHeaders, pageHeaders } from '../answers/page-headers.ts'
-import { documentIndex } from '../docs/document-index.ts'
-import { createOpenApi, describedOf } from '../docs/openapi.ts'
 import { type Asset, assetEndpoint, hashedName, makeAsset, onDemand } from '../static-assets.ts'
 import type { HttpRequest } from '../wire/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
-
-/** The client's guide, whose tables `npm run generate` makes of the code. */
-const guideFile = new URL('../../../docs/client.md', import.meta.url)
 
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
@@ -102,34 +98,37 @@ const namedFiles = onDemand(async () => {
   )
 })
 
-/**
- * The OpenAPI document, the reference page that shows it, the client's guide, and an index of them.
- *
- * @param endpoints are those that the documents tell of.
- */
-export function documents(
-  endpoints: readonly Endpoint[],
-  resources: readonly Resource[],
-  isExplorerOn: boolean,
-): readonly Endpoint[] {
-  const made = (type: string, make: () => string | Promise<string>, ofPage = {}) =>
-    onDemand(async () => ({ asset: makeAsset(`${type}; charset=utf-8`, await make(), ofPage) }))
-  const page = made('text/html', async () => pageOf(await referenceFiles(), isExplorerOn), headers)
-  const guide = made('text/markdown', () => readFile(guideFile, 'utf8'))
+/** The OpenAPI document, the reference page that shows it, the client's guide, and their index. */
+export function documents(isExplorerOn: boolean): readonly Endpoint[] {
+  const page = onDemand(async () => {
+    const html = pageOf(await referenceFiles(), isExplorerOn)
+    return { asset: makeAsset('text/html; charset=utf-8', html, headers) }
+  })
+  const index = onDemand(() => read('../../../docs/llms.txt').toString())
   return [
-    assetEndpoint('/docs', () => page),
-    assetEndpoint('/openapi.json', ({ version }) =>
-      made('application/json', () => JSON.stringify(createOpenApi(endpoints, resources, version))),
-    ),
-    assetEndpoint('/docs/client.md', () => guide),
-    assetEndpoint('/llms.txt', () => (request) => {
-      const index = documentIndex(describedOf(endpoints, resources), addressOf(request))
-      return { asset: makeAsset('text/plain; charset=utf-8', index) }
+    assetEndpoint('/docs', page),
+    fileEndpoint('/openapi.json', 'application/json', '../../../docs/openapi.json'),
+    fileEndpoint('/docs/client.md', 'text/markdown', '../../../docs/client.md'),
+    assetEndpoint('/llms.txt', async (request) => {
+      // Agents need whole addresses.
+      const text = (await index()).replaceAll('](/', `](${addressOf(request)}/`)
+      return { asset: makeAsset('text/plain; charset=utf-8', text) }
     }),
-    assetEndpoint('/docs/{file}', () => async ({ target }) => {
+    assetEndpoint('/docs/{file}', async ({ target }) => {
       return (await namedFiles()).get(target.params['file'] ?? '')
     }),
   ]
+}
+
+/** The endpoint of a file that is served as it is. */
+function fileEndpoint(path: string, type: string, file: string): Endpoint {
+  const found = onDemand(() => ({ asset: makeAsset(`${type}; charset=utf-8`, read(file)) }))
+  return assetEndpoint(path, found)
+}
+
+/** At once, so that a client gets it that closes its side of the connection after its request. */
+function read(file: string): Buffer {
+  return readFileSync(new URL(file, import.meta.url))
 }
 
 /** The address of the service as the client wrote it; empty if it named none. */

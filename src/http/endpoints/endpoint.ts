@@ -2,11 +2,9 @@
 // metrics and log, OpenAPI, the reference page and the guides derive from the table.
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { JsonSchema } from '../../resources/field.ts'
 import type { Awaitable } from '../../store/awaitable.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import type { KeyUses } from '../../store/keys.ts'
-import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCache } from '../answers/answer-cache.ts'
 import type { ChangeWatch } from '../change-watch.ts'
@@ -43,36 +41,10 @@ export interface Service {
   readonly isDraining: () => boolean
   /** Makes sure that the key of a request that has waited still lets it in; throws a 403 if not. */
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
-  /** The version of the program. */
-  readonly version: string
 }
 
 /** Answers a request that has passed every stage. */
 export type Handler = (request: HttpRequest) => HttpReply | Promise<HttpReply>
-
-/** A successful response in OpenAPI; headers are names of components. */
-export interface AnswerDescription {
-  readonly description: string
-  readonly headers: readonly string[]
-  /** Its media types; none for an answer without a body. */
-  readonly types?: Readonly<
-    Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>
-  >
-}
-
-/** The description of an endpoint in OpenAPI. */
-export interface Operation {
-  readonly id: string
-  readonly tag: string
-  readonly summary: string
-  readonly description: string
-  /** Names of parameters in `parameterComponents`, and parameters of this endpoint alone. */
-  readonly parameters: readonly (string | JsonSchema)[]
-  readonly answers: Readonly<Record<number, AnswerDescription>>
-  readonly failures: readonly FailureStatus[]
-  /** The schemas of its responses, except shared ones. */
-  readonly schemas?: Readonly<Record<string, JsonSchema>>
-}
 
 export interface Endpoint {
   /** With parameters in braces, such as `/api/v1/companies/{company_id}/rights`. */
@@ -83,8 +55,6 @@ export interface Endpoint {
   readonly isAlwaysAnswered?: true
   /** A file that browsers load; it has a limit of its own instead of that of requests. */
   readonly isAsset?: true
-  /** Undefined for what is not part of the API, such as a page. */
-  readonly operation: Operation | undefined
   /** Creates the handler, once for each application. */
   readonly createHandler: (service: Service) => Handler
 }

@@ -24,8 +24,8 @@ export function explorer(resources: readonly Resource[]): readonly Endpoint[] {
     return new Map(named)
   })
   return [
-    assetEndpoint('/', () => page),
-    assetEndpoint('/explorer/{file}', () => async ({ target }) => {
+    assetEndpoint('/', page),
+    assetEndpoint('/explorer/{file}', async ({ target }) => {
       return (await files()).get(target.params['file'] ?? '')
     }),
   ]

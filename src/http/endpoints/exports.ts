@@ -9,7 +9,6 @@ import { exportedVersions, readExport, type StoredExport } from '../../store/exp
 import { findFile, manifestName } from '../../store/exports/manifest.ts'
 import { type ByteRange, parseRange } from '../requests/byte-range.ts'
 import { parsePoint } from '../requests/cursors.ts'
-import { describeExportFile, describeExports, describeManifest } from '../docs/exports.ts'
 import { ApiError, forbidden, notFound, unavailable } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
@@ -22,28 +21,23 @@ const scope = 'exports'
 /** How many copies are listed. */
 const listedMax = 100
 
-const list: Endpoint = {
+export const exportList: Endpoint = {
   path: exportsPath,
   scope,
-  operation: describeExports(),
   createHandler: (service) => (request) => answerList(request, service),
 }
 
-const manifest: Endpoint = {
+export const exportManifest: Endpoint = {
   path: `${exportsPath}/{version}/${manifestName}`,
   scope,
-  operation: describeManifest(),
   createHandler: (service) => (request) => answerManifest(request, service),
 }
 
-const file: Endpoint = {
+export const exportFile: Endpoint = {
   path: `${exportsPath}/{version}/{file}`,
   scope,
-  operation: describeExportFile(),
   createHandler: (service) => (request) => answerFile(request, service),
 }
-
-export const exportEndpoints: readonly Endpoint[] = [list, manifest, file]
 
 async function answerList(
   request: HttpRequest,

@@ -1,14 +1,10 @@
 // The endpoint of a resource: a company's listing, one page at a time.
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { JsonSchema } from '../../resources/field.ts'
-import { metaTypesMax, recordSchema, type Resource } from '../../resources/resource.ts'
+import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
 import { isWhole } from '../../store/selection.ts'
-import { counterSchemas, listOf, objectOf, okSchema, schemaName } from '../docs/schemas.ts'
-import { selectionParameters, versionComponents } from '../docs/selection.ts'
-import { describeTagged } from '../docs/tagged-answer.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkLengthMax } from '../answers/links.ts'
@@ -30,14 +26,13 @@ import {
 } from '../answers/send.ts'
 import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
-import { type Endpoint, type Operation, type Service } from './endpoint.ts'
+import { type Endpoint, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
 export function listing(resource: Resource): Endpoint {
   return {
     path: listingPath(resource),
     scope: resource.name,
-    operation: describe(resource),
     createHandler: (service) => (request) => answer(request, resource, service),
   }
 }
@@ -168,45 +163,4 @@ function recordHeaders(
     'x-total-count': selected,
     'content-disposition': `attachment; filename="${file}"`,
   }
-}
-
-function describe(resource: Resource): Operation {
-  const name = schemaName(resource)
-  return describeTagged({
-    id: `list_${resource.name}`,
-    tag: 'listings',
-    summary: `${resource.title}s of a company`,
-    description:
-      `${resource.description} Ordered by ${orderInWords(resource)}. To walk it, follow the link ` +
-      '`next`. As CSV or NDJSON, and whole: see `export_listing`.',
-    parameters: [
-      'company_id',
-      'page',
-      'limit',
-      'format',
-      ...Object.keys(versionComponents),
-      ...selectionParameters(resource),
-    ],
-    answer: {
-      description: 'A page of the listing',
-      headers: ['Link', 'Content-Location'],
-      schema: `${name}Page`,
-    },
-    unchanged: 'The page has not changed',
-    schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
-  })
-}
-
-function orderInWords({ order }: Resource): string {
-  const { by, direction } = order
-  return by === 'id' ? `\`id\`, ${direction}` : `\`${by}\`, then \`id\`, both ${direction}`
-}
-
-function pageSchema(resource: Resource): JsonSchema {
-  return objectOf(`A page of ${resource.name}`, {
-    ok: okSchema,
-    [resource.name]: listOf(schemaName(resource)),
-    ...(resource.metaOf === undefined ? {} : { meta: listOf('Meta', metaTypesMax) }),
-    ...counterSchemas('records in the listing'),
-  })
 }

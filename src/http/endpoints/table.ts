@@ -7,30 +7,37 @@ import { company } from './company.ts'
 import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { explorer } from './explorer.ts'
-import { exportEndpoints } from './exports.ts'
-import { healthChecks } from './health.ts'
+import { exportFile, exportList, exportManifest } from './exports.ts'
+import { live, ready } from './health.ts'
 import { key } from './key.ts'
 import { listing } from './listing.ts'
 import { versions } from './versions.ts'
+
+/** The endpoints of the API, by the names under which `scripts/openapi/` describes them. */
+export function apiOf(resources: readonly Resource[]) {
+  return {
+    companies: [companies],
+    company: [company(resources)],
+    listing: resources.map(listing),
+    versions: [versions],
+    changes: [changes(resources)],
+    exportList: [exportList],
+    exportManifest: [exportManifest],
+    exportFile: [exportFile],
+    key: [key(resources)],
+    live: [live],
+    ready: [ready],
+  } as const satisfies Readonly<Record<string, readonly Endpoint[]>>
+}
 
 /** Every endpoint of a service with these resources. */
 export function endpointsOf(
   resources: readonly Resource[],
   { isExplorerOn = true }: { readonly isExplorerOn?: boolean } = {},
 ): readonly Endpoint[] {
-  const ofApi = [
-    companies,
-    company(resources),
-    ...resources.map(listing),
-    versions,
-    changes(resources),
-    ...exportEndpoints,
-    key(resources),
-    ...healthChecks,
-  ]
   return [
-    ...ofApi,
-    ...documents(ofApi, resources, isExplorerOn),
+    ...Object.values(apiOf(resources)).flat(),
+    ...documents(isExplorerOn),
     ...(isExplorerOn ? explorer(resources) : []),
   ]
 }

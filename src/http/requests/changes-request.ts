@@ -19,23 +19,16 @@ const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
 
 /** The parameters that are numbers. */
 export const changesNumbers = {
-  limit: { ...parameters.limit, description: 'Changes per page' },
-  wait: {
-    description: 'Where there is nothing after the cursor: seconds to wait until there is',
-    default: 0,
-    minimum: 0,
-    maximum: 60,
-  },
+  limit: parameters.limit,
+  wait: { default: 0, minimum: 0, maximum: 60 },
 } as const satisfies Readonly<Record<string, Parameter>>
 
-/** The other parameters, and what they mean. */
+/** The other parameters, and whether they must be given. */
 export const changesTexts = {
-  after:
-    '`0` for everything there is, `until` or `next` of an earlier answer, or the number of a ' +
-    'version, for a look at what has changed since',
-  until: 'Changes up to this version only: its number, or a cursor',
-  resource: 'Only those of this listing, or of `companies`',
-  company_id: 'Only those of this company: its id, or its name in a register',
+  after: 'required',
+  until: 'optional',
+  resource: 'optional',
+  company_id: 'optional',
 } as const
 
 /** A field of a resource may have the same name, so that it is not written out. */

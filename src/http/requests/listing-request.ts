@@ -35,7 +35,6 @@ export interface AskedListing extends ListingRequest {
 
 /** A parameter: its range and its default (contract 1.3). */
 export interface Parameter {
-  readonly description: string
   readonly default: number
   readonly minimum: number
   readonly maximum: number
@@ -43,15 +42,8 @@ export interface Parameter {
 
 /** The parameters of every listing, in the order of the canonical form. */
 export const parameters = {
-  page: {
-    description:
-      'Page number. An import between two requests may move records to other pages; the link ' +
-      '`next` of a listing stays on one version',
-    default: 1,
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-  },
-  limit: { description: 'Records per page', default: 100, minimum: 1, maximum: 1_000 },
+  page: { default: 1, minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  limit: { default: 100, minimum: 1, maximum: 1_000 },
 } as const satisfies Readonly<Record<string, Parameter>>
 
 type ParameterName = keyof typeof parameters

@@ -1,15 +1,16 @@
 // The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
 
-import { rateSecondsMax } from '../../config/rate.ts'
-import type { JsonSchema } from '../../resources/field.ts'
-import { metaTypeBytesMax } from '../../resources/resource.ts'
-import { type FailureDescription, failures } from '../errors.ts'
-import { formatName, recordFormats } from '../requests/formats.ts'
-import { type Parameter, parameters } from '../requests/listing-request.ts'
-import { linkLengthMax } from '../answers/links.ts'
+import { rateSecondsMax } from '../../src/config/rate.ts'
+import { linkLengthMax } from '../../src/http/answers/links.ts'
+import { formatName, recordFormats } from '../../src/http/requests/formats.ts'
+import { type Parameter, parameters } from '../../src/http/requests/listing-request.ts'
+import { STATUS_CODES } from '../../src/http/wire/node-http.ts'
+import { metaTypeBytesMax } from '../../src/resources/resource.ts'
+import { type FailureDescription, failures } from './failures.ts'
 import {
   companySchema,
   countSchema,
+  type JsonSchema,
   member,
   objectOf,
   okSchema,
@@ -19,7 +20,6 @@ import {
   shortText,
 } from './schemas.ts'
 import { versionComponents } from './selection.ts'
-import { STATUS_CODES } from '../wire/node-http.ts'
 
 /** The validators of an answer and what caches need to know (contract section 5). */
 const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
@@ -37,13 +37,25 @@ export function headerRefs(names: readonly string[]): Schemas {
 }
 
 /** A parameter in a query that is a number. */
-export function numberParameter(name: string, declared: Parameter): JsonSchema {
-  const { description, ...range } = declared
+export function numberParameter(
+  name: string,
+  { default: usual, minimum, maximum }: Parameter,
+  description: string,
+): JsonSchema {
+  const range = { default: usual, minimum, maximum }
   const schema = { type: 'integer', format: 'int64', ...range }
-  return { name, in: 'query', description, schema, example: range.default }
+  return { name, in: 'query', description, schema, example: usual }
 }
 
-const limit = numberParameter('limit', parameters.limit)
+/** What the parameters of every listing mean. */
+export const parameterMeanings: Readonly<Record<keyof typeof parameters, string>> = {
+  page:
+    'Page number. An import between two requests may move records to other pages; the link ' +
+    '`next` of a listing stays on one version',
+  limit: 'Records per page',
+}
+
+const limit = numberParameter('limit', parameters.limit, parameterMeanings.limit)
 
 export const parameterComponents: Schemas = {
   company_id: {
@@ -57,7 +69,7 @@ export const parameterComponents: Schemas = {
     },
     example: 1,
   },
-  page: numberParameter('page', parameters.page),
+  page: numberParameter('page', parameters.page, parameterMeanings.page),
   limit,
   limit_or_all: {
     ...limit,

@@ -1,9 +1,11 @@
 // The vocabulary in which answers are described: JSON schemas with examples, from which the example
 // of a whole answer is made.
 
-import type { JsonSchema } from '../../resources/field.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { parameters } from '../requests/listing-request.ts'
+import { parameters } from '../../src/http/requests/listing-request.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+
+/** A JSON Schema (2020-12), to the extent that this project uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 export type Schemas = Readonly<Record<string, JsonSchema>>
 

@@ -1,23 +1,23 @@
-// The OpenAPI description of a listing's records alone, as CSV or NDJSON. The paths are those of
-// the listings. It is an operation of its own, since generated clients take every type of an
-// operation's answer for possible: each caller of a listing would have to rule text out.
+// A listing's records alone, as CSV or NDJSON. The paths are those of the listings. It is an
+// operation of its own, since generated clients take every type of an operation's answer for
+// possible: each caller of a listing would have to rule text out.
 
-import type { JsonSchema } from '../../resources/field.ts'
-import { exampleRecord, type Resource } from '../../resources/resource.ts'
-import type { Operation } from '../endpoints/endpoint.ts'
-import { mediaTypes, recordFormats, recordWriter } from '../requests/formats.ts'
-import { listingPath } from '../requests/listing-request.ts'
-import { selectionParameters, versionComponents } from './selection.ts'
-import { describeTagged } from './tagged-answer.ts'
+import { mediaTypes, recordFormats, recordWriter } from '../../../src/http/requests/formats.ts'
+import { listingPath } from '../../../src/http/requests/listing-request.ts'
+import type { Resource } from '../../../src/resources/resource.ts'
+import { describeTagged, type Operation } from '../operation.ts'
+import { exampleRecord } from '../records.ts'
+import type { JsonSchema } from '../schemas.ts'
+import { selectionParameters, versionComponents } from '../selection.ts'
 
 /** The name of the parameter in whose place the name of a listing stands. */
 const placeholder = 'listing'
 
 /** The path of the listings of all resources; that of one listing is matched before it. */
-export const exportPath = listingPath({ name: `{${placeholder}}` })
+export const listingAsTextPath = listingPath({ name: `{${placeholder}}` })
 
 /** The description of all listings in the formats without counters. */
-export function describeExport(resources: readonly Resource[]): Operation {
+export function describeListingAsText(resources: readonly Resource[]): Operation {
   const names = resources.map(({ name }) => name)
   return describeTagged({
     id: 'export_listing',

@@ -1,11 +1,10 @@
-// The OpenAPI description of complete copies.
+// Complete copies: which there are, their manifests and files.
 
-import { exportFormats } from '../../store/exports/manifest.ts'
-import type { Operation } from '../endpoints/endpoint.ts'
-import { rangeStatus } from '../errors.ts'
-import { answerHeaders } from './components.ts'
-import { countSchema, momentSchema, objectOf, okSchema, schemaRef, shortText } from './schemas.ts'
-import { describeTagged } from './tagged-answer.ts'
+import { exportFormats } from '../../../src/store/exports/manifest.ts'
+import { answerHeaders } from '../components.ts'
+import { rangeStatus } from '../failures.ts'
+import { describeTagged, type Operation } from '../operation.ts'
+import { countSchema, momentSchema, objectOf, okSchema, schemaRef, shortText } from '../schemas.ts'
 
 const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
 const moment = { ...momentSchema, type: ['string', 'null'] }

@@ -1,15 +1,8 @@
-// The OpenAPI 3.1 document. It derives from the table of endpoints and the catalogue of failures,
-// so it cannot differ from what the service does.
+// The OpenAPI 3.1 document, which `npm run generate` writes to docs/openapi.json. It derives from the
+// table of endpoints, their descriptions and the catalogue of failures.
 
-import type { JsonSchema } from '../../resources/field.ts'
-import type { Resource } from '../../resources/resource.ts'
-import {
-  type AnswerDescription,
-  type Endpoint,
-  needsKey,
-  type Operation,
-} from '../endpoints/endpoint.ts'
-import { describeExport, exportPath } from './export.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { programVersion } from '../../src/server/program-version.ts'
 import {
   failureComponents,
   headerComponents,
@@ -17,32 +10,9 @@ import {
   parameterComponents,
   sharedSchemas,
 } from './components.ts'
-import { ref } from './schemas.ts'
-
-/** What the documents tell of: an endpoint of the API, or the export of listings. */
-export interface Described {
-  readonly path: string
-  readonly operation: Operation
-  /** The scope of the key, in words; undefined if any key will do, or none is needed. */
-  readonly scope: string | undefined
-  /** Whether it needs no key. */
-  readonly isOpen: boolean
-}
-
-/** Every endpoint of the API, and the export of listings. */
-export function describedOf(
-  endpoints: readonly Endpoint[],
-  resources: readonly Resource[],
-): readonly Described[] {
-  const described = endpoints.flatMap((endpoint): Described[] => {
-    const { path, scope, operation } = endpoint
-    if (operation === undefined) return []
-    const quoted = scope === undefined ? undefined : `\`${scope}\``
-    return [{ path, operation, scope: quoted, isOpen: !needsKey(endpoint) }]
-  })
-  const exported = { path: exportPath, operation: describeExport(resources), isOpen: false }
-  return [...described, { ...exported, scope: 'that of the listing' }]
-}
+import type { AnswerDescription } from './operation.ts'
+import { type Described, describedOf } from './operations.ts'
+import { type JsonSchema, ref } from './schemas.ts'
 
 /** An OpenAPI document, as far as our own code reads it. */
 interface OpenApi {
@@ -61,13 +31,8 @@ request under \`/api/\` gets the same 403.
 You may also send parameters as a JSON object in the body of the GET request. Browsers cannot do
 that, so this page does not offer it.`
 
-/** Creates the document; `version` is that of the program. */
-export function createOpenApi(
-  endpoints: readonly Endpoint[],
-  resources: readonly Resource[],
-  version: string,
-): OpenApi {
-  const described = describedOf(endpoints, resources)
+export function createOpenApi(resources: readonly Resource[]): OpenApi {
+  const described = describedOf(resources)
   const paths = described.map((one) => [one.path, { get: operationOf(one) }])
   return {
     openapi: '3.1.0',
@@ -75,7 +40,7 @@ export function createOpenApi(
       title: 'Dossier',
       summary: 'Read-only company registry data',
       description,
-      version,
+      version: programVersion(),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service' },
     },

@@ -1,9 +1,32 @@
-// The description of endpoints whose answers have a tag: what they all have is said once.
+// The description of an endpoint; what all have whose answers have a tag is said once.
 
-import type { AnswerDescription, Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { answerHeaders, sharedSchemas } from './components.ts'
-import { exampleOf, schemaRef } from './schemas.ts'
+import { type FailureStatus, failureStatuses } from './failures.ts'
+import { exampleOf, type JsonSchema, schemaRef } from './schemas.ts'
+
+/** A successful response in OpenAPI; headers are names of components. */
+export interface AnswerDescription {
+  readonly description: string
+  readonly headers: readonly string[]
+  /** Its media types; none for an answer without a body. */
+  readonly types?: Readonly<
+    Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>
+  >
+}
+
+/** The description of an endpoint in OpenAPI. */
+export interface Operation {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  /** Names of parameters in `parameterComponents`, and parameters of this endpoint alone. */
+  readonly parameters: readonly (string | JsonSchema)[]
+  readonly answers: Readonly<Record<number, AnswerDescription>>
+  readonly failures: readonly FailureStatus[]
+  /** The schemas of its responses, except shared ones. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>
+}
 
 interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
   /** Its 200, with the headers besides those that each has. */

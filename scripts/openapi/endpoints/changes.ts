@@ -1,24 +1,38 @@
-// The OpenAPI description of the changes.
+// The changes of the registry.
 
-import type { JsonSchema } from '../../resources/field.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { exampleRecord } from '../../resources/resource.ts'
-import { changesNumbers, changesTexts } from '../requests/changes-request.ts'
-import type { Operation } from '../endpoints/endpoint.ts'
-import { mediaTypes } from '../requests/formats.ts'
-import { parameters } from '../requests/listing-request.ts'
-import { numberParameter } from './components.ts'
+import { changesNumbers, changesTexts } from '../../../src/http/requests/changes-request.ts'
+import { mediaTypes } from '../../../src/http/requests/formats.ts'
+import { parameters } from '../../../src/http/requests/listing-request.ts'
+import type { Resource } from '../../../src/resources/resource.ts'
+import { numberParameter } from '../components.ts'
+import { describeTagged, type Operation } from '../operation.ts'
+import { exampleRecord } from '../records.ts'
 import {
   companySchema,
   companySchemas,
   countSchema,
+  type JsonSchema,
   objectOf,
   okSchema,
   schemaName,
   schemaRef,
   shortText,
-} from './schemas.ts'
-import { describeTagged } from './tagged-answer.ts'
+} from '../schemas.ts'
+
+/** What each parameter means. */
+const meanings: Readonly<Record<keyof typeof changesTexts | keyof typeof changesNumbers, string>> =
+  {
+    after:
+      '`0` for everything there is, `until` or `next` of an earlier answer, or the number of a ' +
+      'version, for a look at what has changed since',
+    until: 'Changes up to this version only: its number, or a cursor',
+    resource: 'Only those of this listing, or of `companies`',
+    company_id: 'Only those of this company: its id, or its name in a register',
+    limit: 'Changes per page',
+    wait: 'Where there is nothing after the cursor: seconds to wait until there is',
+  }
+
+const textNames = Object.keys(changesTexts) as (keyof typeof changesTexts)[]
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
 const examplePoint = '17.5d1c3f9a1c0b7d2e'
@@ -100,12 +114,16 @@ export function describeChanges(resources: readonly Resource[]): Operation {
 
 function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
   return [
-    ...Object.entries(changesTexts).map(([name, description], n) => ({
-      ...{ name, in: 'query', description, required: n === 0 },
-      schema: textSchema(name, resources),
-      ...(n === 0 ? { example: '0' } : {}),
-    })),
-    ...Object.entries(changesNumbers).map(([name, declared]) => numberParameter(name, declared)),
+    ...textNames.map((name) => {
+      const required = changesTexts[name] === 'required'
+      return {
+        ...{ name, in: 'query', description: meanings[name], required },
+        schema: textSchema(name, resources),
+        ...(required ? { example: '0' } : {}),
+      }
+    }),
+    numberParameter('limit', changesNumbers.limit, meanings.limit),
+    numberParameter('wait', changesNumbers.wait, meanings.wait),
     {
       ...{ name: 'format', in: 'query', description: 'JSON, or a change a line with NDJSON' },
       schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },

@@ -1,10 +1,11 @@
 // The OpenAPI description of filters, order and version, derived from a resource's declaration.
 
-import { filterFields, sortFields } from '../../resources/filters.ts'
-import { type JsonSchema, textBytesMax } from '../../resources/field.ts'
-import type { Resource } from '../../resources/resource.ts'
-import { bounds } from '../requests/filter-values.ts'
-import { valuesMax } from '../requests/selection-parameters.ts'
+import { bounds } from '../../src/http/requests/filter-values.ts'
+import { valuesMax } from '../../src/http/requests/selection-parameters.ts'
+import { textBytesMax } from '../../src/resources/field.ts'
+import { filterFields, sortFields } from '../../src/resources/filters.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import type { JsonSchema } from './schemas.ts'
 
 const momentText = { type: 'string', maxLength: 24 }
 const dayText = {
