@@ -19,7 +19,12 @@ const piped = (program: string) =>
   `decompress it first, or: ${program} -dc FILE | dossier import … - --format FORMAT`
 const exportTable = 'export its table as CSV'
 const kinds: readonly Kind[] = [
-  { begins: ['%PDF-'], what: 'a PDF document', advice: `${exportTable}, or ask for the data` },
+  {
+    begins: ['%PDF-'],
+    ending: /^pdf$/,
+    what: 'a PDF document',
+    advice: `${exportTable}, or ask for the data`,
+  },
   { begins: ['PK\x03\x04'], what: 'a zip archive', advice: 'unzip it: unzip -p FILE' },
   {
     begins: ['\x1f\x8b', '\x28\xb5\x2f\xfd'],
@@ -34,8 +39,18 @@ const kinds: readonly Kind[] = [
     what: 'an archive',
     advice: 'unpack it, and import what is in it: tar -xf FILE',
   },
-  { begins: ['7z\xbc\xaf'], what: 'a 7z archive', advice: 'decompress it: 7z x FILE' },
-  { begins: ['Rar!'], what: 'a RAR archive', advice: 'decompress it: unrar x FILE' },
+  {
+    begins: ['7z\xbc\xaf'],
+    ending: /^7z$/,
+    what: 'a 7z archive',
+    advice: 'decompress it: 7z x FILE',
+  },
+  {
+    begins: ['Rar!'],
+    ending: /^rar$/,
+    what: 'a RAR archive',
+    advice: 'decompress it: unrar x FILE',
+  },
   {
     begins: ['\xd0\xcf\x11\xe0'],
     ending: /^xls$/,
@@ -54,6 +69,7 @@ const kinds: readonly Kind[] = [
   },
   {
     begins: /^<(!doctype\s+html|html|head|body)\b/i,
+    ending: /^html?$/,
     what: 'an HTML page, such as a login or an error in place of a download',
     advice: 'look at it in a browser, and download the file again',
   },
