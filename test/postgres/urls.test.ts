@@ -33,6 +33,16 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /sslmode=verify_full[^ ]*: sslmode= takes one of disable, .*, verify-full\n$/,
   ],
   [
+    'a misspelt schema',
+    (url) => url.href.replace('schema=', 'schma='),
+    /: no parameter is schma=; did you mean schema=\?\n$/,
+  ],
+  [
+    'a misspelt sslmode',
+    (url) => withParameter(url, 'SSLMode', 'verify-full'),
+    /: no parameter is SSLMode=; did you mean sslmode=\?\n$/,
+  ],
+  [
     'a setting that there is not',
     (url) => withParameter(url, 'options', '-c work_memory=1'),
     /parameter "work_memory"; correct the parameters of --db, or PGOPTIONS\n$/,

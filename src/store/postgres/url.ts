@@ -2,12 +2,25 @@
 // name it. (This file does not import the driver, which is loaded only for such a store.)
 
 import { OperatorError } from '../../config/operator-error.ts'
+import { isMisspelling } from '../../text/nearest.ts'
 
 // PostgreSQL keeps names that begin with pg_ for itself.
 const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
-/** The schema that a URL names; if undefined, the server's `search_path` applies. */
+/** Parameters whose absence leads elsewhere, or to a connection that is not secure. */
+const vital = ['schema', 'sslmode', 'sslrootcert']
+
+/**
+ * The schema that a URL names; if undefined, the server's `search_path` applies.
+ *
+ * @throws OperatorError for an invalid one, or a misspelt parameter, which the driver would ignore.
+ */
 export function schemaIn(db: string): string | undefined {
+  for (const name of parseUrl(db).searchParams.keys()) {
+    const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
+    if (meant === undefined) continue
+    throw new OperatorError(`${describeUrl(db)}: no parameter is ${name}=; did you mean ${meant}=?`)
+  }
   const schema = parseUrl(db).searchParams.get('schema')
   if (schema === null) return undefined
   if (schemaName.test(schema)) return schema
