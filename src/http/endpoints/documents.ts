@@ -4,14 +4,10 @@
 
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { contentPolicy, fileHeaders, pageHeaders } from '../answers/page-headers.ts'
 import { type Asset, assetEndpoint, hashedName, makeAsset, onDemand } from '../static-assets.ts'
 import type { HttpRequest } from '../wire/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
-
-const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
 
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
@@ -79,7 +75,8 @@ type ReferenceFiles = Readonly<
 
 /** The files of the page. They are 2 MB, which servers that nobody asks for them do not keep. */
 const referenceFiles = onDemand(async (): Promise<ReferenceFiles> => {
-  const packaged = (name: string) => readFile(join(dirname(packageFile), name))
+  const packageFile = import.meta.resolve('swagger-ui-dist/package.json')
+  const packaged = (name: string) => readFile(new URL(name, packageFile))
   return {
     [styleName]: makeAsset(styleType, await packaged(styleName), fileHeaders),
     [bundleName]: makeAsset(scriptType, await packaged(bundleName), fileHeaders),
