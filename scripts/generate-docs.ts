@@ -203,7 +203,7 @@ export function regenerate(text: string): string {
   return first + fresh.join('')
 }
 
-/** The documents that are generated as a whole; the service sends them as they are. */
+/** The documents that are generated as a whole; the service sends them. */
 export const wholes: Readonly<Record<string, () => string>> = {
   'docs/openapi.json': () => JSON.stringify(createOpenApi(resources)),
   'docs/llms.txt': () => documentIndex(resources),

@@ -1,6 +1,6 @@
 // What the documents tell of: each endpoint of the API, and the listings as text.
 
-import { needsKey } from '../../src/http/endpoints/endpoint.ts'
+import { type Endpoint, needsKey } from '../../src/http/endpoints/endpoint.ts'
 import { apiOf } from '../../src/http/endpoints/table.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { describeChanges } from './endpoints/changes.ts'
@@ -47,14 +47,14 @@ function operationsOf(
 
 /** Every endpoint of the API, in the order of the table, and the listings as text. */
 export function describedOf(resources: readonly Resource[]): readonly Described[] {
-  const api = apiOf(resources)
+  const api: Readonly<Record<keyof Api, readonly Endpoint[]>> = apiOf(resources)
   const operations = operationsOf(resources)
   const names = Object.keys(api) as (keyof Api)[]
   const described = names.flatMap((name) =>
-    operations[name].map((operation, n): Described => {
-      const endpoint = api[name][n]
-      if (endpoint === undefined) throw new Error(`${operation.id} describes no endpoint`)
+    api[name].map((endpoint, n): Described => {
       const { path, scope } = endpoint
+      const operation = operations[name][n]
+      if (operation === undefined) throw new Error(`${path} has no description`)
       const quoted = scope === undefined ? undefined : `\`${scope}\``
       return { path, operation, scope: quoted, isOpen: !needsKey(endpoint) }
     }),
