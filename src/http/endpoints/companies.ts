@@ -105,7 +105,7 @@ function parseRequest(given: Given): CompaniesRequest {
   checkNames(given, [...companyTexts, ...Object.keys(parameters)])
   const identifiers = parseIdentifiers(given)
   const jurisdiction = parseText(given, 'jurisdiction')
-  const q = parseText(given, 'q')
+  const q = parseText(given, 'q', queryLengthMax)
   if ((identifiers === undefined) === (q === undefined)) {
     const what = q === undefined ? 'Neither' : 'Both'
     throw badRequest(
@@ -140,16 +140,13 @@ function formOf(request: CompaniesRequest): string {
 }
 
 function checkWords(q: string): void {
-  if (q.length > queryLengthMax) {
-    throw invalid('q', q, `it takes at most ${queryLengthMax} characters`)
-  }
   if (wordsOfQuery(q).length === 0) {
     throw invalid('q', q, 'it takes words of a name, of letters or digits')
   }
 }
 
-function parseText(given: Given, name: string): string | undefined {
-  return readValue(name, given, (written) => textOf(name, written))
+function parseText(given: Given, name: string, lengthMax?: number): string | undefined {
+  return readValue(name, given, (written) => textOf(name, written, lengthMax))
 }
 
 /** The identifiers in query or body; undefined if there are none in either. */
@@ -173,13 +170,13 @@ function textsOf(name: string, value: unknown): readonly string[] {
   return texts.map((text) => textOf(name, text))
 }
 
-function textOf(name: string, written: unknown): string {
-  if (typeof written === 'string' && isName(written)) return written
-  throw invalid(name, written, `it takes a text of 1 to ${textLengthMax} characters`)
+function textOf(name: string, written: unknown, lengthMax = textLengthMax): string {
+  if (typeof written === 'string' && isName(written, lengthMax)) return written
+  throw invalid(name, written, `it takes a text of 1 to ${lengthMax} characters`)
 }
 
 /** Whether a text can be in a register; no store holds others. */
-function isName(text: string): boolean {
+function isName(text: string, lengthMax: number): boolean {
   const { length } = text
-  return length > 0 && length <= textLengthMax && !text.includes('\0') && text.isWellFormed()
+  return length > 0 && length <= lengthMax && !text.includes('\0') && text.isWellFormed()
 }
