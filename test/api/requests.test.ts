@@ -276,6 +276,7 @@ test('a body that is not JSON is a 415 (1.6, B10, B11)', async () => {
   const types = [
     ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
     ...['application/jsonp', 'application/json; charset=utf-16', 'application/problem+json', ''],
+    ...['application/json; v=1; charset=utf-8859', 'application/json, text/plain'],
   ]
   const fields: Readonly<Record<string, string>>[] = [{ ...json, 'content-encoding': 'gzip' }]
   for (const type of types) {
@@ -291,6 +292,8 @@ test('the usual spellings of the JSON type are accepted (1.6)', async () => {
     'application/json;charset=utf-8',
     'Application/JSON; charset="UTF-8"',
     'application/json ; charset=utf-8',
+    'application/json;',
+    'application/json; odata=verbose; charset=utf-8; v=1',
   ]) {
     const answer = await askWithBody({ limit: 5 }, '', { 'content-type': type })
     checkPage(answer, { resource: rights, all, limit: 5 })

@@ -8,7 +8,9 @@ import { createMemberScan } from '../../text/member-scan.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
-const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+/** Whatever its parameters are: of these, JSON knows none (RFC 8259 section 11). */
+const jsonType = /^application\/json\s*(;|$)/i
+const otherCharset = /;\s*charset\s*=(?!\s*"?utf-8"?\s*(;|$))/i
 
 /**
  * Reads the JSON object in a request's body; undefined for an empty body.
@@ -26,7 +28,8 @@ export async function readBody(
   if (headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   const bytes = await readBytes(request)
   if (bytes.length === 0) return undefined
-  if (!jsonType.test(headers['content-type'] ?? '')) throw statusError(415)
+  const type = headers['content-type'] ?? ''
+  if (!jsonType.test(type) || otherCharset.test(type)) throw statusError(415)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw statusError(415)
   return parseObject(bytes)
 }
