@@ -363,3 +363,28 @@ test('a company that was named and forgotten since is known as it was before (9.
     assert.match(text, /"rights":\[\],"total":0/)
   }
 })
+
+test('a number in a register goes with the only import of companies that gave it, and comes back', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (identifier: string, source = 'default') =>
+    importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier }], { source })
+  const number = async () =>
+    (await queryStore(db, 'select identifier from companies'))[0]?.['identifier']
+  // The company is known by its id before it is named, then after.
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await name('wrong')
+  await revert(db, one(2))
+  assert.equal(await number(), null)
+  await revert(db, one(3))
+  assert.equal(await number(), 'wrong')
+  await revert(db, { to: 1 })
+  assert.deepEqual((await name('right')).problems, [])
+  await revert(db, one(1))
+  await importRows(db, 'jobs', [{ id: 2, company_id: 3 }], { source: 'other' })
+  await name('right', 'other')
+  await revert(db, one(6))
+  assert.equal(await number(), 'right', 'another source says so, too')
+  await revert(db, one(9))
+  assert.equal(await number(), null)
+  await checkSound(db)
+})

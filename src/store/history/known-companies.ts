@@ -1,10 +1,12 @@
-// Which companies are known after a revert: those that a version in force mentions. Their ids stay
-// theirs.
+// Which companies are known after a revert: those that a version in force mentions, and by which
+// number in a register. Their ids stay theirs.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
 import { inBatches } from '../listing/in-batches.ts'
+import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, ListingTables } from '../listing/tables.ts'
+import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
 /** The new versions of a revert, and the first one that it takes back. */
@@ -37,9 +39,40 @@ export async function forgetCompanies(
   return forgotten
 }
 
+/** Companies that came, or got a number in a register, by a version that is not in force. */
+const namedByReverted = `
+  select id from companies where version not in (${inForce})
+  union
+  select company_id from companies_past where jurisdiction is null and until not in (${inForce})
+  order by 1`
+
+/**
+ * Takes the number in a register from companies that stay known, but that no import of companies in
+ * force names. One with an assigned id keeps it, since whatever mentions the company has it.
+ * (Records that have both a given id and the number give it again with their next import.)
+ */
+export async function unnameCompanies(
+  db: RegistryDatabase,
+  { until: version }: RevertedSpan,
+): Promise<void> {
+  const { tables } = db
+  for await (const { some } of eachBatch(db, namedByReverted)) {
+    const named = await findMentioned(db, some, attributesShape.listing)
+    const others = some.filter((id) => id < assignedIdMin && !named.has(id))
+    const rows = (await tables.companiesById(others)).filter((one) => one.identifier !== null)
+    const nameless = { jurisdiction: null, identifier: null, version }
+    await putStates(
+      tables,
+      rows,
+      rows.map(({ id }) => ({ id, ...nameless })),
+      version,
+    )
+  }
+}
+
 /**
  * Makes companies known again that were known before the reverted versions, and that a version in
- * force mentions again; returns their number.
+ * force mentions again; returns their number. One that is known gets its number in a register back.
  */
 export async function reviveCompanies(
   db: RegistryDatabase,
@@ -51,19 +84,47 @@ export async function reviveCompanies(
     select distinct company_id from companies_past where ${wasKnown} order by company_id`
   let count = 0
   for await (const { some, mentioned } of eachBatch(db, candidates)) {
-    const known = new Set((await tables.companiesById(some)).map(({ id }) => id))
-    const back = some.filter((id) => mentioned.has(id) && !known.has(id))
+    const named = await findMentioned(db, some, attributesShape.listing)
+    const now = new Map((await tables.companiesById(some)).map((one) => [one.id, one]))
+    const back = some.filter((id) => {
+      const one = now.get(id)
+      return one === undefined ? mentioned.has(id) : one.identifier === null && named.has(id)
+    })
     const revived = new Map<number, CompanyRow>()
     for (const past of await tables.pastCompanies(back)) {
       const { companyId: id, jurisdiction, identifier } = past
       if (past.version >= first || past.until < first || revived.has(id)) continue
       revived.set(id, { id, jurisdiction, identifier, version })
     }
-    await tables.putCompanies(await withoutTakenNames(tables, [...revived.values()]))
-    await traceCompanies(tables, version, back)
-    count += back.length
+    const rows = (await withoutTakenNames(tables, [...revived.values()])).filter(
+      ({ id, identifier }) => !now.has(id) || identifier !== null,
+    )
+    await putStates(
+      tables,
+      rows.flatMap(({ id }) => now.get(id) ?? []),
+      rows,
+      version,
+    )
+    count += rows.filter(({ id }) => !now.has(id)).length
   }
   return count
+}
+
+/** Puts what companies are from a version on, in the place of what some of them were until then. */
+async function putStates(
+  tables: ListingTables,
+  former: readonly CompanyRow[],
+  now: readonly CompanyRow[],
+  version: number,
+): Promise<void> {
+  const past = former.map(({ id, ...one }) => ({ companyId: id, ...one, until: version }))
+  await tables.putPastCompanies(past)
+  await tables.putCompanies(now)
+  await traceCompanies(
+    tables,
+    version,
+    now.map(({ id }) => id),
+  )
 }
 
 const companiesAtOnce = 1_000
@@ -78,20 +139,24 @@ async function* eachBatch(db: RegistryDatabase, candidates: string) {
 
 /**
  * Those of the companies that have records now, or of which an import in force has changed a
- * listing. (A revert in force only brings back what imports in force have said, or takes away.)
+ * listing: any, or the one that is given. (A revert in force only brings back what imports in
+ * force have said, or takes away.)
  */
 async function findMentioned(
   db: RegistryDatabase,
   companies: readonly number[],
+  listing?: string,
 ): Promise<ReadonlySet<number>> {
   const rows = await db.rows<[company: number]>(
     `select distinct company_id from heads h
      where ${db.dialect.isOneOf('company_id', '$1', 'bigint')}
+       and listing = coalesce($2, listing)
        and (version in (${inForce} and reverts is null) or total > 0 and not exists (
          select 1 from heads l where l.company_id = h.company_id and l.listing = h.listing
            and l.version > h.version
        ))`,
     companies,
+    listing ?? null,
   )
   return new Set(rows.map(([company]) => company))
 }

@@ -13,7 +13,7 @@ import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, logVersion, readVersions } from '../sql/import-log.ts'
 import type { ComparedStates } from './compare-states.ts'
-import { forgetCompanies, reviveCompanies } from './known-companies.ts'
+import { forgetCompanies, reviveCompanies, unnameCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
 import { changedReverts, chooseVersions, type RevertGroup } from './reverted-versions.ts'
 
@@ -72,9 +72,11 @@ async function revertAll(
     return { reverted, companiesForgotten: 0, companiesRevived: 0 }
   }
   const span = { from, until, first: Math.min(...reverted.flatMap(({ reverts }) => reverts)) }
+  const companiesForgotten = await forgetCompanies(db, span)
+  await unnameCompanies(db, span)
   return {
     reverted,
-    companiesForgotten: await forgetCompanies(db, span),
+    companiesForgotten,
     companiesRevived: await reviveCompanies(db, span),
   }
 }
