@@ -14,14 +14,28 @@ const countFormat = new Intl.NumberFormat(language)
 
 export const formatCount = (count: number): string => countFormat.format(count)
 
+/** The days that the service takes; browsers offer more. */
+const [firstDay, lastDay] = ['0001-01-01', '9999-12-31']
+
+/** What a field for a day is. */
+export const dayInput = { type: 'date', min: firstDay, max: lastDay }
+
+/** The last moment that the service takes, in milliseconds since 1970. */
+export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)
+
 /** A moment in milliseconds since 1970 as its day. */
 export const formatDay = (ms: number): string => dayFormat.format(ms)
 
 /** A moment to the minute. */
 export const formatMoment = (ms: number): string => momentFormat.format(ms)
 
-/** A moment as this day for a field of dates, `2024-01-31`. */
-export const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+/** A moment as this day for a field of dates, `2024-01-31`; the nearest day that one may have. */
+export const isoDay = (ms: number): string =>
+  new Date(within(ms, Date.parse(firstDay), lastMs)).toISOString().slice(0, 10)
+
+/** A number kept between two others. */
+export const within = (value: number, least: number, most: number): number =>
+  Math.max(least, Math.min(most, value))
 
 /** A timestamp of the wire: its day if it is midnight, else to the minute. */
 export function formatTimestamp(text: string): string {

@@ -169,7 +169,7 @@ export const texts = {
     `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
   yearsUndated: (count: number) => `${count} without a date.`,
   yearsOthers: (count: number) => plural(count, 'other value', 'other values'),
-  nothingToDraw: 'There is nothing here that could be drawn.',
+  undrawn: (field: string) => `Nothing to draw: no ${field.toLowerCase()} is known.`,
 
   // Time.
   time: 'Time',

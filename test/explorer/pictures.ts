@@ -245,6 +245,44 @@ export function testPictures(): void {
     await page.getByText('2 changes of 1 kind, from 18 May 2020 to 20 May 2020.').waitFor()
   })
 
+  test('where no day is known, a picture says which', async (t) => {
+    const registry = await serveRegistry(t)
+    const [right, person] = [{ name: 'ACME' }, { name: 'Ann', position: 'Clerk' }]
+    await registry.load('rights', [{ company_id: 1, id: 1, ...right }])
+    await registry.load('employees', [{ company_id: 1, id: 1, ...person }])
+    const page = await registry.visit('/companies/1/rights')
+    const years = figure(page, 'By year, application date')
+    await years.getByText('Nothing to draw: no application date is known.').waitFor()
+    await page.evaluate('location.hash = "#/companies/1/employees"')
+    const periods = figure(page, 'Who was there when')
+    await periods.getByText('Nothing to draw: no start date is known.').waitFor()
+    assert.equal(await page.locator('.plot').count(), 0)
+  })
+
+  test('no picture leads to a day before the first one or after the last one', async (t) => {
+    const registry = await serveRegistry(t)
+    const [first, last] = ['0001-01-01', '9999-12-31']
+    const person = { company_id: 1, name: 'Ann', position: 'Clerk' }
+    await registry.load('employees', [{ ...person, id: 1, start_date: first, end_date: last }])
+    const change = { company_id: 1, attr: 'name' }
+    await registry.load('events', [
+      { ...change, id: 1, date: first },
+      { ...change, id: 2, date: last },
+    ])
+    const page = await registry.visit('/companies/1/employees')
+    await page.getByRole('group', { name: /^Who was there when/ }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('On 31 Dec 9999: 1 employee').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('On the day 31 Dec 9999').waitFor()
+    await page.getByText('1–1 of 1').waitFor()
+    await page.evaluate(`location.hash = "#/companies/1/events?date[gte]=${first}"`)
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await page.getByRole('button', { name: 'Remove the filter Date ≤ 31 Dec 9999' }).waitFor()
+    assert.deepEqual(daysIn(page), [first, last])
+    await page.getByText('1–2 of 2').waitFor()
+  })
+
   test('who ends before the first day is there on none', async (t) => {
     const registry = await serveRegistry(t)
     const person = { company_id: 1, name: 'Ann', position: 'Clerk' }

@@ -1,13 +1,11 @@
 // A filter of days or numbers from one to another, or of those that are not known.
 
 import { useState } from 'preact/hooks'
-import { isMoment } from '../format.ts'
+import { dayInput, isMoment } from '../format.ts'
 import { html } from '../html.ts'
 import type { FieldDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 
-/** The type of a field of days. */
-const dayInput = `date`
 /** What a range may be bounded by, at its beginning or its end (contract 10.1). */
 export const bounds = ['gte', 'gt', 'lt', 'lte'] as const
 
@@ -36,7 +34,7 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
   }
   const isOfDays = isMoment(field)
   const input = (label: string, value: string, set: (text: string) => void) =>
-    html`<label class="stacked">${label}<input type=${isOfDays ? dayInput : 'number'}
+    html`<label class="stacked">${label}<input ...${isOfDays ? dayInput : { type: 'number' }}
       value=${isOfDays ? value.slice(0, 10) : value} disabled=${isUnknown}
       onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} /></label>`
   return html`<form onSubmit=${submit}>

@@ -22,8 +22,8 @@ interface FrameProps {
   readonly isLong?: boolean
   /** Arrow keys and Enter, when the picture has the focus. */
   readonly onKeyDown?: (event: KeyboardEvent) => void
-  /** Draws it, for its width. */
-  readonly children: (width: number) => Shown
+  /** Draws it, for its width; without it, there is nothing to draw. */
+  readonly children?: (width: number) => Shown
 }
 
 export function Frame(props: FrameProps) {
@@ -33,9 +33,12 @@ export function Frame(props: FrameProps) {
   return html`<figure class="picture" aria-labelledby=${id}>
     <div class="picture-head"><h2 id=${id}>${title}</h2><div class="actions">${controls}</div></div>
     <p class="picture-says">${says}</p>
-    <div ref=${plot} class=${isLong ? 'plot long' : 'plot'} tabindex="0" role="group"
-      aria-label=${`${title}. ${texts.pictureKeys}`} onKeyDown=${onKeyDown}>
-      ${width > 0 && children(width)}</div>
+    ${
+      children !== undefined &&
+      html`<div ref=${plot} class=${isLong ? 'plot long' : 'plot'} tabindex="0" role="group"
+        aria-label=${`${title}. ${texts.pictureKeys}`} onKeyDown=${onKeyDown}>
+        ${width > 0 && children(width)}</div>`
+    }
     ${readout !== undefined && html`<div class="readout" role="status">${readout}</div>`}
     ${figures !== undefined && html`<${FiguresTable} title=${title} figures=${figures} />`}
   </figure>`
@@ -85,7 +88,3 @@ export function pointIn(event: MouseEvent): { readonly x: number; readonly y: nu
   const box = (event.currentTarget as Element).getBoundingClientRect()
   return { x: event.clientX - box.left, y: event.clientY - box.top }
 }
-
-/** A number kept between two others. */
-export const within = (value: number, least: number, most: number): number =>
-  Math.max(least, Math.min(most, value))

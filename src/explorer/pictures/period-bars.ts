@@ -1,8 +1,9 @@
 // Bars from a first to a last day, under steps that say how many there were at a time.
 
+import { within } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
-import { pointIn, within } from './frame.ts'
+import { pointIn } from './frame.ts'
 import { fitText } from './labels.ts'
 import { dayMs, type Scale, scaleOf } from './scale.ts'
 

@@ -3,12 +3,12 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { type Changes, currentOn } from '../listing/filters.ts'
-import { formatCount, formatDay, isoDay, plainText } from '../format.ts'
+import { formatCount, formatDay, isoDay, lastMs, plainText, within } from '../format.ts'
 import { html } from '../html.ts'
 import type { Selection } from '../listing/load-all.ts'
-import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
+import { fieldLabel, fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { type Figures, Frame, within } from './frame.ts'
+import { type Figures, Frame } from './frame.ts'
 import { isThere, PeriodBars, type Span, type Step } from './period-bars.ts'
 import { dayMs } from './scale.ts'
 
@@ -38,11 +38,14 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
   const spans = useMemo(() => spansOf(rows, resource), [rows])
   const steps = useMemo(() => stepsOf(spans), [spans])
   const [day, setDay] = useState<number>()
-  if (spans.length === 0) return html`<p class="empty">${texts.nothingToDraw}</p>`
+  if (spans.length === 0) {
+    const says = `${texts.undrawn(fieldLabel(resource, resource.period?.from ?? ''))} ${note}`
+    return html`<${Frame} title=${texts.picturePeriods} says=${says} />`
+  }
   const from = spans[0]?.from ?? 0
   // Who has no last day is still there today.
   const to = spans.reduce(
-    (last, span) => Math.max(last, (span.to ?? span.from) + dayMs),
+    (last, span) => Math.min(lastMs, Math.max(last, (span.to ?? span.from) + dayMs)),
     until ?? from,
   )
   const choose = (ms: number) => onFilter({ [currentOn]: isoDay(ms) })

@@ -1,11 +1,11 @@
 // The lanes of a timeline as they are drawn and pointed at.
 
 import { useState } from 'preact/hooks'
-import { labelOf } from '../format.ts'
+import { labelOf, within } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
 import { texts } from '../texts.ts'
-import { pointIn, within } from './frame.ts'
+import { pointIn } from './frame.ts'
 import { fitText } from './labels.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'

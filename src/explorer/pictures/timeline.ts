@@ -4,12 +4,20 @@
 import { useState } from 'preact/hooks'
 import { Became } from '../listing/cell.ts'
 import type { Changes } from '../listing/filters.ts'
-import { formatCount, formatDay, formatTimestamp, isoDay, labelOf, plainText } from '../format.ts'
+import {
+  formatCount,
+  formatDay,
+  formatTimestamp,
+  isoDay,
+  labelOf,
+  plainText,
+  within,
+} from '../format.ts'
 import { html } from '../html.ts'
 import { drawnMax } from '../listing/load-all.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { type Figures, Frame, within } from './frame.ts'
+import { type Figures, Frame } from './frame.ts'
 import type { Bin, Lane, Mark, Timeline } from './timeline-data.ts'
 import { dayMs } from './scale.ts'
 import { laneLabel, Lanes, type Pointed } from './timeline-lanes.ts'
@@ -81,7 +89,7 @@ function domainOf(
 
 function saysOf({ form, lanes, kinds, others }: Timeline, moments: readonly number[]): string {
   const [most] = lanes
-  if (most === undefined) return texts.nothingToDraw
+  if (most === undefined) return ''
   const days = texts.span(formatDay(Math.min(...moments)), formatDay(Math.max(...moments)))
   if (form === 'equal') {
     const [named, rest] = [kinds.slice(0, namedMax), kinds.slice(namedMax)]

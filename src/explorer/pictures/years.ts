@@ -1,11 +1,11 @@
 // How many records there are of each year, a row for each value: no colour has to be told apart.
 
 import { useMemo, useState } from 'preact/hooks'
-import { formatCount, plainText } from '../format.ts'
+import { formatCount, plainText, within } from '../format.ts'
 import { html } from '../html.ts'
 import { fieldLabel, fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { Frame, pointIn, within } from './frame.ts'
+import { Frame, pointIn } from './frame.ts'
 import { fitText, placeLabels } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 
@@ -36,7 +36,10 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
   const years = useMemo(() => yearsOf(selection.rows, resource), [selection])
   const [pointed, setPointed] = useState<Pointed>({ row: -1, column: -1 })
   const { rows, first, last } = years
-  if (rows.length === 0) return html`<p class="empty">${texts.nothingToDraw}</p>`
+  const what = fieldLabel(resource, fieldOf(resource))
+  const title = `${texts.pictureYears}, ${what.toLowerCase()}`
+  if (rows.length === 0)
+    return html`<${Frame} title=${title} says=${`${texts.undrawn(what)} ${note}`} />`
   const span = last - first + 1
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
@@ -57,7 +60,6 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
       ? html`<span class="hint">${texts.pictureKeys}</span>`
       : html`<strong>
         ${first + column}, ${said.value}:</strong> ${formatCount(said.counts[column] ?? 0)}`
-  const title = `${texts.pictureYears}, ${fieldLabel(resource, fieldOf(resource)).toLowerCase()}`
   return html`<${Frame} title=${title} says=${saysOf(years, note)} readout=${readout}
     figures=${figuresOf(years)} onKeyDown=${onKeyDown}>${(width: number) => html`<${Rows}
       years=${years} width=${width} pointed=${pointed} onPoint=${setPointed} />`}<//>`
