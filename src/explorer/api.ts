@@ -16,6 +16,11 @@ export class Failure extends Error {
   }
 }
 
+/** What was thrown, as a failure; anything unforeseen is a fault. */
+export function failureFrom(error: unknown): Failure {
+  return error instanceof Failure ? error : new Failure('fault')
+}
+
 /** An answer, and what its headers say. */
 export interface Answer<Body> {
   readonly body: Body
@@ -115,8 +120,14 @@ function noteVersion(version: number): void {
   if (!isFirst) dispatchEvent(new Event(movedOn))
 }
 
+/** The answer to a path as a file, such as one with `format=csv`. @throws Failure as `ask` does. */
+export async function download(path: string, options: AskOptions): Promise<Blob> {
+  const response = await send(path, options, '*/*')
+  return response.blob().catch(() => notReached(options.signal))
+}
+
 /** The response to a request, after any waits. @throws Failure if it is no success. */
-export async function send(
+async function send(
   path: string,
   options: AskOptions,
   accept = 'application/json',

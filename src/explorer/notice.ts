@@ -1,29 +1,42 @@
 // Failures and waits as sentences, with what to do.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Failure, type Wait } from './api.ts'
+import { type Failure, failureFrom, type Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
 import { forgetKey, keyChanged } from './key/key.ts'
+import { versionQuery } from './listing/listing-query.ts'
+import { addressOf, parsePlace } from './place.ts'
 import { texts } from './texts.ts'
 import type { Loaded } from './use-answer.ts'
 
 /** What is wrong with an answer, if anything. */
 export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: number }> }) {
-  const { failure, wait, value, retry } = loaded
+  const { failure, wait, value, retry, isLoading } = loaded
   if (wait !== undefined) return html`<${Waiting} ...${wait} />`
   if (failure === undefined) return null
-  const again = html`<button type="button" onClick=${retry}>${texts.tryAgain}</button>`
+  const again = html`<button type="button" aria-disabled=${isLoading}
+    onClick=${() => isLoading || retry()}>${texts.tryAgain}</button>`
   if (failure.kind === 'offline') {
     const { at } = value ?? {}
     const text = at === undefined ? texts.offlineNothing : texts.offlineKept(formatMoment(at))
     return html`<div class="notice" role="status"><p>${text}</p>${again}</div>`
   }
-  return html`<div class="notice" role="alert">
-    <p>${sentence(failure)}</p>
-    <div class="actions">${failure.kind === 'fault' && again}<${Exit} failure=${failure}
-      /></div>
-  </div>`
+  return html`<div class="notice" role="alert"><${Said} error=${failure}>
+    ${failure.kind === 'fault' && again}<//></div>`
+}
+
+interface SaidProps {
+  readonly error: unknown
+  /** What else can be done. */
+  readonly children?: ComponentChildren
+}
+
+/** A failure in words, with the way out of it. */
+export function Said({ error, children }: SaidProps) {
+  return html`<p>${sentence(error)}</p>
+    <div class="actions">${children}<${Exit} kind=${failureFrom(error).kind} /></div>`
 }
 
 /** Holds the place of what loads, and says so where that takes long. */
@@ -33,7 +46,7 @@ export function Loading() {
 
 /** A failure in words; what else was thrown is a fault. */
 export function sentence(error: unknown): Shown {
-  const { kind, message } = error instanceof Failure ? error : new Failure('fault')
+  const { kind, message } = failureFrom(error)
   const detail = html`<span class="detail">${message}</span>`
   const said = {
     key: texts.keyRefused,
@@ -48,16 +61,22 @@ export function sentence(error: unknown): Shown {
 }
 
 /** The way out of a failure. */
-function Exit({ failure }: { readonly failure: Failure }) {
-  if (failure.kind === 'key' || failure.kind === 'scope') {
+function Exit({ kind }: Pick<Failure, 'kind'>) {
+  if (kind === 'key' || kind === 'scope') {
     const forget = () => {
       forgetKey()
       dispatchEvent(new Event(keyChanged))
     }
     return html`<button type="button" onClick=${forget}>${texts.otherKey}</button>`
   }
-  if (failure.kind === 'missing') return html`<a class="button" href="#/">${texts.toStart}</a>`
-  return null
+  if (kind === 'offline' || kind === 'fault') return null
+  const { company, view, query } = parsePlace(location.hash)
+  if (query.size === 0) return html`<a class="button" href="#/">${texts.toStart}</a>`
+  // The version is kept unless it is all that the address asks for.
+  const version = versionQuery(query)
+  const rest = version.size < query.size ? version : new URLSearchParams()
+  const address = addressOf({ company, view, query: rest })
+  return html`<a class="button" href=${address}>${texts.reset}</a>`
 }
 
 /** That a request waits for its turn, and how long. */

@@ -253,6 +253,7 @@ export const texts = {
   missing: 'This is not in the registry.',
   toStart: 'Find another company',
   gone: 'This version is no longer kept.',
+  reset: 'Reset the view',
   invalid: 'The service does not understand this address.',
   fault: 'Something went wrong in the service. Try again; if it stays, tell its operator.',
   unknownView: 'There is no such part of a company.',

@@ -26,6 +26,27 @@ export function testErrors(): void {
     await page.getByText('There is no such part of a company.').waitFor()
   })
 
+  test('an address that is not understood has a way out of it', async (t) => {
+    const page = await visitDemo(t, '/', { expected: refused })
+    const said = page.getByText('The service does not understand this address.')
+    for (const [view, way, to] of [
+      ['/companies/1/rights?sort=bad', 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/rights?limit=5000', 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/jobs?salary_from[gte]=x', 'Reset the view', '/companies/1/jobs'],
+      ['/companies/1/jobs?sort=x&version=6', 'Reset the view', '/companies/1/jobs?version=6'],
+      ['/companies/1?version=x', 'Reset the view', '/companies/1'],
+      ['/companies/1/differences?from=x&to=6', 'Reset the view', '/companies/1/differences'],
+      ['/companies/x', 'Find another company', '/'],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
+      await said.waitFor()
+      await page.getByRole('link', { name: way }).click()
+      await said.waitFor({ state: 'detached' })
+      assert.equal(new URL(page.url()).hash, `#${to}`)
+      await untilLoaded(page)
+    }
+  })
+
   test('a key that is revoked meanwhile asks for another one', async (t) => {
     const registry = await serveRegistry(t, makeRights(40).records)
     const page = await registry.visitWith({ name: 'short' }, '/companies/1/rights', {

@@ -5,7 +5,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { askDemo, bench, visit, visitDemo } from './browser.ts'
+import { makeRights } from '../support/rights-store.ts'
+import { askDemo, bench, untilLoaded, visit, visitDemo } from './browser.ts'
+import { serveRegistry } from './own-registry.ts'
 
 const shell = promisify(execFile)
 
@@ -57,6 +59,37 @@ export function testTaking(): void {
       const answer = await askDemo(`companies/1/rights?status=pending&${query}`)
       assert.equal(readFileSync(await download.path(), 'utf8'), answer)
     }
+  })
+
+  test('a download waits for its turn, and says so; a revoked key is told, too', async (t) => {
+    const registry = await serveRegistry(t, makeRights(40).records)
+    const key = await registry.store.issueKey({ name: 'rated', rate: '20/5s' })
+    const expected = /status of 4\d\d/
+    const page = await registry.visit('/companies/1/rights', { key, expected })
+    await page.getByText('1–25 of 40').waitFor()
+    await untilLoaded(page)
+    const headers = { authorization: `Bearer ${key}` }
+    const url = `http://127.0.0.1:${registry.port}/api/v1/key`
+    while ((await fetch(url, { headers })).status === 200);
+    await page.getByRole('button', { name: 'Download and share' }).click()
+    const button = page.getByRole('button', { name: 'Download CSV: All that is selected, 40' })
+    const downloading = page.waitForEvent('download')
+    await button.click()
+    await page.getByText('This key has no requests left for now.').waitFor()
+    assert.equal((await downloading).suggestedFilename(), 'rights-1.csv')
+    await page.getByText('This key has no requests left').waitFor({ state: 'detached' })
+    await registry.store.revokeKey('rated')
+    // Keys are remembered for half a second.
+    await page.waitForTimeout(1_000)
+    await button.click()
+    await page.getByText('The service does not accept this key.').waitFor()
+    // Also where the menu was closed meanwhile.
+    const opener = page.getByRole('button', { name: 'Download and share' })
+    await opener.click()
+    await opener.click()
+    await page.getByText('The download failed.').waitFor()
+    await page.getByRole('button', { name: 'Use another key' }).click()
+    await page.getByLabel('Your key').waitFor()
   })
 
   test('links and commands carry the version that is looked at, and offer that of now', async (t) => {

@@ -2,12 +2,12 @@
 
 import { useState } from 'preact/hooks'
 import type { ListingAnswer } from '../answers.ts'
-import { send, urlOf } from '../api.ts'
+import { download, urlOf, type Wait } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { isOfPast, listingPath, pageQuery } from './listing-query.ts'
 import { Menu } from '../menu.ts'
-import { sentence } from '../notice.ts'
+import { Said, Waiting } from '../notice.ts'
 import { addressOf, parsePlace, withQuery } from '../place.ts'
 import { printCompany } from './print-view.ts'
 import type { ResourceDescription } from '../resources.ts'
@@ -30,11 +30,19 @@ interface TakeProps {
 }
 
 export function Take(props: TakeProps) {
+  // A download goes on when the menu is closed.
+  const [said, setSaid] = useState<Shown>('')
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
-    <${Ways} ...${props} />`}<//>`
+    <${Ways} ...${props} said=${said} onSay=${setSaid} />`}<//>`
 }
 
-function Ways({ path, version, listing }: TakeProps) {
+/** What is said of the last download. */
+interface Saying {
+  readonly said: Shown
+  readonly onSay: (said: Shown) => void
+}
+
+function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
   const [isFixed, setFixed] = useState(false)
   const place = parsePlace(location.hash)
   const url = urlOf(path)
@@ -50,14 +58,15 @@ function Ways({ path, version, listing }: TakeProps) {
       html`<label class="option"><input type="checkbox" checked=${isFixed}
         onChange=${() => setFixed(!isFixed)} /><span>${texts.takeVersion(version)}</span></label>`
     }
+    ${
+      listing !== undefined &&
+      html`<${Downloads} ...${listing} query=${withQuery(listing.query, fixed)} said=${said}
+        onSay=${onSay} />`
+    }
     <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${link} />
     <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(url)} />
     <${CopyText} label=${texts.takeFetch} text=${fetchOf(url)} />
-    <button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>
-    ${
-      listing !== undefined &&
-      html`<${Downloads} ...${listing} query=${withQuery(listing.query, fixed)} />`
-    }`
+    <button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>`
 }
 
 /** The request as a command for a shell; the key stays in a variable. */
@@ -111,21 +120,22 @@ function CopyText({
 const formats = ['csv', 'ndjson'] as const
 type Format = (typeof formats)[number]
 
-function Downloads({ query: shown, id, resource, answer }: Downloadable) {
-  const [state, setState] = useState<Shown>('')
+function Downloads({ query: shown, id, resource, answer, said, onSay }: Downloadable & Saying) {
   const rows = answer[resource.name] as readonly unknown[]
   const load = async (format: Format, isAll: boolean) => {
-    setState(texts.downloading)
+    onSay(texts.downloading)
     const query = withQuery(pageQuery(shown), {
       format,
       ...(isAll ? { limit: 'all', page: undefined } : {}),
     })
+    const onWait = (wait: Wait | undefined) =>
+      onSay(wait === undefined ? texts.downloading : html`<${Waiting} ...${wait} />`)
     try {
-      const response = await send(listingPath(id, resource, query), {}, '*/*')
-      saveAs(await response.blob(), `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
-      setState('')
+      const content = await download(listingPath(id, resource, query), { onWait })
+      saveAs(content, `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
+      onSay('')
     } catch (error) {
-      setState(html`${texts.downloadFailed} ${sentence(error)}`)
+      onSay(html`<p>${texts.downloadFailed}</p><${Said} error=${error} />`)
     }
   }
   const button = (label: string, format: Format, isAll: boolean) => html`<button type="button"
@@ -136,7 +146,7 @@ function Downloads({ query: shown, id, resource, answer }: Downloadable) {
   return html`<div class="downloads"><p class="field-label">${texts.download}</p>
     ${row(texts.downloadPage(formatCount(rows.length)), false)}
     ${row(texts.downloadAll(formatCount(answer.pagination_total)), true)}
-    <p class="hint" role="status">${state}</p></div>`
+    <div class="hint" role="status">${said}</div></div>`
 }
 
 function saveAs(content: Blob, name: string): void {
