@@ -1,7 +1,7 @@
 // Answers in components: what was shown stays until the next answer is there.
 
 import { useEffect, useState } from 'preact/hooks'
-import { type Answer, ask, Failure, movedOn, type Wait } from './api.ts'
+import { type Answer, ask, type Failure, failureFrom, movedOn, type Wait } from './api.ts'
 
 /** The state of a request. */
 export interface Loaded<Value> {
@@ -20,17 +20,22 @@ export type Work<Value> = (
   onWait: (wait: Wait | undefined) => void,
 ) => Promise<Value>
 
+/** What is known of work: of the last one that has told anything. */
 interface State<Value> {
-  readonly name: string | undefined
-  readonly value: Value | undefined
-  readonly failure: Failure | undefined
-  readonly wait: Wait | undefined
+  readonly family: string
+  readonly name?: string | undefined
+  /** The attempt at it that is over. */
+  readonly over?: number
+  readonly value?: Value | undefined
+  readonly failure?: Failure | undefined
+  readonly wait?: Wait | undefined
 }
 
 const retryMs = 5_000
 
 /**
- * Runs work whenever its name changes; undefined for none.
+ * Runs work whenever its name changes; undefined for none. The newest work wins: what an earlier
+ * one comes to is never shown, nor that it has failed or waits.
  *
  * @param name names everything that the work depends on.
  * @param family a former value is shown meanwhile only if its family is the same.
@@ -41,12 +46,10 @@ export function useWork<Value>(
   work: Work<Value>,
 ): Loaded<Value> {
   const [attempt, setAttempt] = useState(0)
-  const nothing = { name: undefined, value: undefined, failure: undefined, wait: undefined }
-  const [held, setHeld] = useState<{ family: string; state: State<Value> }>({
-    family,
-    state: nothing,
-  })
-  const state = held.family === family ? held.state : nothing
+  const retry = () => setAttempt((last) => last + 1)
+  const [held, setHeld] = useState<State<Value>>({ family })
+  const { value, ...told } = held.family === family ? held : { family }
+  const { over, failure, wait } = told.name === name ? told : {}
 
   useEffect(() => {
     if (name === undefined) return undefined
@@ -54,37 +57,35 @@ export function useWork<Value>(
     const update = (change: Partial<State<Value>>) => {
       if (abort.signal.aborted) return
       setHeld((last) => {
-        const former = last.family === family ? last.state : nothing
-        return { family, state: { ...former, ...change } }
+        const former = last.family === family ? last.value : undefined
+        return { family, name, value: former, ...change }
       })
     }
-    work(abort.signal, (wait) => update({ wait })).then(
-      (value) => update({ name, value, failure: undefined, wait: undefined }),
+    work(abort.signal, (waiting) => update({ wait: waiting })).then(
+      (found) => update({ value: found, over: attempt }),
       (error: unknown) => {
-        const failure = error instanceof Failure ? error : new Failure('fault')
+        const reason = failureFrom(error)
         // What a failure answers is not shown beside it, unless the service is merely away.
-        const kept = failure.kind === 'offline' ? {} : { value: undefined }
-        update({ name, failure, wait: undefined, ...kept })
+        const kept = reason.kind === 'offline' ? {} : { value: undefined }
+        update({ failure: reason, over: attempt, ...kept })
       },
     )
     return () => abort.abort()
   }, [name, family, attempt])
 
-  const isOffline = state.failure?.kind === 'offline'
+  const isLoading = name !== undefined && over !== attempt
+  const isAway = failure?.kind === 'offline' && !isLoading
   useEffect(() => {
-    if (!isOffline) return undefined
-    const again = () => setAttempt((last) => last + 1)
-    const timer = setInterval(again, retryMs)
-    addEventListener('online', again)
+    if (!isAway) return undefined
+    const timer = setTimeout(retry, retryMs)
+    addEventListener('online', retry)
     return () => {
-      clearInterval(timer)
-      removeEventListener('online', again)
+      clearTimeout(timer)
+      removeEventListener('online', retry)
     }
-  }, [isOffline])
+  }, [isAway])
 
-  const { value, failure, wait } = state
-  const isLoading = name !== undefined && state.name !== name
-  return { value, isLoading, failure, wait, retry: () => setAttempt((last) => last + 1) }
+  return { value, isLoading, failure, wait, retry }
 }
 
 /** The answer to a path; undefined for none. */

@@ -158,6 +158,21 @@ export async function untilLoaded(page: Page): Promise<void> {
   }
 }
 
+/**
+ * Holds answers of the API back from now on, as a slow network does.
+ *
+ * @returns lets them come, with all later ones.
+ */
+export async function holdAnswers(page: Page, which: RegExp = /\/api\/v1\//) {
+  const held: (() => Promise<void>)[] = []
+  await page.route(which, (route) => void held.push(() => route.continue()))
+  return async () => {
+    await page.unroute(which)
+    // What was asked in vain meanwhile has been given up.
+    for (const release of held) await release().catch(() => undefined)
+  }
+}
+
 /** How much of the page has moved by itself, as browsers measure it: 0.1 is what they call good. */
 export async function shiftOf(page: Page): Promise<number> {
   const sum = `new Promise((done) => {

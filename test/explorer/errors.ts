@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
-import { untilLoaded, visit, visitDemo } from './browser.ts'
+import { holdAnswers, untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -45,6 +45,29 @@ export function testErrors(): void {
       assert.equal(new URL(page.url()).hash, `#${to}`)
       await untilLoaded(page)
     }
+  })
+
+  test('what went wrong with one address is not said of the next one', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights?sort=bad', { expected: refused })
+    const said = page.getByText('The service does not understand this address.')
+    await said.waitFor()
+    const release = await holdAnswers(page)
+    await page.getByRole('link', { name: 'Reset the view' }).click()
+    await said.waitFor({ state: 'detached' })
+    await page.getByText('Loading …').waitFor()
+    await release()
+    await page.getByText('1–25 of 230').waitFor()
+  })
+
+  test('only a company that is known has a past to look at', async (t) => {
+    const page = await visitDemo(t, '/companies/99999', { expected: refused })
+    await page.getByText('Company 99999 is not in the registry.').waitFor()
+    await page.getByText('Now · Version 6,').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Look back' }).count(), 0)
+    await page.evaluate('location.hash = "#/companies/99999?version=3"')
+    await page.getByRole('link', { name: 'Back to now' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Other versions' }).count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
   })
 
   test('a key that is revoked meanwhile asks for another one', async (t) => {
@@ -101,14 +124,12 @@ export function testErrors(): void {
 
   test('where an answer takes long, the page says that it loads', async (t) => {
     const page = await visitDemo(t, '/')
-    const held: (() => Promise<void>)[] = []
-    await page.route('**/api/v1/**', (route) => void held.push(() => route.continue()))
+    const release = await holdAnswers(page)
     await page.evaluate('location.hash = "#/companies/1"')
     await page.getByText('Loading …').waitFor()
     // Its name is not known yet, which is not to say that it has none.
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '…')
-    for (const release of held) await release()
-    await page.unroute('**/api/v1/**')
+    await release()
     await page.getByRole('heading', { name: 'On record' }).waitFor()
   })
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { holdAnswers, untilLoaded } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -114,6 +115,56 @@ export function testVersions(): void {
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByRole('row', { name: /Cas/ }).waitFor()
     assert.doesNotMatch(page.url(), /version/)
+  })
+
+  test('a field for a day takes the days that the service takes', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7/employees')
+    await page.getByRole('button', { name: 'Look back' }).click()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    for (const day of ['12345-01-01', '9999-12-31']) {
+      await page.evaluate(`
+        document.querySelector('.day-form input').value = '${day}'
+        document.querySelector('.day-form').requestSubmit()`)
+    }
+    await page.waitForResponse(/as_of=9999-12-31/)
+    assert.ok(!asked.some((url) => url.includes('12345')), asked.join())
+  })
+
+  test('on the way to the past and back, no version is called what it is not', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7')
+    await page.getByText('Now · Version 5').waitFor()
+    await untilLoaded(page)
+    const release = await holdAnswers(page)
+    await page.evaluate('location.hash = "#/companies/7?version=2"')
+    await page.getByText('This is not the present.').waitFor()
+    await release()
+    await page.getByText('This is the past: Version 2').waitFor()
+    await page.getByRole('row', { name: /Status active now dissolved/ }).waitFor()
+    // What the present was is known.
+    const releaseBack = await holdAnswers(page)
+    await page.getByRole('link', { name: 'Back to now' }).click()
+    await page.getByText('Now · Version 5').waitFor()
+    await page.getByRole('row', { name: /Status differs dissolved/ }).waitFor()
+    await releaseBack()
+    await page.evaluate('location.hash = "#/companies/7?version=5"')
+    await page.getByText('This is the newest version: Version 5').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
+  })
+
+  test('earlier versions that cannot be asked for are not said to be missing', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7', { expected: /ERR_FAILED/ })
+    await untilLoaded(page)
+    await page.route(/version=/, (route) => route.abort())
+    await page.getByRole('button', { name: 'Look back' }).click()
+    await page.getByText('The service cannot be reached.').waitFor()
+    assert.equal(await page.getByText('There is no earlier version').count(), 0)
+    await page.unroute(/version=/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('slider').waitFor()
   })
 
   test('a slider leads to earlier versions by keyboard; what differs from now is marked', async (t) => {

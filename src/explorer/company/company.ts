@@ -1,7 +1,7 @@
 // A company: who it is, in which version it is looked at, and its parts as tabs.
 
 import { useEffect, useRef } from 'preact/hooks'
-import type { Company, CompanyAnswer, Version } from '../answers.ts'
+import type { Company, Version } from '../answers.ts'
 import { IsWhole } from '../listing/cell.ts'
 import { CompanyHead } from './company-head.ts'
 import { DifferencesView } from '../versions/differences-view.ts'
@@ -9,7 +9,7 @@ import { formatCount } from '../format.ts'
 import { html } from '../html.ts'
 import { ListingView } from '../listing/listing.ts'
 import { type LatestChange, useLatestChanges } from '../versions/latest-changes.ts'
-import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
+import { isOfPast, versionQuery } from '../listing/listing-query.ts'
 import { Loading, Notice } from '../notice.ts'
 import { Overview } from './overview.ts'
 import { addressOf, differences, type Place, printView } from '../place.ts'
@@ -18,7 +18,7 @@ import { noteRecent } from '../search/recent.ts'
 import { resourceNamed, resources } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { TimeBar } from '../versions/time.ts'
-import { usePresentAnswer } from '../use-answer.ts'
+import { useCompany } from './use-company.ts'
 import { lastImports, useVersions, versionAt } from '../versions/versions.ts'
 
 export function CompanyPage({
@@ -28,24 +28,16 @@ export function CompanyPage({
   readonly place: Place
   readonly company: string
 }) {
-  const version = versionQuery(place.query).toString()
-  const path = companyPath(id, new URLSearchParams())
-  const shown = usePresentAnswer<CompanyAnswer>(companyPath(id, versionQuery(place.query)), path)
-  const present = usePresentAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
-  const company = shown.value?.body.company
-  const wasPresent = present.value?.body.company
-  const now = version === '' ? (shown.isLoading ? (wasPresent ?? company) : company) : wasPresent
-  // While another version loads, both are still those of the version before.
-  const areOfVersion = !shown.isLoading && !present.isLoading
+  const isPast = isOfPast(place.query)
+  const found = useCompany(id, place.query)
+  const { company, now, shown: shownVersion, isRefused, isFailed } = found
   const { versions, earliest } = useVersions()
-  const shownVersion = shown.value?.version
-  const isPast = version !== ''
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
-  const isKnown = company !== undefined || shown.failure !== undefined
+  const isKnown = company !== undefined || found.loaded.failure !== undefined
   const name = company?.name ?? now?.name ?? (isKnown ? texts.nameless(id) : undefined)
   useEffect(() => {
-    if (company !== undefined && version === '') noteRecent(company)
-  }, [company, version])
+    if (company !== undefined && !isPast) noteRecent(company)
+  }, [company, isPast])
   useEffect(() => {
     const view = resourceNamed(place.view)
     const parts = [view && texts.plural(view.title), name, texts.product]
@@ -53,23 +45,19 @@ export function CompanyPage({
   }, [name, place.view])
 
   usePrintKeys(place)
-  // A key may read listings without being allowed to see companies; then a listing says by itself
-  // what it may not show.
-  const isRefused = shown.failure?.kind === 'scope'
-  const isFailed = shown.failure !== undefined && shown.failure.kind !== 'offline' && !isRefused
   const isSilent = isRefused && isListing(place)
-  return html`<article class="company" aria-busy=${shown.isLoading}>
+  return html`<article class="company" aria-busy=${found.loaded.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
       company=${company} now=${now} shown=${shownVersion} />
-    ${!isSilent && html`<${Notice} loaded=${shown} />`}
+    ${!isSilent && html`<${Notice} loaded=${found.loaded} />`}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
         <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
           versions=${versions} shown=${shownVersion} changes=${changes}
-          areOfVersion=${areOfVersion} isRefused=${isRefused} />`
+          areOfVersion=${found.areOfVersion} isRefused=${isRefused} />`
     }
   </article>`
 }

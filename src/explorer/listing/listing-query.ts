@@ -42,6 +42,11 @@ export function listingPath(
   return text === '' ? path : `${path}?${text}`
 }
 
+/** The query of a path of the API. */
+export function queryOf(path: string): URLSearchParams {
+  return new URLSearchParams(path.split('?')[1])
+}
+
 /** The query of the page that an address shows. */
 export function pageQuery(query: URLSearchParams): URLSearchParams {
   return withQuery(query, { page: String(pageOf(query)), limit: String(sizeOf(query)) })

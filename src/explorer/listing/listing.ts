@@ -14,11 +14,12 @@ import { type Changes, Filters, withFilters } from './filters.ts'
 import { html } from '../html.ts'
 import { Freshness } from '../versions/versions.ts'
 import {
-  isFiltered,
   isOfPast,
   listingPath,
   pageOf,
   pageQuery,
+  queryOf,
+  selectionQuery,
   sizeOf,
   withoutFilters,
 } from './listing-query.ts'
@@ -63,8 +64,8 @@ export function ListingView(props: ListingProps) {
   }, [isMissing])
   const marks = useMarks(id, resource, query, summaries)
   const answer = loaded.value?.body
-  // A picture is of the records that are shown, not of those that are still on their way.
-  const shownQuery = new URLSearchParams(loaded.value?.path.split('?')[1])
+  // What is said of records is of those that are shown, not of those that are still on their way.
+  const shownQuery = queryOf(loaded.value?.path ?? '')
   const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
   const go = (changes: Changes, options = {}) =>
     goTo({ ...place, query: withQuery(query, changes) }, options)
@@ -95,7 +96,7 @@ export function ListingView(props: ListingProps) {
       answer === undefined
         ? loaded.failure === undefined && html`<${Loading} />`
         : html`<${Records} answer=${answer} resource=${resource} query=${query}
-          caption=${texts.tableOf(what, name)}
+          shownQuery=${shownQuery} caption=${texts.tableOf(what, name)}
             go=${go} clear=${clear} differences=${marks.value?.differences} />`
     }
     <${Freshness} imports=${props.imports} />
@@ -113,32 +114,38 @@ function countsOfMeta(
 interface RecordsProps {
   readonly answer: ListingAnswer
   readonly resource: ResourceDescription
+  /** What the address says, and what is shown, which is of the address before while that loads. */
   readonly query: URLSearchParams
+  readonly shownQuery: URLSearchParams
   readonly caption: string
   readonly go: (changes: Changes) => void
   readonly clear: () => void
   readonly differences: Differences | undefined
 }
 
-function Records({ answer, resource, query, caption, go, clear, differences }: RecordsProps) {
+function Records(props: RecordsProps) {
+  const { answer, resource, query, shownQuery, caption, go, clear, differences } = props
   const { total, pagination_total: selected, pagination_offset: offset } = answer
   const rows = rowsOf(resource, answer)
-  const size = sizeOf(query)
   if (total === 0) {
     const what = texts.plural(resource.title).toLowerCase()
-    return html`<p class="empty">${texts.emptyListing(what, isOfPast(query))}</p>`
+    return html`<p class="empty">${texts.emptyListing(what, isOfPast(shownQuery))}</p>`
   }
-  if (selected === 0 && isFiltered(query)) {
+  if (selected === 0) {
     return html`<p class="empty">${texts.emptySelection} <button type="button" onClick=${clear}>
       ${texts.clearFilters}</button></p>`
   }
+  const [page, size] = [pageOf(query), sizeOf(query)]
+  // How many pages another selection has is not known before its answer.
+  const isSame = selectionQuery(query).toString() === selectionQuery(shownQuery).toString()
+  const last = isSame ? Math.max(1, Math.ceil(selected / size)) : page
+  const toPage = (number: number) => go({ page: number === 1 ? undefined : String(number) })
   if (rows.length === 0) {
-    const last = String(Math.max(1, Math.ceil(selected / size)))
     return html`<p class="empty">${texts.pastEnd} <button type="button"
-      onClick=${() => go({ page: last })}>${texts.toLastPage}</button></p>`
+      onClick=${() => toPage(last)}>${texts.toLastPage}</button></p>`
   }
-  const pager = html`<${Pager} page=${pageOf(query)} size=${size} offset=${offset}
-    length=${rows.length} selected=${selected} total=${total} onChange=${go} />`
+  const pager = html`<${Pager} ...${{ page, last, size, offset, selected, total, toPage }}
+    length=${rows.length} onSize=${(limit: string) => go({ page: undefined, limit })} />`
   return html`<${RecordTable} resource=${resource} rows=${rows} caption=${caption}
     sort=${query.get('sort')}
       onSort=${(sort: string | undefined) => go({ sort, page: undefined })}

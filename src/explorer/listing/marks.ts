@@ -7,9 +7,10 @@ import { formatCount } from '../format.ts'
 import { html } from '../html.ts'
 import { versionQuery } from './listing-query.ts'
 import { comparedMax, loadAll, loadedMax } from './load-all.ts'
+import { Notice } from '../notice.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { type Loaded, useWork } from '../use-answer.ts'
+import { type Loaded, useWork, type Work } from '../use-answer.ts'
 
 /** A listing at the version that is looked at, and at present; undefined until both are known. */
 interface Summaries {
@@ -46,11 +47,12 @@ export function useMarks(
       : `${id} ${resource.name} ${text} ${listing.version} ${now.version}`
   const isTooLong = !isSame && count > (asked === name ? loadedMax : comparedMax)
   const work = useMemo(
-    () => async (signal: AbortSignal) => {
+    (): Work<Marks> => async (signal, onWait) => {
       const tooMany = isTooLong ? count : undefined
       if (isSame || isTooLong) return { differences: noDifferences, tooMany }
-      const then = await loadAll(id, resource, version, { signal })
-      const present = await loadAll(id, resource, new URLSearchParams(), { signal })
+      const options = { signal, onWait }
+      const then = await loadAll(id, resource, version, options)
+      const present = await loadAll(id, resource, new URLSearchParams(), options)
       return { differences: differencesOf(then.rows, present.rows), tooMany }
     },
     [name, isSame, isTooLong],
@@ -59,8 +61,9 @@ export function useMarks(
   return { ...loaded, compare: () => setAsked(name ?? '') }
 }
 
-export function MarksNote({ marks: { value, compare } }: { readonly marks: UsedMarks }) {
-  if (value === undefined) return null
+export function MarksNote({ marks }: { readonly marks: UsedMarks }) {
+  const { value, compare } = marks
+  if (value === undefined) return html`<${Notice} loaded=${marks} />`
   const { differences, tooMany } = value
   const { added, removed, changed } = differences
   const sum = added.length + removed.length + changed.length

@@ -10,23 +10,23 @@ interface PagerProps {
   /** What the address says. */
   readonly page: number
   readonly size: number
+  /** The last page that is known. */
+  readonly last: number
   /** How many records stand before those that are shown, and how many are shown. */
   readonly offset: number
   readonly length: number
   /** How many records the pages cover, and how many there are without filters. */
   readonly selected: number
   readonly total: number
-  readonly onChange: (change: {
-    readonly page?: string | undefined
-    readonly limit?: string
-  }) => void
+  readonly toPage: (number: number) => void
+  readonly onSize: (size: string) => void
 }
 
-export function Pager({ page, size, offset, length, selected, total, onChange }: PagerProps) {
-  const last = Math.max(1, Math.ceil(selected / size))
-  const to = (number: number) => onChange({ page: number === 1 ? undefined : String(number) })
+export function Pager(props: PagerProps) {
+  const { page, last, size, offset, length, selected, total, toPage, onSize } = props
   const step = (number: number, label: string, path: string, isOff: boolean) =>
-    html`<${StepButton} label=${label} path=${path} isOff=${isOff} onStep=${() => to(number)} />`
+    html`<${StepButton} label=${label} path=${path} isOff=${isOff}
+      onStep=${() => toPage(number)} />`
   const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label=${texts.pages}>
     <p class="range" role="status">
@@ -39,14 +39,18 @@ export function Pager({ page, size, offset, length, selected, total, onChange }:
       <input type="number" min="1" max=${last} value=${page}
         aria-label=${texts.pageNumber(formatCount(last))}
         onChange=${(event: Event) => {
-          const { valueAsNumber: number } = event.target as HTMLInputElement
-          if (Number.isInteger(number)) to(Math.min(Math.max(1, number), last))
+          const field = event.target as HTMLInputElement
+          const { valueAsNumber: number } = field
+          const next = Number.isInteger(number) ? Math.min(Math.max(1, number), last) : page
+          // Also where this is the page already, so that nothing is drawn again.
+          field.value = String(next)
+          toPage(next)
         }} />
       ${step(page + 1, texts.nextPage, 'M6 4l4 4-4 4', page >= last)}
       ${step(last, texts.lastPage, 'M5 4l4 4-4 4M11 4v8', page >= last)}
     </div>
     <label class="size"><select value=${String(size)} onChange=${(event: Event) =>
-      onChange({ page: undefined, limit: (event.target as HTMLSelectElement).value })}>${sizes.map(
+      onSize((event.target as HTMLSelectElement).value)}>${sizes.map(
       (one) => html`<option key=${one} value=${String(one)}>${formatCount(one)}</option>`,
     )}</select> <span>${texts.perPage}</span></label>
   </nav>`

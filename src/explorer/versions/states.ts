@@ -4,9 +4,9 @@
 
 import { useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
-import { ask, Failure } from '../api.ts'
+import { ask, type AskOptions, Failure } from '../api.ts'
 import { companyPath } from '../listing/listing-query.ts'
-import { useWork, type Work } from '../use-answer.ts'
+import { type Loaded, useWork, type Work } from '../use-answer.ts'
 import { lastTouch } from './versions.ts'
 
 /** How many states are looked up each time. */
@@ -19,7 +19,7 @@ export interface States {
   readonly numbers: readonly number[]
   /** Whether there may be earlier ones. */
   readonly hasMore: boolean
-  readonly isLoading: boolean
+  readonly loaded: Loaded<unknown>
   /** Looks up earlier ones. */
   readonly loadMore: () => void
 }
@@ -42,13 +42,14 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
   // By the state after it; 0 for none.
   const earlier = useRef(new Map<number, number>())
   const last = now === undefined ? 0 : lastTouch(now)
-  const work: Work<readonly number[]> = async (signal) => {
+  const work: Work<readonly number[]> = async (signal, onWait) => {
     const found = [last]
     for (let at = last; at > 0;) {
       const isEnough = found.length > pages * stepLength && (found.at(-1) ?? 0) <= shown
       if (isEnough || found.length > pages * stepLength + stepsMax) break
       const known =
-        earlier.current.get(at) ?? (at <= earliest ? 0 : await stateBefore(id, at, signal))
+        earlier.current.get(at) ??
+        (at <= earliest ? 0 : await stateBefore(id, at, { signal, onWait }))
       earlier.current.set(at, known)
       at = known
       if (at > 0) found.push(at)
@@ -56,20 +57,21 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
     return found
   }
   const name = isAsked && last > 0 ? `${id} ${last} ${shown} ${pages}` : undefined
-  const { value, isLoading } = useWork(name, `${id} ${last}`, work)
+  const loaded = useWork(name, `${id} ${last}`, work)
+  const { value } = loaded
   const numbers = [...new Set([...(value ?? [last]), ...(shown > 0 ? [shown] : [])])]
     .filter((number) => number > 0)
     .sort((a, b) => a - b)
   const [oldest = 0] = numbers
   const hasMore = value !== undefined && earlier.current.get(oldest) !== 0
-  return { numbers, hasMore, isLoading, loadMore: () => setPages(pages + 1) }
+  return { numbers, hasMore, loaded, loadMore: () => setPages(pages + 1) }
 }
 
 /** The state before a version; 0 where the company was not known then, or that is not kept. */
-async function stateBefore(id: string, version: number, signal: AbortSignal): Promise<number> {
+async function stateBefore(id: string, version: number, options: AskOptions): Promise<number> {
   try {
     const query = new URLSearchParams({ version: String(version - 1) })
-    const { body } = await ask<CompanyAnswer>(companyPath(id, query), { signal })
+    const { body } = await ask<CompanyAnswer>(companyPath(id, query), options)
     return lastTouch(body.company)
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'missing' || error.kind === 'gone')) return 0

@@ -3,10 +3,11 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
-import { ask } from '../api.ts'
+import { ask, type Wait } from '../api.ts'
+import { dayInput } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
-import { sentence } from '../notice.ts'
+import { Notice, sentence, Waiting } from '../notice.ts'
 import { addressOf, differences, goTo, parsePlace, type Place, withQuery } from '../place.ts'
 import { type States, useStates } from './states.ts'
 import { StepButton } from '../step-button.ts'
@@ -31,30 +32,33 @@ interface TimeProps {
 
 export function TimeBar(props: TimeProps) {
   const { place, id, versions, earliest, company, now, shown } = props
-  const [isOpen, setOpen] = useState(false)
+  const [isAsked, setAsked] = useState(false)
   const isPast = isOfPast(place.query)
   const present = now ?? company
+  // A company that is not known has no past to look at.
+  const isOpen = isAsked && present !== undefined
   const last = versions?.at(-1)
   const touched = company === undefined || !isPast ? 0 : lastTouch(company)
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
-  const open = html`<button type="button" class="plain" onClick=${() => setOpen(true)}>
+  const open =
+    present !== undefined &&
+    html`<button type="button" class="plain" onClick=${() => setAsked(true)}>
     ${isPast ? texts.timeOthers : texts.timeLook}</button>`
   if (!isPast && !isOpen) {
     return html`<div class="time"><p>
       ${texts.timeNow} · ${texts.timeVersion(last.version)}, ${daysOf(last)}</p>${open}</div>`
   }
   const touch = present === undefined ? last.version : lastTouch(present)
-  const from = isPast ? (shown ?? last.version) : Math.max(earliest, touch - 1)
-  const compared = comparison(place, from, last.version)
+  const from = isPast ? shown : Math.max(earliest, touch - 1)
   return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
     <div class="time-where">
       ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
       ${
         isOpen &&
         html`<${Slider} versions=${versions} states=${states}
-          touched=${touched === 0 && present !== undefined ? lastTouch(present) : touched} />
+          touched=${touched === 0 ? lastTouch(present) : touched} />
           <${DayForm} id=${id} />`
       }
     </div>
@@ -63,16 +67,17 @@ export function TimeBar(props: TimeProps) {
       ${
         isPast &&
         html`<a class="button" href=${addressOf(toVersion(place, undefined))}
-        onClick=${() => setOpen(false)}>${texts.timeBack}</a>`
+        onClick=${() => setAsked(false)}>${texts.timeBack}</a>`
       }
       ${
-        versions.length > 1 &&
-        html`<a class="button" href=${addressOf(compared)}>
+        from !== undefined &&
+        from < last.version &&
+        html`<a class="button" href=${addressOf(comparison(place, from, last.version))}>
           ${isPast ? texts.timeDiffer : texts.between}</a>`
       }
       ${
         !isPast &&
-        html`<button type="button" class="plain" onClick=${() => setOpen(false)}>
+        html`<button type="button" class="plain" onClick=${() => setAsked(false)}>
         ${texts.timeHide}</button>`
       }
     </div>
@@ -89,7 +94,8 @@ function Past({
 }) {
   if (shown === undefined) return texts.timePastUnknown
   const version = versionAt(versions, shown)
-  return html`${texts.timePast} <strong>${texts.timeVersion(shown)}</strong>${
+  const says = shown === versions.at(-1)?.version ? texts.timeNewest : texts.timePast
+  return html`${says} <strong>${texts.timeVersion(shown)}</strong>${
     version !== undefined && `, ${daysOf(version)}`
   }`
 }
@@ -119,7 +125,7 @@ interface SliderProps {
 }
 
 function Slider({ versions, states, touched }: SliderProps) {
-  const { numbers, hasMore, isLoading, loadMore } = states
+  const { numbers, hasMore, loaded, loadMore } = states
   const at = Math.max(0, numbers.indexOf(touched))
   const [chosen, setChosen] = useState(touched)
   useEffect(() => setChosen(touched), [touched])
@@ -133,7 +139,10 @@ function Slider({ versions, states, touched }: SliderProps) {
     }, restMs)
     return () => clearTimeout(timer)
   }, [chosen])
-  if (isLoading && numbers.length < 2)
+  const notice = html`<${Notice} loaded=${loaded} />`
+  if (numbers.length < 2 && (loaded.failure !== undefined || loaded.wait !== undefined))
+    return notice
+  if (loaded.isLoading && numbers.length < 2)
     return html`<p class="slider-says" role="status">${texts.loading}</p>`
   const found = numbers.indexOf(chosen)
   const index = found === -1 ? at : found
@@ -145,7 +154,7 @@ function Slider({ versions, states, touched }: SliderProps) {
   const step = (to: number, label: string, path: string) => html`<${StepButton} label=${label}
     path=${path} isOff=${numbers[to] === undefined}
     onStep=${() => setChosen(numbers[to] ?? number)} />`
-  return html`<div class="slider">
+  return html`${notice}<div class="slider">
     ${step(index - 1, texts.timeOlder, 'M10 4L6 8l4 4')}
     <input type="range" min="0" max=${numbers.length - 1} value=${index}
       aria-label=${texts.timeSlider} aria-valuetext=${about}
@@ -172,7 +181,10 @@ function DayForm({ id }: { readonly id: string }) {
     const { signal } = abort.current
     try {
       const query = new URLSearchParams({ as_of: field.value })
-      const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query), { signal })
+      const onWait = (wait: Wait | undefined) =>
+        setSaid(wait ? html`<${Waiting} ...${wait} />` : '')
+      const options = { signal, onWait }
+      const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query), options)
       setSaid('')
       goTo(toVersion(parsePlace(location.hash), isPast ? version : undefined))
     } catch (error) {
@@ -181,7 +193,7 @@ function DayForm({ id }: { readonly id: string }) {
     }
   }
   return html`<form class="day-form" onSubmit=${submit}>
-    <label>${texts.timeDay} <input type="date" required /></label>
+    <label>${texts.timeDay} <input ...${dayInput} required /></label>
     <button type="submit">${texts.timeGo}</button>
-    <span class="hint" role="status">${said}</span></form>`
+    <div class="hint" role="status">${said}</div></form>`
 }
