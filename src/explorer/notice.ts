@@ -87,6 +87,7 @@ export function Waiting({ until, isBusy }: Wait) {
     return () => clearInterval(timer)
   }, [])
   const seconds = Math.max(1, Math.ceil((until - now) / 1_000))
-  const text = isBusy ? texts.waitBusy(seconds) : texts.wait(seconds)
-  return html`<div class="notice" role="status"><p>${text}</p></div>`
+  // Screen readers would read each second out.
+  return html`<div class="notice" role="status"><p>${isBusy ? texts.waitBusy : texts.wait}<span
+    aria-hidden="true">${texts.inSeconds(seconds)}</span>.</p></div>`
 }

@@ -166,7 +166,9 @@ export const texts = {
   periodsUndated: (count: number) =>
     `${plural(count, 'record', 'records')} without a first day, so without a bar.`,
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
-    `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
+    from === to
+      ? `${count} dated ${from}.`
+      : `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
   yearsUndated: (count: number) => `${count} without a date.`,
   yearsOthers: (count: number) => plural(count, 'other value', 'other values'),
   undrawn: (field: string) => `Nothing to draw: no ${field.toLowerCase()} is known.`,
@@ -243,11 +245,9 @@ export const texts = {
     `This is what was loaded at ${moment}; it tries again by itself.`,
   offlineNothing: 'The service cannot be reached. It tries again by itself.',
   tryAgain: 'Try again',
-  wait: (seconds: number) =>
-    'This key has no requests left for now. ' +
-    `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
-  waitBusy: (seconds: number) =>
-    'The service is busy. ' + `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
+  wait: 'This key has no requests left for now. It goes on by itself',
+  waitBusy: 'The service is busy. It goes on by itself',
+  inSeconds: (seconds: number) => ` in ${plural(seconds, 'second', 'seconds')}`,
   keyRefused: 'The service does not accept this key. It may be incomplete, expired or revoked.',
   forbidden: 'This key may not read this.',
   otherKey: 'Use another key',

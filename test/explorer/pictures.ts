@@ -190,6 +190,8 @@ export function testPictures(): void {
       years.reduce((sum, row) => sum + Number(row.at(-1)), 0),
       230,
     )
+    await page.evaluate('location.hash = "#/companies/4/rights?status=registered"')
+    await page.getByText('1 dated 2021.').waitFor()
     await page.getByRole('link', { name: /^Jobs/ }).click()
     await page.getByRole('columnheader', { name: /^Salary from/i }).waitFor()
     await untilLoaded(page)
