@@ -158,6 +158,9 @@ export async function untilLoaded(page: Page): Promise<void> {
   }
 }
 
+/** The query in the page's address, which is that of the API. */
+export const queryOf = (page: Page) => new URL(page.url()).hash.split('?')[1] ?? ''
+
 /**
  * Holds answers of the API back from now on, as a slow network does.
  *

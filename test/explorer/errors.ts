@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
-import { holdAnswers, untilLoaded, visit, visitDemo } from './browser.ts'
+import { untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -45,18 +45,6 @@ export function testErrors(): void {
       assert.equal(new URL(page.url()).hash, `#${to}`)
       await untilLoaded(page)
     }
-  })
-
-  test('what went wrong with one address is not said of the next one', async (t) => {
-    const page = await visitDemo(t, '/companies/1/rights?sort=bad', { expected: refused })
-    const said = page.getByText('The service does not understand this address.')
-    await said.waitFor()
-    const release = await holdAnswers(page)
-    await page.getByRole('link', { name: 'Reset the view' }).click()
-    await said.waitFor({ state: 'detached' })
-    await page.getByText('Loading …').waitFor()
-    await release()
-    await page.getByText('1–25 of 230').waitFor()
   })
 
   test('only a company that is known has a past to look at', async (t) => {
@@ -120,17 +108,6 @@ export function testErrors(): void {
       .waitFor()
     await page.getByText('1–9 of 9').waitFor()
     await page.getByText(/no requests left/).waitFor({ state: 'detached' })
-  })
-
-  test('where an answer takes long, the page says that it loads', async (t) => {
-    const page = await visitDemo(t, '/')
-    const release = await holdAnswers(page)
-    await page.evaluate('location.hash = "#/companies/1"')
-    await page.getByText('Loading …').waitFor()
-    // Its name is not known yet, which is not to say that it has none.
-    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '…')
-    await release()
-    await page.getByRole('heading', { name: 'On record' }).waitFor()
   })
 
   test('a key without requests left is told to wait by the form, too', async (t) => {

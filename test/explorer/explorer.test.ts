@@ -13,6 +13,7 @@ import { testListings } from './listings.ts'
 import { testLooks } from './looks.ts'
 import { testPictures } from './pictures.ts'
 import { testReference } from './reference.ts'
+import { testSlowAnswers } from './slow-answers.ts'
 import { testTaking } from './taking.ts'
 import { testVersions } from './versions.ts'
 
@@ -33,6 +34,7 @@ suite('the explorer in a browser', { skip }, () => {
   testPictures()
   testVersions()
   testTaking()
+  testSlowAnswers()
   testErrors()
   testHostileTexts()
   testLooks()

@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { resources } from '../../src/resources/index.ts'
-import { until } from '../support/until.ts'
-import { askDemo, holdAnswers, visitDemo } from './browser.ts'
+import { askDemo, queryOf, visitDemo } from './browser.ts'
 
 interface Listing {
   readonly total: number
@@ -13,9 +11,6 @@ interface Listing {
 }
 
 const askFor = async (path: string) => JSON.parse(await askDemo(path)) as Listing
-
-/** The query in the page's address, which is that of the API. */
-const queryOf = (page: Page) => new URL(page.url()).hash.split('?')[1] ?? ''
 
 export function testListings(): void {
   test('every listing shows its records, counts, and values as the API has them', async (t) => {
@@ -148,44 +143,6 @@ export function testListings(): void {
     assert.equal(await focused(), 'Last page')
     await page.keyboard.press('Enter')
     assert.equal(queryOf(page), 'page=10')
-  })
-
-  test('while another selection loads, none of its pages is known to be the last', async (t) => {
-    const page = await visitDemo(t, '/companies/1/rights')
-    await page.getByText('1–25 of 230').waitFor()
-    const release = await holdAnswers(page)
-    await page.evaluate('location.hash = "#/companies/1/rights?status=opposed"')
-    const last = page.getByRole('button', { name: 'Last page' })
-    await page.locator('[aria-label="Last page"][aria-disabled=true]').waitFor()
-    // The table of before is pale meanwhile.
-    const opacity = 'getComputedStyle(document.querySelector(".scroller")).opacity'
-    await until(async () => Number(await page.evaluate(opacity)) < 1, 'the table is pale')
-    await last.focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('spinbutton').fill('9')
-    await page.keyboard.press('Enter')
-    assert.equal(queryOf(page), 'status=opposed')
-    await release()
-    await page.getByText('1–25 of 31').waitFor()
-    await last.click()
-    await page.getByText('26–31 of 31').waitFor()
-    // A page beyond the last one is the last one, and the field says so.
-    const field = page.getByRole('spinbutton', { name: 'Page, of 2' })
-    await field.fill('9')
-    await page.keyboard.press('Enter')
-    assert.equal(await field.inputValue(), '2')
-  })
-
-  test('while another selection loads, what is said is of the one that is shown', async (t) => {
-    const page = await visitDemo(t, '/companies/1/rights?status=none')
-    const none = page.getByText('No record matches these filters.')
-    await none.waitFor()
-    const release = await holdAnswers(page)
-    await page.getByRole('button', { name: 'Clear filters' }).last().click()
-    await page.locator('.listing[aria-busy=true]').waitFor()
-    assert.ok(await none.isVisible())
-    await release()
-    await page.getByText('1–25 of 230', { exact: true }).waitFor()
   })
 
   test('a click on a column orders by it, up, down, and as before', async (t) => {

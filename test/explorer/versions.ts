@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { holdAnswers, untilLoaded } from './browser.ts'
+import { untilLoaded } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -20,7 +20,7 @@ const person = (id: number, name: string, position: string) => ({
 })
 
 /** Five versions: the company twice by one source and once by another, its people twice. */
-async function makeHistory(t: TestContext): Promise<OwnRegistry> {
+export async function makeHistory(t: TestContext): Promise<OwnRegistry> {
   const registry = await serveRegistry(t)
   await registry.load('companies', [company('Northwind Trading Ltd', { status: 'active' })])
   await registry.load('employees', [person(1, 'Ann', 'Clerk'), person(2, 'Bob', 'Clerk')])
@@ -132,28 +132,6 @@ export function testVersions(): void {
     assert.ok(!asked.some((url) => url.includes('12345')), asked.join())
   })
 
-  test('on the way to the past and back, no version is called what it is not', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
-    await page.getByText('Now · Version 5').waitFor()
-    await untilLoaded(page)
-    const release = await holdAnswers(page)
-    await page.evaluate('location.hash = "#/companies/7?version=2"')
-    await page.getByText('This is not the present.').waitFor()
-    await release()
-    await page.getByText('This is the past: Version 2').waitFor()
-    await page.getByRole('row', { name: /Status active now dissolved/ }).waitFor()
-    // What the present was is known.
-    const releaseBack = await holdAnswers(page)
-    await page.getByRole('link', { name: 'Back to now' }).click()
-    await page.getByText('Now · Version 5').waitFor()
-    await page.getByRole('row', { name: /Status differs dissolved/ }).waitFor()
-    await releaseBack()
-    await page.evaluate('location.hash = "#/companies/7?version=5"')
-    await page.getByText('This is the newest version: Version 5').waitFor()
-    assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
-  })
-
   test('earlier versions that cannot be asked for are not said to be missing', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7', { expected: /ERR_FAILED/ })
@@ -186,20 +164,6 @@ export function testVersions(): void {
     await page.getByRole('link', { name: 'Back to now' }).click()
     await page.getByRole('row', { name: /Status differs dissolved/ }).waitFor()
     assert.doesNotMatch(page.url(), /version/)
-  })
-
-  test('a tab that is opened while the slider rests stays open, at its version', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await registry.visit('/companies/7')
-    await page.getByRole('button', { name: 'Look back' }).click()
-    const earlier = page.getByRole('button', { name: 'Earlier version' })
-    await earlier.waitFor()
-    // The tab's timer is due before the slider's, on any machine.
-    await page.evaluate(`
-      document.querySelector('.slider [aria-label="Earlier version"]').click()
-      setTimeout(() => document.querySelector('.tabs a[href$="/employees"]').click(), 100)`)
-    await page.getByText('This is the past: Version 4').waitFor()
-    assert.match(page.url(), /#\/companies\/7\/employees\?version=4$/)
   })
 
   test('the comparison begins with the first version that is kept', async (t) => {

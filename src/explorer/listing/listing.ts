@@ -21,6 +21,7 @@ import {
   queryOf,
   selectionQuery,
   sizeOf,
+  versionQuery,
   withoutFilters,
 } from './listing-query.ts'
 import { MarksNote, useMarks } from './marks.ts'
@@ -56,16 +57,16 @@ export function ListingView(props: ListingProps) {
   const { query } = place
   const path = listingPath(id, resource, pageQuery(query))
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
-  const summaries = areOfVersion ? { listing, now } : {}
   const isMissing = loaded.failure?.kind === 'missing'
   useEffect(() => {
     // A company that is withheld is gone with all that was shown of it.
     if (isMissing) dispatchEvent(new Event(movedOn))
   }, [isMissing])
-  const marks = useMarks(id, resource, query, summaries)
   const answer = loaded.value?.body
   // What is said of records is of those that are shown, not of those that are still on their way.
   const shownQuery = queryOf(loaded.value?.path ?? '')
+  const isShown = areOfVersion && `${versionQuery(query)}` === `${versionQuery(shownQuery)}`
+  const marks = useMarks(id, resource, query, isShown ? { listing, now } : {})
   const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
   const go = (changes: Changes, options = {}) =>
     goTo({ ...place, query: withQuery(query, changes) }, options)

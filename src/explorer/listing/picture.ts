@@ -16,7 +16,7 @@ import { lanesHeight } from '../pictures/timeline-lanes.ts'
 import { YearsPicture, yearsHeight } from '../pictures/years.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { useWork, type Work } from '../use-answer.ts'
+import { type Loaded, useWork, type Work } from '../use-answer.ts'
 
 interface PictureProps {
   readonly id: string
@@ -65,15 +65,24 @@ function nameOf({ id, resource, query, version }: PictureProps): string {
   return `${id} ${resource.name} ${selectionQuery(query).toString()} ${version ?? ''}`
 }
 
+/** A timeline, and what was selected for it. */
+interface Drawn {
+  readonly timeline: Timeline
+  readonly query: URLSearchParams
+}
+
 function ChangesOverTime(props: PictureProps) {
   const { id, resource, query, answer, version, onFilter } = props
-  const work: Work<Timeline> = (signal, onWait) =>
-    loadTimeline({ id, resource, query, answer, version }, { signal, onWait })
+  // A picture keeps to the days that it was made of, until the next one is there.
+  const work: Work<Drawn> = async (signal, onWait) => {
+    const request = { id, resource, query, answer, version }
+    return { timeline: await loadTimeline(request, { signal, onWait }), query }
+  }
   const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
   const { value } = loaded
-  if (value === undefined) return html`<${Notice} loaded=${loaded} /><${Waiting} ...${props} />`
-  return html`<div class=${loaded.isLoading ? 'stale' : ''}><${TimelinePicture} timeline=${value}
-    resource=${resource} query=${query} onFilter=${onFilter} /></div>`
+  if (value === undefined) return html`<${Awaited} ...${props} loaded=${loaded} />`
+  return html`<div class=${loaded.isLoading ? 'stale' : ''}><${TimelinePicture} ...${value}
+    resource=${resource} onFilter=${onFilter} /></div>`
 }
 
 function Whole(props: PictureProps) {
@@ -84,7 +93,7 @@ function Whole(props: PictureProps) {
   const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
   const { value } = loaded
   if (value === undefined || picture === undefined || picture.kind === 'timeline') {
-    return html`<${Notice} loaded=${loaded} /><${Waiting} ...${props} />`
+    return html`<${Awaited} ...${props} loaded=${loaded} />`
   }
   const isPart = value.selected > value.rows.length
   const note = isPart ? texts.firstOnly(formatCount(drawnMax), formatCount(value.selected)) : ''
@@ -93,10 +102,14 @@ function Whole(props: PictureProps) {
     onFilter=${onFilter} note=${note} /></div>`
 }
 
-/** Holds the place of a picture, so that nothing below it jumps. */
-function Waiting(props: PictureProps) {
+/** Holds the place of a picture, so that nothing below it jumps; or says why there is none. */
+function Awaited(props: PictureProps & { readonly loaded: Loaded<unknown> }) {
+  const { loaded } = props
   const style = { '--plot-height': `${plotHeight(props)}px` }
-  return html`<div class="picture waiting-picture" style=${style} aria-hidden="true"></div>`
+  return html`<${Notice} loaded=${loaded} />${
+    loaded.failure === undefined &&
+    html`<div class="picture waiting-picture" style=${style} aria-hidden="true"></div>`
+  }`
 }
 
 /** How high a picture will be, as far as the counts of the listing tell, in pixels. */

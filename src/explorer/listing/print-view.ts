@@ -67,7 +67,8 @@ export function PrintView({ place, id, name, company, versions, shown }: PrintPr
   return html`<div class="print-view">
     <div class="actions print-actions">
       <button type="button" class="primary" disabled=${!isReady} onClick=${() => print()}>
-        ${texts.print}</button><a class="button" href=${back}>${texts.printBack}</a></div>
+        ${texts.print}</button><a class="button" href=${back}>${texts.printBack}</a>
+      <span class="hint" role="status">${isReady ? '' : texts.loading}</span></div>
     <p class="printed">${texts.printed(formatMoment(Date.now()), location.href)}
       ${version !== undefined && ` ${texts.timeVersion(shown)}, ${daysOf(version)}.`}</p>
     ${readable.map(

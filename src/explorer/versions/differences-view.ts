@@ -9,7 +9,7 @@ import { Became } from '../listing/cell.ts'
 import { formatCount, formatTimestamp, labelOf, plainText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { companyPath } from '../listing/listing-query.ts'
-import { Notice } from '../notice.ts'
+import { Loading, Notice } from '../notice.ts'
 import { addressOf, goTo, type Place, withQuery } from '../place.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { Take } from '../listing/take.ts'
@@ -68,6 +68,7 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
     <div class="pair">${select(texts.betweenFrom, 'from', from)}${select(texts.betweenTo, 'to', to)}
       </div>
     <${Notice} loaded=${loaded} />
+    ${changed === undefined && loaded.failure === undefined && html`<${Loading} />`}
     <p role="status" class=${changed?.length === 0 ? 'empty' : 'unseen'}>
       ${changed?.length === 0 ? texts.betweenNothing : ''}</p>
     ${changed?.map(

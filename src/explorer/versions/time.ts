@@ -128,16 +128,29 @@ function Slider({ versions, states, touched }: SliderProps) {
   const { numbers, hasMore, loaded, loadMore } = states
   const at = Math.max(0, numbers.indexOf(touched))
   const [chosen, setChosen] = useState(touched)
-  useEffect(() => setChosen(touched), [touched])
+  // What the address was last led to, and the wait of what comes next.
+  const sent = useRef(touched)
+  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    if (chosen === touched) return undefined
-    const timer = setTimeout(() => {
+    // A version that arrives does not take the slider from a reader who has moved it on.
+    if (waiting.current !== undefined) return
+    sent.current = touched
+    setChosen(touched)
+  }, [touched])
+  useEffect(() => {
+    if (chosen === sent.current) return undefined
+    waiting.current = setTimeout(() => {
+      waiting.current = undefined
+      sent.current = chosen
       const isLast = chosen === numbers.at(-1)
       // Readers may have gone to another tab meanwhile.
       const here = parsePlace(location.hash)
       goTo(toVersion(here, isLast ? undefined : chosen), { isReplacing: true })
     }, restMs)
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(waiting.current)
+      waiting.current = undefined
+    }
   }, [chosen])
   const notice = html`<${Notice} loaded=${loaded} />`
   if (numbers.length < 2 && (loaded.failure !== undefined || loaded.wait !== undefined))
