@@ -109,6 +109,19 @@ test('after=0 is everything there is, and until the cursor from which to go on (
   assert.equal((await follow(`?after=${first.until}`)).headers['data-version'], '3')
 })
 
+test('the greatest ids are exact, and cursors lead past them (1.5, 12.1)', async () => {
+  const { page, put } = await makeRegistry()
+  const [greatest, less] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1]
+  await put('rights', [right(greatest, 'a', greatest), right(less, 'b', greatest)])
+  const expected = [
+    `companies ${greatest} ${greatest} put 1`,
+    ...[`rights ${greatest} ${less} put 1`, `rights ${greatest} ${greatest} put 1`],
+  ]
+  for (const limit of [1, 2, 9]) {
+    assert.deepEqual(await walk(page, `?after=0&limit=${limit}`), expected)
+  }
+})
+
 test('pages of any length lead through the same changes, by links, too (12.2)', async () => {
   const { page, put, ask, follow, key } = await makeRegistry()
   const rows = Array.from({ length: 1_500 }, (_, n) => {

@@ -122,7 +122,8 @@ function writeInteger(body: Buffer, at: number, number: number): number {
   let rest = number
   for (let place = end - 1; place >= at; place -= 1) {
     const tens = Math.floor(rest / 10)
-    body[place] = zero + rest - tens * 10
+    // The digit by itself: its sum with the greatest integers would not be exact.
+    body[place] = zero + (rest - tens * 10)
     rest = tens
   }
   return end
