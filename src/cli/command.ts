@@ -69,6 +69,7 @@ export function parseInput(
     const words = parsed.words.join(' ')
     throw new UsageError(`${command.name} takes options only, but got ${words}`)
   }
+  refuseOfOthers(command, parsed)
   const found = resolveSettings(parsed.options, environment, command.defaults)
   const values =
     command.takesBadSettings !== true || found.faults.length === 0 ? settingsOf(found) : undefined
@@ -79,6 +80,31 @@ export function parseInput(
       return values ?? settingsOf(found)
     },
   }
+}
+
+/**
+ * Refuses an option that the usage has for other actions only, such as `keys revoke --overlap 7d`.
+ *
+ * @throws UsageError that names it.
+ */
+function refuseOfOthers(
+  { name, synopsis, options }: Command,
+  { words: [action = ''], options: values, flags }: ParsedArguments,
+): void {
+  const ofAction = synopsis.filter((line) => actionsIn(line).includes(action))
+  const isAction = ofAction.length > 0
+  const lines = isAction ? ofAction : synopsis.filter((line) => actionsIn(line).length === 0)
+  const taken = new Set(lines.flatMap((line) => line.split(/[^\w-]+/)))
+  if (lines.length === 0 || taken.has('OPTIONS')) return
+  for (const { name: option } of knownOptions({ options })) {
+    if ((!(option in values) && !flags.has(option)) || taken.has(`--${option}`)) continue
+    throw new UsageError(`${isAction ? `${name} ${action}` : name} takes no --${option}`)
+  }
+}
+
+/** The actions that a line of usage is for: `keys list`, or `withhold {mask|erase}`. */
+function actionsIn(line: string): readonly string[] {
+  return /^\S+ \{?([a-z_|]+)\}?(?= |$)/.exec(line)?.[1]?.split('|') ?? []
 }
 
 /** The options of a command by their names. */

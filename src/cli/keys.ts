@@ -37,9 +37,9 @@ export const keys: Command = {
   summary: 'create, rotate, list and revoke client keys',
   synopsis: [
     'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
-    'keys rotate NAME [--overlap TIME] [--expires WHEN]',
+    'keys rotate [--name] NAME [--overlap TIME] [--expires WHEN]',
     'keys list [--json]',
-    'keys revoke NAME',
+    'keys revoke [--name] NAME',
   ],
   details: `
 \`create\` prints only the key, to standard output. It is shown once, since only its hash is stored.
@@ -98,12 +98,6 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
   async rotate(store, input, context) {
     const { options } = input
     const name = nameIn(input, 'rotate NAME')
-    for (const option of ['scopes', 'rate']) {
-      if (options[option] === undefined) continue
-      throw new UsageError(
-        `--${option} is for keys create; a rotated key keeps that of the old one`,
-      )
-    }
     const now = context.now()
     const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
     const expires = options['expires']

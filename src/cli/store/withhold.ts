@@ -37,7 +37,7 @@ export const withhold: Command = {
     'withhold erase company COMPANY --reason TEXT --by NAME [OPTIONS]',
     'withhold {mask|erase} company … --text WORDS --reason TEXT --by NAME [OPTIONS]',
     'withhold list [--json]',
-    'withhold lift NUMBER --reason TEXT --by NAME',
+    'withhold lift NUMBER --reason TEXT --by NAME [--day YYYY-MM-DD]',
     'withhold adopt --reason TEXT --by NAME [OPTIONS]',
   ],
   details: `
