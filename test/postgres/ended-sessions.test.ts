@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openPool, openSession } from '../../src/store/postgres/connect.ts'
-import { rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
+import { createSnapshots, rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
 import { patientBounds, testServerUrl } from '../support/store-at.ts'
 
@@ -113,6 +113,19 @@ test('a session that is lost while it is in use is replaced', async (t) => {
       await client.query(sql)
     }),
     /terminat/,
+  )
+  assert.deepEqual(await rowsIn(pool)<[number]>('select 7'), [[7]])
+})
+
+test('a session that is lost while a request reads says why, and is replaced', async (t) => {
+  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  const change = () => assert.fail('no version is read')
+  const snapshots = createSnapshots(pool, { change }, undefined)
+  const endItself = 'select pg_terminate_backend(pg_backend_pid())'
+  await assert.rejects(
+    async () => snapshots.inSnapshot(async (snapshot) => snapshot.rows(endItself)),
+    /terminating connection due to administrator command/,
   )
   assert.deepEqual(await rowsIn(pool)<[number]>('select 7'), [[7]])
 })

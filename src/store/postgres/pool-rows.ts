@@ -105,7 +105,8 @@ export function createSnapshots(
         await client.query('commit')
         return result
       } catch (error) {
-        await client.query('rollback')
+        // A session that is lost has nothing to roll back, and why it is lost is to be told.
+        await client.query('rollback').catch(() => undefined)
         throw error
       }
     })
