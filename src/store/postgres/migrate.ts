@@ -6,7 +6,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { otherFormat } from '../sql/schema.ts'
 import type { LockWait } from '../work-watch.ts'
-import { checkNodes, findCitus, findNodeRole, refuseWorker } from './citus/nodes.ts'
+import { checkNodes, findCitus, findNodeRole, workerRefusal } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
 import { createTables, createViews, distributedTables, format } from './schema.ts'
@@ -30,13 +30,14 @@ export async function migrate(
   const schema = schemaIn(db)
   return withSession(db, async (client) => {
     const done: string[] = []
-    await refuseWorker(client, db)
+    const citus = await findCitus(client)
+    if (citus?.isOnWorker === true) throw workerRefusal(db)
     if (schema !== undefined && (await currentSchema(client)) === null) {
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
-    const isToDistribute = isDistributed || (await findCitus(client))?.isToDistribute === true
-    if (isToDistribute) await checkNodes(client, db)
+    const isToDistribute = isDistributed || citus?.isToDistribute === true
+    if (isToDistribute) await checkNodes(client, db, citus)
     const within = async (work: () => Promise<string[]>) =>
       done.push(...(await inTransaction(client, db, { onWait }, work)))
     await within(() => create(client, db, resources))

@@ -10,7 +10,7 @@ import { readStoreId } from '../sql/database.ts'
 import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import { type Compacted, createWriter, type StoreWriter, type Use } from '../writing.ts'
-import { findNodeRole, refuseWorker } from './citus/nodes.ts'
+import { findNodeRole, workerRefusal } from './citus/nodes.ts'
 import { commandBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { registryOf, distributedSettings, openImport } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate } from './migrate.ts'
@@ -91,7 +91,7 @@ export async function openForWriting(
   return explained(db, async () => {
     const isDistributedIn = async (client: Client) => {
       const role = await findNodeRole(client)
-      if (role === 'worker') await refuseWorker(client, db)
+      if (role === 'worker') throw workerRefusal(db)
       return role !== undefined
     }
     let isDistributed = await withSession(db, async (client) =>

@@ -38,24 +38,22 @@ export async function findNodeRole(client: Client): Promise<NodeRole | undefined
   return citus.isOnWorker ? 'worker' : 'coordinator'
 }
 
-/**
- * Servers and commands that read may use any node of Citus, but only its coordinator can create
- * tables.
- *
- * @throws OperatorError if the database is a worker.
- */
-export async function refuseWorker(client: Client, db: string): Promise<void> {
-  if ((await findCitus(client))?.isOnWorker !== true) return
-  throw new OperatorError(
+/** Servers and commands that read may use any node of Citus, but only its coordinator writes. */
+export function workerRefusal(db: string): OperatorError {
+  return new OperatorError(
     `${describeUrl(db)} is a worker of Citus, where Dossier only reads; ` +
       'give the URL of the coordinator',
   )
 }
 
 /** @throws OperatorError if Citus is missing, or would have an import work within its session. */
-export async function checkNodes(client: Client, db: string): Promise<void> {
+export async function checkNodes(
+  client: Client,
+  db: string,
+  citus: Citus | undefined,
+): Promise<void> {
   const at = describeUrl(db)
-  if ((await findCitus(client)) === undefined) {
+  if (citus === undefined) {
     throw new OperatorError(
       `${at} has no Citus, which --distributed needs; install the extension, then ` +
         'run: create extension citus',
