@@ -32,12 +32,12 @@ export async function migrate(
     const done: string[] = []
     const citus = await findCitus(client)
     if (citus?.isOnWorker === true) throw workerRefusal(db)
+    const isToDistribute = isDistributed || citus?.isToDistribute === true
+    if (isToDistribute) await checkNodes(client, db, citus)
     if (schema !== undefined && (await currentSchema(client)) === null) {
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
-    const isToDistribute = isDistributed || citus?.isToDistribute === true
-    if (isToDistribute) await checkNodes(client, db, citus)
     const within = async (work: () => Promise<string[]>) =>
       done.push(...(await inTransaction(client, db, { onWait }, work)))
     await within(() => create(client, db, resources))
