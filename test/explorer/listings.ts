@@ -95,6 +95,20 @@ export function testListings(): void {
     assert.equal(await page.getByRole('checkbox').count(), 0)
   })
 
+  test('a menu that is open follows the address', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights?status=pending')
+    await page.getByText('1–25 of 52').waitFor()
+    await page.evaluate('location.hash = "#/companies/1/rights?status=opposed"')
+    await page.getByText('1–25 of 31').waitFor()
+    await page.getByRole('button', { name: 'Status', exact: true }).click()
+    const option = (name: RegExp) => page.getByRole('checkbox', { name })
+    await option(/^opposed/).waitFor()
+    await page.goBack()
+    await page.getByText('1–25 of 52').waitFor()
+    assert.ok(await option(/^pending/).isChecked())
+    assert.ok(!(await option(/^opposed/).isChecked()))
+  })
+
   test('a day that is not given sets no filter', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees?current_on=2020-06-30')
     await page.getByRole('button', { name: 'On the day', exact: true }).click()

@@ -45,6 +45,18 @@ export function testSlowAnswers(): void {
     await page.getByText('1–25 of 230', { exact: true }).waitFor()
   })
 
+  test('what some words have found is not said of other words', async (t) => {
+    const page = await visitDemo(t, '/?q=nobody')
+    const none = page.getByText('No company has this name or number.')
+    await none.waitFor()
+    const release = await holdAnswers(page)
+    await page.getByRole('searchbox').fill('ploverhollow')
+    await page.getByText('Searching …').waitFor()
+    assert.equal(await none.count(), 0)
+    await release()
+    await page.getByText('3 companies').waitFor()
+  })
+
   test('a timeline keeps to its own days until the next one is there', async (t) => {
     const page = await visitDemo(t, '/companies/1/events', { expected: /ERR_FAILED/ })
     const first = page.locator('figure circle').first()

@@ -65,10 +65,11 @@ function FieldMenu({ field, query, counts, onChange }: FieldMenuProps) {
       onChange(changes)
       close()
     }
+    // What is chosen in the menu is what the address says, also when that changes.
+    const props = { key: query.toString(), field, query, onApply: apply }
     return filter === 'range'
-      ? html`<${RangeFilter} field=${field} query=${query} onApply=${apply} />`
-      : html`<${ValueFilter} field=${field} query=${query} counts=${counts ?? []} onApply=${apply}
-        />`
+      ? html`<${RangeFilter} ...${props} />`
+      : html`<${ValueFilter} ...${props} counts=${counts ?? []} />`
   }}<//>`
 }
 

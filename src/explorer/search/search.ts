@@ -129,12 +129,15 @@ interface ResultsProps {
 function Results({ found, words, onMore, onOpen }: ResultsProps) {
   const { value, failure } = found
   if (failure?.kind === 'scope') return html`<${Unsearchable} words=${words} onOpen=${onOpen} />`
+  const searching = html`<p class="hint late" role="status">${texts.searching}</p>`
   if (value === undefined) {
     return failure === undefined && found.wait === undefined
-      ? html`<p class="hint" role="status">${texts.searching}</p>`
+      ? searching
       : html`<${Notice} loaded=${found} />`
   }
   const { companies, total, advice } = value
+  // What other words have found stays in sight, but says nothing of these.
+  const isOld = value.words !== words
   const summary =
     advice ??
     (companies.length === 0
@@ -148,11 +151,17 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
     list?.querySelector<HTMLElement>('li:last-child a')?.focus()
     onMore()
   }
-  return html`<${Notice} loaded=${found} /><p class="hint" role="status">${summary}</p>
-    ${companies.length > 0 && html`<${CompanyLinks} companies=${companies} onOpen=${onOpen} />`}
+  return html`<${Notice} loaded=${found} />
+    ${isOld ? searching : html`<p class="hint" role="status">${summary}</p>`}
+    ${
+      companies.length > 0 &&
+      html`<div class=${isOld ? 'stale' : ''}><${CompanyLinks} companies=${companies}
+        onOpen=${onOpen} /></div>`
+    }
     ${
       total > companies.length &&
       companies.length > 0 &&
+      !isOld &&
       html`<button type="button" class="more-companies" onClick=${more}>${texts.foundMore}</button>`
     }`
 }
