@@ -101,13 +101,10 @@ export function usePresentAnswer<Body>(
   path: string | undefined,
   family = path ?? '',
 ): Loaded<Answer<Body>> {
-  const [turn, setTurn] = useState(0)
+  const loaded = useAnswer<Body>(path, family)
   useEffect(() => {
-    const next = () => setTurn((last) => last + 1)
-    addEventListener(movedOn, next)
-    return () => removeEventListener(movedOn, next)
+    addEventListener(movedOn, loaded.retry)
+    return () => removeEventListener(movedOn, loaded.retry)
   }, [])
-  return useWork(path && `${path} ${turn}`, family, (signal, onWait) =>
-    ask<Body>(path ?? '', { signal, onWait }),
-  )
+  return loaded
 }

@@ -85,6 +85,29 @@ export function testErrors(): void {
     await page.getByText('This key may not read this.').waitFor()
   })
 
+  test('a key that may not see companies is told once that one is not there', async (t) => {
+    const registry = await serveRegistry(t, makeRights(3).records)
+    const narrow = { name: 'narrow', scopes: ['rights'] }
+    const page = await registry.visitWith(narrow, '/', { expected: refused })
+    let requests = 0
+    page.on('request', () => (requests += 1))
+    await page.evaluate('location.hash = "#/companies/99/rights"')
+    await page.getByText('Company 99 is not in the registry.').waitFor()
+    await untilLoaded(page)
+    assert.ok(requests <= 10, `${requests} requests`)
+  })
+
+  test('without an answer about versions, the page says so', async (t) => {
+    const page = await visitDemo(t, '/', { expected: /ERR_FAILED/ })
+    await page.route(/versions\?/, (route) => route.abort())
+    await page.evaluate('location.hash = "#/companies/1/differences"')
+    await page.getByText('The service cannot be reached. It tries again by itself.').waitFor()
+    await page.getByRole('link', { name: /^Rights 230/ }).waitFor()
+    await page.unroute(/versions\?/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'New 120' }).waitFor()
+  })
+
   test('a key that may not search says so, and opens a company by its number', async (t) => {
     const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }

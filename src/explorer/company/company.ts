@@ -31,7 +31,7 @@ export function CompanyPage({
   const isPast = isOfPast(place.query)
   const found = useCompany(id, place.query)
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
-  const { versions, earliest } = useVersions()
+  const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
   const isKnown = company !== undefined || found.loaded.failure !== undefined
   const name = company?.name ?? now?.name ?? (isKnown ? texts.nameless(id) : undefined)
@@ -46,12 +46,13 @@ export function CompanyPage({
 
   usePrintKeys(place)
   const isSilent = isRefused && isListing(place)
+  const isTold = !isSilent && (found.loaded.failure ?? found.loaded.wait) !== undefined
   return html`<article class="company" aria-busy=${found.loaded.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
       company=${company} now=${now} shown=${shownVersion} />
-    ${!isSilent && html`<${Notice} loaded=${found.loaded} />`}
+    <${Notice} loaded=${isTold ? found.loaded : loadedVersions} />
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />

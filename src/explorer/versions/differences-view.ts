@@ -68,7 +68,7 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
     <div class="pair">${select(texts.betweenFrom, 'from', from)}${select(texts.betweenTo, 'to', to)}
       </div>
     <${Notice} loaded=${loaded} />
-    ${changed === undefined && loaded.failure === undefined && html`<${Loading} />`}
+    ${loaded.isLoading && changed === undefined && html`<${Loading} />`}
     <p role="status" class=${changed?.length === 0 ? 'empty' : 'unseen'}>
       ${changed?.length === 0 ? texts.betweenNothing : ''}</p>
     ${changed?.map(

@@ -2,11 +2,12 @@
 // came.
 
 import type { Company, Version, VersionsAnswer } from '../answers.ts'
+import type { Answer } from '../api.ts'
 import { html } from '../html.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
 import { resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { usePresentAnswer } from '../use-answer.ts'
+import { type Loaded, usePresentAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 
@@ -16,14 +17,15 @@ interface Versions {
   readonly versions: readonly Version[] | undefined
   /** The number of the first one. */
   readonly earliest: number
+  readonly loaded: Loaded<Answer<VersionsAnswer>>
 }
 
 export function useVersions(): Versions {
-  const { value } = usePresentAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
-  if (value === undefined) return { versions: undefined, earliest: 1 }
-  const { versions, earliest_version: earliest } = value.body
+  const loaded = usePresentAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
+  if (loaded.value === undefined) return { versions: undefined, earliest: 1, loaded }
+  const { versions, earliest_version: earliest } = loaded.value.body
   const kept = versions.filter(({ version }) => version >= earliest).toReversed()
-  return { versions: kept, earliest }
+  return { versions: kept, earliest, loaded }
 }
 
 /** What an import brought, such as "Employees from gov". */
