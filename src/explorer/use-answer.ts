@@ -88,20 +88,14 @@ export function useWork<Value>(
   return { value, isLoading, failure, wait, retry }
 }
 
-/** The answer to a path; undefined for none. */
+/** The answer to a path, undefined for none; asked again when the registry has moved on. */
 export function useAnswer<Body>(
   path: string | undefined,
   family = path ?? '',
 ): Loaded<Answer<Body>> {
-  return useWork(path, family, (signal, onWait) => ask<Body>(path ?? '', { signal, onWait }))
-}
-
-/** As `useAnswer`, for what is of the present: asked again when the registry has moved on. */
-export function usePresentAnswer<Body>(
-  path: string | undefined,
-  family = path ?? '',
-): Loaded<Answer<Body>> {
-  const loaded = useAnswer<Body>(path, family)
+  const loaded = useWork(path, family, (signal, onWait) =>
+    ask<Body>(path ?? '', { signal, onWait }),
+  )
   useEffect(() => {
     addEventListener(movedOn, loaded.retry)
     return () => removeEventListener(movedOn, loaded.retry)

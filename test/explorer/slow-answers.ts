@@ -1,10 +1,11 @@
-// While answers are on their way: what is shown is of one state, and the newest request wins.
+// While answers are on their way, or the registry moves on: what is shown is of one state, and the
+// newest request wins.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/until.ts'
 import { holdAnswers, queryOf, untilLoaded, visitDemo } from './browser.ts'
-import { makeHistory } from './versions.ts'
+import { makeHistory, person } from './versions.ts'
 
 export function testSlowAnswers(): void {
   test('while another selection loads, none of its pages is known to be the last', async (t) => {
@@ -189,5 +190,24 @@ export function testSlowAnswers(): void {
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '…')
     await release()
     await page.getByRole('heading', { name: 'On record' }).waitFor()
+  })
+
+  test('counts and versions follow a registry that moves on while one reads', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/companies/7/jobs')
+    await page.getByText('Now · Version 5,').waitFor()
+    await registry.load(
+      'employees',
+      [4, 5, 6].map((id) => person(id, `Person ${id}`, 'Clerk')),
+    )
+    await page.getByRole('link', { name: /^Employees 2/ }).click()
+    await page.getByText('1–3 of 3').waitFor()
+    await page.getByRole('link', { name: /^Employees 3/ }).waitFor()
+    await page.getByText('Now · Version 6,').waitFor()
+    // Also where something else tells it.
+    await registry.load('employees', [person(4, 'Dan', 'Clerk')])
+    await page.getByRole('searchbox').fill('northwind')
+    await page.getByRole('link', { name: /^Employees 1/ }).waitFor()
+    await page.getByText('1–1 of 1').waitFor()
   })
 }

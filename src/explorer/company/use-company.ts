@@ -3,7 +3,7 @@
 import type { Company, CompanyAnswer } from '../answers.ts'
 import type { Answer } from '../api.ts'
 import { companyPath, isOfPast, queryOf, versionQuery } from '../listing/listing-query.ts'
-import { type Loaded, usePresentAnswer } from '../use-answer.ts'
+import { type Loaded, useAnswer } from '../use-answer.ts'
 
 interface FoundCompany {
   /** At the version that is looked at; while that loads, at the one before. */
@@ -26,8 +26,8 @@ interface FoundCompany {
 export function useCompany(id: string, query: URLSearchParams): FoundCompany {
   const isPast = isOfPast(query)
   const path = companyPath(id, new URLSearchParams())
-  const loaded = usePresentAnswer<CompanyAnswer>(companyPath(id, versionQuery(query)), path)
-  const present = usePresentAnswer<CompanyAnswer>(isPast ? path : undefined, path)
+  const loaded = useAnswer<CompanyAnswer>(companyPath(id, versionQuery(query)), path)
+  const present = useAnswer<CompanyAnswer>(isPast ? path : undefined, path)
   const isRefused = loaded.failure?.kind === 'scope'
   const isFailed = loaded.failure !== undefined && loaded.failure.kind !== 'offline' && !isRefused
   const isOfPlace = ({ path: asked }: Answer<CompanyAnswer>) => isOfPast(queryOf(asked)) === isPast

@@ -2,7 +2,7 @@
 // they are, the registry says each time, so that a name that was withheld since is nowhere.
 
 import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
-import { usePresentAnswer } from '../use-answer.ts'
+import { useAnswer } from '../use-answer.ts'
 
 type Opened = Pick<FoundCompany, 'id' | 'identifier'>
 
@@ -23,9 +23,7 @@ export function useRecentCompanies(): readonly FoundCompany[] {
   const opened = openedCompanies()
   const numbers = opened.map(({ identifier }) => ['identifier', identifier ?? ''])
   const query = new URLSearchParams(numbers).toString()
-  const { value } = usePresentAnswer<CompaniesAnswer>(
-    query === '' ? undefined : `companies?${query}`,
-  )
+  const { value } = useAnswer<CompaniesAnswer>(query === '' ? undefined : `companies?${query}`)
   const found = new Map(value?.body.companies.map((one) => [one.id, one]))
   return opened.flatMap(({ id }) => found.get(id) ?? [])
 }

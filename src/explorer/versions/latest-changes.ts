@@ -4,7 +4,7 @@ import type { Company, ListingAnswer } from '../answers.ts'
 import { rowsOf } from '../answers.ts'
 import { listingPath } from '../listing/listing-query.ts'
 import { resources, type Row } from '../resources.ts'
-import { usePresentAnswer } from '../use-answer.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** How many changes are looked at: one request of some kilobytes. */
 const lookedAt = 250
@@ -38,7 +38,7 @@ export function useLatestChanges(
     changesResource === undefined || listing === undefined || listing.total === 0
       ? undefined
       : listingPath(id, changesResource, query)
-  const { value } = usePresentAnswer<ListingAnswer>(path)
+  const { value } = useAnswer<ListingAnswer>(path)
   const fields = changesResource?.changeFields
   if (path === undefined) return company === undefined ? undefined : []
   if (value === undefined || changesResource === undefined || fields === undefined) return undefined

@@ -7,7 +7,7 @@ import { html } from '../html.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
 import { resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { type Loaded, usePresentAnswer } from '../use-answer.ts'
+import { type Loaded, useAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 
@@ -21,7 +21,7 @@ interface Versions {
 }
 
 export function useVersions(): Versions {
-  const loaded = usePresentAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
+  const loaded = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
   if (loaded.value === undefined) return { versions: undefined, earliest: 1, loaded }
   const { versions, earliest_version: earliest } = loaded.value.body
   const kept = versions.filter(({ version }) => version >= earliest).toReversed()
