@@ -1,4 +1,4 @@
-// Edge cases of snapshots; merge.properties.test.ts checks removals against a model.
+// Edge cases of snapshots; changes.properties.test.ts checks removals against a model.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

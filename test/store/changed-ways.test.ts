@@ -69,7 +69,11 @@ test('changes tell of each company what its address says, at every version', asy
   const rows = [trade(1, 'É "two"'), trade(3, null), trade(14, 'two'), trade(20, 'É "one"')]
   await importRows(db, 'companies', rows, second)
   await importRows(db, 'rights', [{ id: 2, company_id: 30, name: 'b' }])
-  await runStep(db, { kind: 'revert', versions: 2 }, { day: 1, latest: 4, earliest: 1 })
+  await runStep(
+    db,
+    { kind: 'revert', versions: 2, isOfOne: false },
+    { day: 1, latest: 4, earliest: 1 },
+  )
   await importRows(db, 'companies', [named(1, { name: 'Newer' })], { isSnapshot: true })
   const ids = Array.from({ length: 40 }, (_, n) => n + 1)
   await withStates(db, ids, async (reader, states) => {

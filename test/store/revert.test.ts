@@ -1,180 +1,24 @@
-// A revert makes a new version with the state before: any listing, byte for byte, and whatever else
-// imports write.
+// A revert makes a new version with the state before, and whatever else imports write.
+// `changes.properties.test.ts` compares random reverts with a model.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { RevertRange } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
-import { importStep, runImport } from '../support/random-steps.ts'
+import { makeApp, type TestApp } from '../support/make-app.ts'
 import { readListing } from '../support/read-listing.ts'
-import { readSaid, type SaidRow } from '../support/said.ts'
-import { runsOf, storeAt } from '../support/store-at.ts'
+import { readSaid } from '../support/said.ts'
+import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** The path that names its store, on any kind of store. */
 const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
-
-/** What clients and operators see, except for versions, times and tags. */
-async function stateOf(app: TestApp): Promise<Record<string, unknown>> {
-  const db = pathOfStore(app)
-  const ids = await queryStore(
-    db,
-    'select id from companies union select company_id from companies_past',
-  )
-  const pages: Record<string, string> = {}
-  for (const { id } of ids) {
-    for (const resource of resources) {
-      const path = pathOf(resource, Number(id))
-      const { status, text } = await app.ask(path)
-      // An unknown company answers as one that never was.
-      if (status === 200) pages[path] = text
-      else assert.equal(status, 404)
-    }
-  }
-  const of = (sql: string) => queryStore(db, sql)
-  return {
-    pages,
-    companies: await of('select id, jurisdiction, identifier from companies order by id'),
-    // A revert's versions are its own.
-    attributes: (await readSaid(db)).map((said) => ({ ...said, version: undefined })),
-    ids: await of('select * from record_ids order by listing, id, company_id'),
-  }
-}
-
-test(`an import and its revert give the state before, and the revert’s revert that after (seed ${seed})`, async (t) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(importStep, { maxLength: 4 }), importStep, async (before, last) => {
-      const app = await makeApp(t)
-      const db = pathOfStore(app)
-      for (const [day, each] of before.entries()) await runImport(db, each, day + 1)
-      const first = await stateOf(app)
-      const version = await runImport(db, last, 20)
-      if (version === undefined) return
-      const second = await stateOf(app)
-      await revert(db, one(version), true)
-      assert.deepEqual(await stateOf(app), second)
-      await revert(db, one(version))
-      assert.deepEqual(await stateOf(app), first)
-      await checkSound(db)
-      await revert(db, one(version + 1))
-      assert.deepEqual(await stateOf(app), second)
-      await checkSound(db)
-      await revert(db, { to: version - 1 })
-      assert.deepEqual(await stateOf(app), first)
-      await checkSound(db)
-      await app.app.close()
-    }),
-    { numRuns: runsOf(25), seed },
-  )
-})
-
-test(`a reverted import might never have been, whatever other sources did since (seed ${seed})`, async (t) => {
-  const plain = fc.array(importStep, { minLength: 1, maxLength: 6 })
-  await fc.assert(
-    fc.asyncProperty(plain, fc.nat(), async (steps, pick) => {
-      const app = await makeApp(t)
-      const db = pathOfStore(app)
-      // Recorded changes would have other ids.
-      const unrecorded = steps.map((each) => ({ ...each, isRecorded: false }))
-      const versions: (number | undefined)[] = []
-      for (const [day, each] of unrecorded.entries())
-        versions.push(await runImport(db, each, day + 1))
-      const made = versions.filter((version) => version !== undefined)
-      const chosen = made[pick % made.length]
-      if (chosen === undefined || made.length < versions.length) return
-      const { target, source } = unrecorded[versions.indexOf(chosen)] ?? assert.fail()
-      await revert(db, { version: chosen, isWithLater: true })
-      await checkSound(db)
-      const other = await makeApp(t)
-      for (const [day, each] of unrecorded.entries()) {
-        const isKept =
-          each.target !== target || each.source !== source || Number(versions[day]) < chosen
-        if (isKept) await runImport(pathOfStore(other), each, day + 1)
-      }
-      const [state, expected] = [await stateOf(app), await stateOf(other)]
-      assert.deepEqual(withoutIds(state), withoutIds(expected))
-      await app.app.close()
-      await other.app.close()
-    }),
-    { numRuns: runsOf(25), seed },
-  )
-})
-
-/** Assigned ids and the numbers of sources depend on what was imported before. */
-function withoutIds({ pages, companies, attributes }: Record<string, unknown>) {
-  const names = new Map(
-    (companies as Record<string, unknown>[]).map(({ id, jurisdiction, identifier }) => [
-      String(id),
-      identifier === null ? String(id) : [jurisdiction, identifier].join(' '),
-    ]),
-  )
-  const named = Object.entries(pages as Record<string, string>).map(([path, text]) => {
-    const id = /companies\/(\d+)/.exec(path)?.[1] ?? ''
-    return [path.replace(id, names.get(id) ?? id), text.replaceAll(id, names.get(id) ?? id)]
-  })
-  const said = (attributes as SaidRow[])
-    .map((row) => [names.get(String(row.company_id)), row.attributes, row.is_present])
-    .map((row) => JSON.stringify(row))
-  return { pages: Object.fromEntries(named) as unknown, attributes: said.sort() }
-}
-
-test(`whatever is imported and reverted, the store is sound and the log knows what is in force (seed ${seed})`, async (t) => {
-  const undo = fc.record({ place: fc.nat(9), isTo: fc.boolean() })
-  const folder = makeFolder(t)
-  let runs = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(importStep, undo), { maxLength: 9 }), async (acts) => {
-      const db = join(folder, `${(runs += 1)}.db`)
-      // After each version, the imports in force, by target and source.
-      const history: ReadonlyMap<string, readonly number[]>[] = [new Map()]
-      const add = (group: string, inForce: readonly number[] = []) =>
-        history.push(new Map(history.at(-1)).set(group, inForce))
-      for (const act of acts) {
-        const last = history.length - 1
-        if ('rows' in act) {
-          const group = `${act.target} ${act.source}`
-          const version = await runImport(db, act, 1)
-          if (version !== undefined) add(group, [...(history.at(-1)?.get(group) ?? []), version])
-        } else if (last > 0) {
-          const range = act.isTo
-            ? { to: act.place % last }
-            : { version: 1 + (act.place % last), isWithLater: true }
-          const report = await revert(db, range).catch(() => undefined)
-          for (const { target, source, reverts } of report?.reverted ?? []) {
-            const group = `${target} ${source}`
-            add(group, history[Math.min(...reverts) - 1]?.get(group))
-          }
-        } else continue
-        const logged = await queryStore(
-          db,
-          `select i.version, i.resource, s.name from imports i join sources s on s.id = i.source_id
-           where i.reverts is null and i.reverted_by is null order by i.version`,
-        )
-        const inForce = [...(history.at(-1) ?? [])].flatMap(([group, versions]) =>
-          versions.map((version) => ({ version, group })),
-        )
-        assert.deepEqual(
-          logged.map((row) => [
-            Number(row['version']),
-            `${String(row['resource'])} ${String(row['name'])}`,
-          ]),
-          inForce.sort((x, y) => x.version - y.version).map((x) => [x.version, x.group]),
-        )
-        await checkSound(db)
-      }
-    }),
-    { numRuns: runsOf(40), seed },
-  )
-})
 
 test('after the revert of a first extract, the next one is first again: it records nothing', async (t) => {
   const db = join(makeFolder(t), 'a.db')

@@ -1,0 +1,62 @@
+// Ids that sources give and ids that the store assigns do not collide, in one import or in several.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+
+test('another source may not claim an id that the store assigned, even if it is free', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  await importRows(db, 'rights', [{ key: 'K', company_id: 7 }], { source: 'a' })
+  const id = Number(query(db, 'select id from rights_view')[0]?.['id'])
+  await importRows(db, 'rights', [{ key: 'L', company_id: 7 }], { source: 'a', isSnapshot: true })
+  const claim = await importRows(db, 'rights', [{ id, company_id: 7 }], { source: 'b' })
+  assert.match(claim.problems[0]?.reason ?? '', /belongs to a record of the source a/)
+})
+
+test('an id from a source is never assigned to another record', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  const taken = 1_000_000_000_005
+  await importRows(db, 'rights', [{ id: taken, company_id: 7, name: 'own' }])
+  const rows = Array.from({ length: 9 }, (_, n) => ({ key: `k${n}`, company_id: 7, name: `k${n}` }))
+  assert.equal((await importRows(db, 'rights', rows)).counts.inserted, 9)
+  assert.equal(query(db, 'select count(distinct id) as n from rights_view')[0]?.['n'], 10)
+  assert.equal(query(db, `select name from rights_view where id = ${taken}`)[0]?.['name'], 'own')
+})
+
+test('an id and keys in one import do not collide', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  const rows = [
+    { key: 'k', company_id: 7, name: 'k' },
+    { id: 1_000_000_000_001, company_id: 7, name: 'own' },
+  ]
+  const { counts, problems } = await importRows(db, 'rights', rows)
+  assert.deepEqual(problems, [])
+  assert.equal(counts.inserted, 2)
+})
+
+test('given and assigned company ids do not collide', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  const rows = [
+    { id: 1, company_jurisdiction: 'GB', company_identifier: '1' },
+    { id: 2, company_id: 1_000_000_000_001 },
+  ]
+  await importRows(db, 'rights', rows)
+  const companies = query(db, 'select company_id from rights_view order by id').map(
+    (r) => r['company_id'],
+  )
+  assert.equal(new Set(companies).size, 2, 'two records of two companies')
+})
+
+test('an assigned id is within the allowed range, even if a source uses the greatest id', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  const greatest = Number.MAX_SAFE_INTEGER
+  await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })
+  const row = { key: 'k', company_jurisdiction: 'GB', company_identifier: '1' }
+  await importRows(db, 'rights', [row], { source: 'b' })
+  for (const table of ['companies', 'rights_view']) {
+    const ids = query(db, `select id from ${table}`).map(({ id }) => Number(id))
+    const safe = ids.filter((id) => Number.isSafeInteger(id) && id > 0)
+    assert.equal(safe.length, 2, table)
+  }
+})
