@@ -21,7 +21,7 @@ import { attributeRows, changedCompanies } from './record-differences.ts'
 const attributesAtOnce = 2_000
 const lengthAtOnce = 1_048_576
 
-/** Writes what `change` and `removal` hold, and brings names up to date. */
+/** Writes what `change` holds, and brings names up to date. */
 export async function applyCompanies(context: ImportContext): Promise<void> {
   const { staging, db, tables, plan, source, version, parts } = context
   const naming = { source, version, attribute: plan.nameAttribute }

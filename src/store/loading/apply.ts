@@ -21,7 +21,7 @@ const changesAtOnce = 20_000
 /** How many ids are written at once. */
 const idsAtOnce = 5_000
 
-/** Writes what `change` and `removal` hold. */
+/** Writes what `change` holds. */
 export async function applyRecords(
   context: ImportContext,
   kind: PutKind,
@@ -30,16 +30,16 @@ export async function applyRecords(
   const { staging, tables } = context
   const { resource, source } = kind
   await mergeAll(context, kind, onShare)
-  for (const gone of listedIds(staging, 'removal', source)) {
+  for (const gone of listedIds(staging, 'seq is null', source)) {
     await tables.dropIds(resource.name, gone)
   }
-  for (const added of listedIds(staging, 'change where not is_known', source)) {
+  for (const added of listedIds(staging, 'not is_known', source)) {
     await tables.putIds(resource.name, added)
   }
 }
 
-function* listedIds(staging: Staging, from: string, source: number): Generator<ListedId[]> {
-  const rows = staging.iterate(`select id, company_id from ${from} order by id, company_id`)
+function* listedIds(staging: Staging, where: string, source: number): Generator<ListedId[]> {
+  const rows = staging.iterate(`select id, company_id from change where ${where} order by 1, 2`)
   for (const batch of inBatches(rows, idsAtOnce)) {
     yield batch.map(([id, company]) => ({ id: Number(id), companyId: Number(company), source }))
   }
@@ -77,10 +77,7 @@ export async function applyFirst(context: ImportContext, cutter: ListingCutter):
 async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare): Promise<void> {
   const { staging, tables } = context
   const shape = shapeOf(kind.resource)
-  const all = staging.iterate(`
-    select company_id, count(*) from (
-      select company_id from change union all select company_id from removal
-    ) group by company_id order by company_id`)
+  const all = staging.iterate('select company_id, count(*) from change group by 1 order by 1')
   const last = lastCompany(staging)
   const putsOf = createPutReader(staging, kind)
   const out = createOutput(context, shape)
@@ -104,10 +101,8 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
 }
 
 /** The last company that changes; at least 1. */
-export function lastCompany(staging: Staging): number {
-  const lastIn = (table: string) => Number(staging.value(`select max(company_id) from ${table}`))
-  return Math.max(1, lastIn('change'), lastIn('removal'))
-}
+export const lastCompany = (staging: Staging): number =>
+  Math.max(1, Number(staging.value('select max(company_id) from change')))
 
 /** The ids of the records that listings lose or replace, by company. */
 function readGone(
@@ -115,11 +110,8 @@ function readGone(
   companies: readonly number[],
 ): ReadonlyMap<unknown, ReadonlySet<number>> {
   const rows = staging.rows(
-    `select c.company_id, c.id from json_each(?1) e
-     cross join change c on c.company_id = e.value where c.is_known
-     union all
-     select r.company_id, r.id from json_each(?1) e
-     cross join removal r on r.company_id = e.value`,
+    `select c.company_id, c.id from json_each(?) e
+     cross join change c on c.company_id = e.value where c.is_known`,
     JSON.stringify(companies),
   )
   const byCompany = Map.groupBy(rows, ([company]) => company)

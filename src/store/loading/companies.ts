@@ -156,15 +156,13 @@ export async function writeCompanies({
     const traced: number[] = []
     const rows = batch.map((row): CompanyRow => {
       const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
-        ...[number, string | null, string | null, number | null, number, number],
+        ...[number, string | null, string | null, number, number, number],
       ]
       // Where its source says something new of it, the head shows that it has changed.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       // It was known without a name until now.
-      if (isNamed && since !== null) {
-        const former = { jurisdiction: null, identifier: null, version: since }
-        past.push({ companyId: id, until: version, ...former })
-      }
+      const former = { jurisdiction: null, identifier: null, version: since }
+      if (isNamed) past.push({ companyId: id, until: version, ...former })
       return { id, jurisdiction, identifier, version }
     })
     await tables.putPastCompanies(past)

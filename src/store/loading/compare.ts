@@ -1,5 +1,5 @@
 // Finds what an import changes, by comparing its rows with the indexes of the listings: fills
-// `change` and `removal`, and reads no record's text.
+// `change`, and reads no record's text.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
@@ -11,7 +11,7 @@ import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.
 import type { ImportContext } from './context.ts'
 import { dropRefused } from './place.ts'
 
-/** Fills `change` and `removal`. */
+/** Fills `change`. */
 export async function findChanges(context: ImportContext): Promise<void> {
   const { staging, tables, plan, shape, asOf, isFirst } = context
   const onShare = context.parts('comparing')
@@ -32,7 +32,7 @@ export async function findChanges(context: ImportContext): Promise<void> {
     onShare(compared / Math.max(1, staging.facts.rows))
     await nextTurn()
   }
-  if (!staging.isLoaded()) staging.load('select seq, at, length from change')
+  if (!staging.isLoaded()) staging.load('select seq, at, length from change where seq is not null')
   if (plan.target.resource === undefined) staging.run(refuseEarlier, { asOf })
   else await carryChanges(context)
 }
@@ -149,7 +149,7 @@ async function compareCompany(
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
       if (isRefused || !isPresentAt(shape, index, n)) return
-      staging.insert('removal', companyId, id)
+      staging.insert('change', companyId, id, null, 1, 0, null, leaf, null, 0)
     }
   }
   for await (const index of indexes) {

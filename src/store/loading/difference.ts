@@ -33,7 +33,7 @@ const namesMax = 10
 /** Compares what an import changes with what its source said. */
 export async function findDifference(context: ImportContext): Promise<ImportDifference> {
   const { plan, staging } = context
-  const changed = Number(staging.value('select count(*) from change where is_known'))
+  const changed = Number(staging.value(`select count(*) from change where ${differs}`))
   const wanted = Math.max(comparedFew, Math.min(comparedMax, changed * comparedShare))
   const everyOf = Math.max(1, Math.ceil(changed / wanted))
   let compared = 0
@@ -60,11 +60,13 @@ export async function findDifference(context: ImportContext): Promise<ImportDiff
   }
 }
 
+const differs = 'is_known and seq is not null'
+
 /** The rows that change what is known, or some of them at equal distances. */
 const sampled = `
   select company_id, id, leaf, at, length from (
     select company_id, id, leaf, at, length, row_number() over (order by company_id, id) as n
-    from change where is_known
+    from change where ${differs}
   ) where (n - 1) / ${comparedTogether} % ? = 0
   order by company_id, id`
 
@@ -146,7 +148,7 @@ function shortened(value: string | null): string | null {
 }
 
 const newCompanies = 'select company_id from change where not is_known order by company_id'
-const goneCompanies = 'select company_id from removal order by company_id'
+const goneCompanies = 'select company_id from change where seq is null order by company_id'
 const madeCompanies = 'select id from companies where is_new order by id'
 
 /** How many companies a query of the staging returns, and the names of the first. */

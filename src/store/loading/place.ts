@@ -176,11 +176,8 @@ const refuseContradictions = [
   // The ids that occur more than once. They are few, so contradictions and repetitions are searched
   // for among these only.
   `create table repeated as
-    select id from stage where digest is not null group by id having count(*) > 1`,
-  `create table contradiction as
-    select p.id, min(p.seq) as seq from repeated r join stage p on p.id = r.id
-    where p.digest is not null
-    group by p.id having min(p.digest) <> max(p.digest)`,
+    select id, min(seq) as first from stage
+    where digest is not null group by id having count(*) > 1`,
   `insert into refused
     select p.seq,
       case when $isOfCompanies then 'identifier' when p.key is null then 'id' else 'key' end,
@@ -190,10 +187,9 @@ const refuseContradictions = [
       'was given before with other content, in ' || $unit || ' ' || kept.number ||
         case when kept.file = p.file then ''
           else ' of ' || ($fileNames ->> kept.file) end
-    from contradiction double
-    join stage p on p.id = double.id and p.digest is not null
-    join stage kept on kept.seq = double.seq
-    where p.digest <> kept.digest
+    from repeated r
+    join stage kept on kept.seq = r.first
+    join stage p on p.id = r.id and p.digest <> kept.digest
     on conflict do nothing`,
 ]
 
@@ -201,14 +197,10 @@ const refuseContradictions = [
 const dropRepetitions = `
   update stage set company_id = null, id = null, digest = null
   where seq in (
-    select p.seq
-    from (
-      select q.id, q.company_id, min(q.seq) as seq from repeated r join stage q on q.id = r.id
-      where q.digest is not null
-      group by q.id, q.company_id having count(*) > 1
-    ) kept
-    join stage p on p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
-      and p.seq > kept.seq
+    select seq from (
+      select p.seq, row_number() over (partition by p.id, p.company_id order by p.seq) as place
+      from repeated r join stage p on p.id = r.id where p.digest is not null
+    ) where place > 1
   )`
 
 export const dropRefused = 'update stage set digest = null where seq in (select seq from refused)'

@@ -57,10 +57,8 @@ export async function stageDifferences(
 }
 
 /** The companies of which the merge changes something, in ascending order, with a row's length. */
-export const changedCompanies = `
-  select company_id, max(length) from (
-    select company_id, length from change union all select company_id, 0 from removal
-  ) group by company_id order by company_id`
+export const changedCompanies =
+  'select company_id, max(length) from change group by company_id order by company_id'
 
 /** The rows that change what the source says about some companies, by company. */
 export function attributeRows(
@@ -75,7 +73,7 @@ export function attributeRows(
 function readChanged(staging: Staging, companies: readonly number[]): Iterable<StagedRowBytes> {
   return staging.read(
     `select c.company_id, c.id, c.at, c.length from json_each(?) e
-     cross join change c on c.company_id = e.value`,
+     cross join change c on c.company_id = e.value where c.seq is not null`,
     JSON.stringify(companies),
   )
 }
@@ -144,6 +142,8 @@ async function readEarlierRecords(context: ImportContext, recorded: SourceRecord
   }
 }
 
+const removed = 'select id from change where company_id = ? and seq is null'
+
 /** A listing's records before and after, for companies in which the source had records before. */
 async function listingDifferences(
   context: ImportContext,
@@ -160,7 +160,7 @@ async function listingDifferences(
     const before = had.size > 0 ? had : await formerTexts(context, company.id, earlier)
     if (before === undefined) continue
     const after = new Map(before)
-    const removal = staging.rows('select id from removal where company_id = ?', company.id)
+    const removal = staging.rows(removed, company.id)
     // Of what was removed with its source, a snapshot lacks what no row gives.
     const isBack = had.size === 0 && plan.isSnapshot
     const lacking = [...before.keys()].filter((id) => !earlier.refusedIds.has(id))

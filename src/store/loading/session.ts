@@ -198,7 +198,7 @@ async function appendRecorded(
   const { staging, db } = context
   const lastId = await lastAssigned(context, recorded.resource)
   await db.run('update store set recorded = $1', lastId + recorded.rows)
-  staging.run(['delete from change', 'delete from removal'])
+  staging.run('delete from change')
   staging.run(
     `insert into change
       select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null, null,
@@ -233,14 +233,14 @@ interface ChangeCounts extends Pick<MergeCounts, 'inserted' | 'updated' | 'remov
   readonly changing: number
 }
 
-/** Counts what `change` and `removal` hold. */
+/** Counts what `change` holds. */
 function countChanges(staging: Staging): ChangeCounts {
   const [counts = []] = staging.rows(`
-    select count(*) filter (where not is_known), count(*) filter (where is_known),
-      count(*) filter (where is_staged)
+    select count(*) filter (where not is_known),
+      count(*) filter (where is_known and seq is not null),
+      count(*) filter (where seq is null), count(*) filter (where is_staged)
     from change`)
-  const [inserted = 0, updated = 0, changing = 0] = counts.map(Number)
-  const removed = Number(staging.value('select count(*) from removal'))
+  const [inserted = 0, updated = 0, removed = 0, changing = 0] = counts.map(Number)
   return { inserted, updated, removed, changing }
 }
 

@@ -47,7 +47,7 @@ function* readChanges(
   const order = shape.hasSort ? `s.sort ${by}, c.id ${by}` : `c.id ${by}`
   const rows = staging.read(`
     select c.company_id, c.id, c.at, c.length from change c ${sorted}
-    order by c.company_id, ${order}`)
+    where c.seq is not null order by c.company_id, ${order}`)
   const readValues = columnValuesOf(resource)
   for (const [columns, row] of rows) {
     const [company = 0, id = 0] = columns.map(Number)

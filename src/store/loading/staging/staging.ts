@@ -52,9 +52,8 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
  *               without a place in the file if they were refused before. All of them, or, of sorted
  *               rows, those of changed records alone
  * refused       the rows that only a comparison with others or the registry could refuse
- * change        the records that are new or differ, by company
+ * change        the records that are new or differ, or that a snapshot lacks, by company
  * carried       changed records in listings that the rows do not give them for
- * removal       what a snapshot lacks
  */
 const tables = `
   create table companies (
@@ -71,7 +70,8 @@ const tables = `
   );
   create table refused (seq integer primary key, field text, value, reason text);
   create table change (
-    company_id integer, id integer, seq integer,
+    company_id integer, id integer,
+    seq integer, -- null for what a snapshot lacks
     is_known integer, -- whether the listing has the record already
     is_staged integer, -- whether a row of the import gives the record for the company
     was text, -- the day of what the source said of a company before
@@ -81,9 +81,6 @@ const tables = `
   ) without rowid;
   create table carried (
     company_id integer, id integer, seq integer, primary key (company_id, id)
-  ) without rowid;
-  create table removal (
-    company_id integer, id integer, primary key (company_id, id) on conflict ignore
   ) without rowid;
 `
 
