@@ -192,6 +192,21 @@ export function testSlowAnswers(): void {
     await page.getByRole('heading', { name: 'On record' }).waitFor()
   })
 
+  test('what was to be printed is not, once one has left it', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights')
+    await page.getByText('1–25 of 230').waitFor()
+    await page.evaluate('printed = 0; print = () => (printed += 1)')
+    const release = await holdAnswers(page, /limit=1000/)
+    await page.keyboard.press('Control+p')
+    await page.locator('.print-actions').getByText('Loading …').waitFor()
+    await page.goBack()
+    await page.getByText('1–25 of 230').waitFor()
+    await release()
+    await page.goForward()
+    await page.getByRole('button', { name: 'Print', exact: true }).click()
+    assert.equal(await page.evaluate('printed'), 1)
+  })
+
   test('counts and versions follow a registry that moves on while one reads', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/jobs')
