@@ -196,7 +196,9 @@ export function testListings(): void {
     await page.evaluate('location.hash = "#/companies/1/rights?status=none"')
     await page.getByText('No record matches these filters.').waitFor()
     await page.evaluate('location.hash = "#/companies/1/rights?page=99"')
-    await page.getByRole('button', { name: 'Go to the last page' }).click()
+    await page.getByRole('button', { name: 'Go to the last page' }).press('Enter')
     await page.getByText('226–230 of 230').waitFor()
+    // The button goes away; the focus stays in the listing.
+    assert.equal(await page.evaluate('document.activeElement.className'), 'listing')
   })
 }

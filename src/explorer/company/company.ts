@@ -51,7 +51,7 @@ export function CompanyPage({
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
-      company=${company} now=${now} shown=${shownVersion} />
+      company=${company} now=${now} shown=${shownVersion} isHidden=${isFailed || isRefused} />
     <${Notice} loaded=${isTold ? found.loaded : loadedVersions} />
     ${
       !isFailed &&

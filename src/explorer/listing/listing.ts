@@ -82,7 +82,7 @@ export function ListingView(props: ListingProps) {
   </div>`
   const isEmpty = answer?.total === 0 || loaded.failure?.kind === 'scope'
   return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what}
-    aria-busy=${loaded.isLoading}>
+    aria-busy=${loaded.isLoading} tabindex="-1">
     ${!isEmpty && toolbar}
     <${Notice} loaded=${loaded} />
     ${

@@ -28,10 +28,12 @@ interface TimeProps {
   readonly now: Company | undefined
   /** The version of the answer that is shown. */
   readonly shown: number | undefined
+  /** Whether the company is not to be seen. */
+  readonly isHidden: boolean
 }
 
 export function TimeBar(props: TimeProps) {
-  const { place, id, versions, earliest, company, now, shown } = props
+  const { place, id, versions, earliest, company, now, shown, isHidden } = props
   const [isAsked, setAsked] = useState(false)
   const isPast = isOfPast(place.query)
   const present = now ?? company
@@ -42,8 +44,9 @@ export function TimeBar(props: TimeProps) {
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
+  // Before its answer, it is taken to be known, so that nothing below moves.
   const open =
-    present !== undefined &&
+    (present !== undefined || !isHidden) &&
     html`<button type="button" class="plain" onClick=${() => setAsked(true)}>
     ${isPast ? texts.timeOthers : texts.timeLook}</button>`
   if (!isPast && !isOpen) {
