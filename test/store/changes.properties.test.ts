@@ -208,6 +208,6 @@ test(`a follower always has a true state, and versions stay as they were served 
         await reader.close()
       }
     }),
-    { numRuns: runsOf(90), seed },
+    { numRuns: runsOf(150), seed },
   )
 })
