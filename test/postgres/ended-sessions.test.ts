@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openPool, openSession } from '../../src/store/postgres/connect.ts'
 import { createSnapshots, rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
-import { patientBounds, testServerUrl } from '../support/store-at.ts'
+import { onCitus, patientBounds, testServerUrl } from '../support/store-at.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
 function message(type: string, content: Buffer): Buffer {
@@ -69,6 +69,21 @@ test('a limit for idle sessions, meant for others, ends none of ours', async (t)
   assert.equal((await session.query('select 1')).rowCount, 1)
   assert.deepEqual(await rows<[number]>('select 7'), [[7]])
 })
+
+// PostgreSQL has it from version 17 on.
+test(
+  'a limit for transactions, meant for requests, ends no command’s',
+  { skip: onCitus },
+  async (t) => {
+    const url = new URL(testServerUrl())
+    url.searchParams.set('options', '-c transaction_timeout=1s')
+    const session = await openSession(url.href)
+    t.after(() => session.end())
+    await session.query('begin')
+    await sleep(2_000)
+    assert.equal((await session.query('select 1')).rowCount, 1)
+  },
+)
 
 test('a session that is ended in the packet that begins it is an error', async (t) => {
   const url = await startEndingServer(t)

@@ -77,6 +77,11 @@ function failWith(client: Client, reason: Error): void {
 
 const pidSql = 'select pg_backend_pid() as pid'
 
+// Older servers do not know all of them.
+const settingsSql = `
+  ${pidSql}, set_config(key, value, false) from json_each_text($1)
+  where current_setting(key, true) is not null`
+
 /**
  * Applies settings to a session, and returns which of the server it is. Given at the start of the
  * session, they would not pass a pooler.
@@ -88,8 +93,7 @@ async function applySettings(
 ): Promise<number | undefined> {
   const schema = schemaIn(db)
   const own = schema === undefined ? settings : { ...settings, search_path: schema }
-  const sql = `${pidSql}, set_config(key, value, false) from json_each_text($1)`
-  const { rows } = await client.query<{ pid: number }>(sql, [JSON.stringify(own)])
+  const { rows } = await client.query<{ pid: number }>(settingsSql, [JSON.stringify(own)])
   return rows[0]?.pid
 }
 
@@ -128,6 +132,7 @@ export async function withSession<T>(
 const commandSettings: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
+  transaction_timeout: 0,
   idle_in_transaction_session_timeout: 0,
   idle_session_timeout: 0,
   client_connection_check_interval: 1_000,

@@ -132,7 +132,6 @@ const adviceOfState: Readonly<Record<string, string>> = {
   '3D000': 'create it with: createdb',
   '3F000': 'name one in --db with ?schema=, or create one of the user’s search_path',
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
-  '25P04': 'commands take longer; set transaction_timeout to 0 for this user',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
   '53100': 'nothing was changed; make room on the disk of the server, and try again',
