@@ -251,12 +251,13 @@ test('a number that a double has, however many of its digits are written, is kep
   const db = emptyDb(t)
   const path = `${db}.numbers.ndjson`
   const numbers =
-    '[0.1,0.10000000000000001,48.137154299999999,1e5,1.5E-7,-0.00,12.500000000000000000]'
+    '[0.1,0.10000000000000001,48.137154299999999,1e5,1.5E-7,-0.00,12.500000000000000000,' +
+    '765422989273849.2]'
   writeFileSync(path, `{"jurisdiction":"GB","identifier":"1","at":${numbers}}\n`)
   assert.deepEqual((await importInto(db, 'companies', [path])).problems, [])
   assert.equal(
     (await readSaid(db))[0]?.attributes,
-    '{"at":[0.1,0.1,48.1371543,100000,1.5e-7,0,12.5]}',
+    '{"at":[0.1,0.1,48.1371543,100000,1.5e-7,0,12.5,765422989273849.2]}',
   )
 })
 

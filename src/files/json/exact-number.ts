@@ -47,7 +47,8 @@ function isExact(part: string): boolean {
   if (digits === '') return true
   const number = Number(part)
   if (!Number.isFinite(number) || digits.length > toPrecisionMax) return false
-  return digitsOf(number.toPrecision(digits.length)) === digits
+  // The shortest text of a double, as programs write it, may be a digit below the nearest one.
+  return [number.toPrecision(digits.length), String(number)].map(digitsOf).includes(digits)
 }
 
 /** The significant digits of a number. */
