@@ -71,17 +71,21 @@ applies a change within a second.
     }
     const asked = { ...input, words }
     if (known === 'list') return list(asked, context)
-    await using store = await openExistingStore(input.settings, resources, {
-      wait: lockWait(context),
-    })
-    return await change[known](store, asked, context)
+    const wait = lockWait(context)
+    const open = () => openExistingStore(input.settings, resources, { wait })
+    return change[known](open, asked, context)
   },
 }
 
-type Change = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>
+/** @param open opens the store, once the arguments have been found sound. */
+type Change = (
+  open: () => Promise<StoreWriter>,
+  input: Input,
+  context: CommandContext,
+) => Promise<number>
 
 const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>> = {
-  async create(store, input, context) {
+  async create(open, input, context) {
     const { options } = input
     const name = checkName('name', nameIn(input, 'create --name NAME'))
     const scopes = parseScopes(options['scopes'])
@@ -91,11 +95,12 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     const issued = makeIssuedKey()
     const rate = checkRate(options['rate'])
     const key = { ...issued.stored, name, scopes, expiresAt, rate, createdAt: now }
+    await using store = await open()
     await handOver(issued, context, (print) => store.addKey(key, lockWait(context), print))
     return 0
   },
 
-  async rotate(store, input, context) {
+  async rotate(open, input, context) {
     const { options } = input
     const name = nameIn(input, 'rotate NAME')
     const now = context.now()
@@ -107,6 +112,7 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
       key: { ...issued.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
       othersEndAt,
     })
+    await using store = await open()
     const isDone = await handOver(issued, context, (print) =>
       store.rotateKey(name, now, rotate, lockWait(context), print),
     )
@@ -114,8 +120,9 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     return 0
   },
 
-  async revoke(store, input, context) {
+  async revoke(open, input, context) {
     const name = nameIn(input, 'revoke NAME')
+    await using store = await open()
     if (!(await store.revokeKey(name, context.now(), lockWait(context)))) {
       throw await noSuchKey(store, name)
     }

@@ -78,6 +78,13 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal(queryValue(db, 'select count(*) from keys where revoked_at is null'), 1)
   })
 
+  test('a usage error is told without a store, too', async (t) => {
+    const folder = makeFolder(t)
+    const { code, err } = await runCommand(folder, ['keys', 'create'])
+    assert.equal(code, 2, err)
+    assert.match(err, /name the key to create: keys create --name NAME/)
+  })
+
   test('a key with the longest accepted duration can be listed', async (t) => {
     const { keys } = await folderWithStore(t)
     for (const [name, expires, code] of [
