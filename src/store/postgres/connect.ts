@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import { binaryParser, createClient } from './binary.ts'
-import { describeUrl, parseUrl, schemaIn, sslModeIn } from './url.ts'
+import { describeUrl, parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
@@ -183,7 +183,7 @@ function clientConfig(db: string): ClientConfig {
   const url = parseUrl(db)
   url.searchParams.delete('schema')
   // The driver takes these for `verify-full`, but warns that a later one will not.
-  const isTaken = /^(prefer|require|verify-ca)$/.test(sslModeIn(db) ?? '')
+  const isTaken = /^(prefer|require|verify-ca)$/.test(url.searchParams.get('sslmode') ?? '')
   if (isTaken && !url.searchParams.has('uselibpqcompat')) {
     url.searchParams.set('sslmode', 'verify-full')
   }

@@ -13,14 +13,9 @@ const vital = ['schema', 'sslmode', 'sslrootcert']
 /**
  * The schema that a URL names; if undefined, the server's `search_path` applies.
  *
- * @throws OperatorError for an invalid one, or a misspelt parameter, which the driver would ignore.
+ * @throws OperatorError for an invalid one.
  */
 export function schemaIn(db: string): string | undefined {
-  for (const name of parseUrl(db).searchParams.keys()) {
-    const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
-    if (meant === undefined) continue
-    throw new OperatorError(`${describeUrl(db)}: no parameter is ${name}=; did you mean ${meant}=?`)
-  }
   const schema = parseUrl(db).searchParams.get('schema')
   if (schema === null) return undefined
   if (schemaName.test(schema)) return schema
@@ -33,26 +28,30 @@ export function schemaIn(db: string): string | undefined {
 const sslModes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
 
 /**
- * The `sslmode` of a URL, if it has one.
- *
- * @throws OperatorError for one of which the driver would not say that it does not know it.
+ * @throws OperatorError that shows the form of a URL, or says what is wrong with a parameter that
+ *   the driver would ignore or take for another one.
  */
-export function sslModeIn(db: string): string | undefined {
-  const mode = parseUrl(db).searchParams.get('sslmode') ?? undefined
-  if (mode === undefined || sslModes.includes(mode)) return mode
-  throw new OperatorError(`${describeUrl(db)}: sslmode= takes one of ${sslModes.join(', ')}`)
-}
-
-/** @throws OperatorError that shows the form of a URL. */
 export function parseUrl(db: string): URL {
-  try {
-    return new URL(db)
-  } catch {
+  if (!URL.canParse(db)) {
     throw new OperatorError(
       'the URL of the store is malformed; write it like postgres://user@host:5432/database, ' +
         'with special characters of a password percent-encoded',
     )
   }
+  const url = new URL(db)
+  const fault = faultOf(url.searchParams)
+  if (fault !== undefined) throw new OperatorError(`${describeUrl(db)}: ${fault}`)
+  return url
+}
+
+function faultOf(parameters: URLSearchParams): string | undefined {
+  for (const name of parameters.keys()) {
+    const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
+    if (meant !== undefined) return `no parameter is ${name}=; did you mean ${meant}=?`
+  }
+  const mode = parameters.get('sslmode')
+  const isKnown = mode === null || sslModes.includes(mode)
+  return isKnown ? undefined : `sslmode= takes one of ${sslModes.join(', ')}`
 }
 
 /** A URL without its password, for messages and logs. */
