@@ -1,9 +1,8 @@
 // A PostgreSQL failure under a server: 503 in the contract's form, then recovery by itself.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from 'pg'
 import { issueKey } from '../../src/auth/issue.ts'
 import { resources } from '../../src/resources/index.ts'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
@@ -180,48 +179,43 @@ test('it hangs silently: 503, and recovery when it continues', async (t) => {
   assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
 })
 
-/** The URL of a role that has the rights in the operator’s guide. */
-async function makeReader(owner: Client): Promise<URL> {
+/** The URL of a role that has the rights in the operator’s guide, and a session of the owner. */
+async function makeReader(t: TestContext) {
+  const owner = await openSession(postgres.url)
+  t.after(async () => {
+    await owner.query('drop owned by reader; drop role reader')
+    await owner.end()
+  })
   await owner.query(`create role reader login password 'reader'`)
   await owner.query('grant usage on schema dossier to reader')
   await owner.query('grant select on all tables in schema dossier to reader')
   const url = new URL(db)
   url.username = url.password = 'reader'
-  return url
+  return { owner, url: url.href }
 }
 
 test('a user who lacks a right is told which, and neither serves nor compacts in vain', async (t) => {
-  const client = await openSession(postgres.url)
-  const { href } = await makeReader(client)
-  t.after(async () => {
-    await client.query('drop owned by reader; drop role reader')
-    await client.end()
-  })
+  const { owner, url } = await makeReader(t)
   const folder = makeFolder(t)
   const told = async (command: string, says: RegExp) => {
-    const { code, err } = await runCommand(folder, [command, '--db', href])
+    const { code, err } = await runCommand(folder, [command, '--db', url])
     assert.equal(code, 1)
     assert.match(err, /^dossier: [^\n]*\n$/)
     assert.match(err, says)
   }
   await told('compact', /permission denied to vacuum .*; run it as the owner of the tables\n$/)
-  await client.query('revoke select on dossier.heads, dossier.segments from reader')
+  await owner.query('revoke select on dossier.heads, dossier.segments from reader')
   await told('serve', /this user may not read heads, segments; grant it the rights/)
-  await client.query('revoke usage on schema dossier from reader')
+  await owner.query('revoke usage on schema dossier from reader')
   await told('serve', /this user may not use the schema dossier; grant it the rights/)
   await told('compact', /this user may not use the schema dossier; grant it the rights/)
 })
 
 test('a user may have fewer sessions than --pool: requests share them', async (t) => {
-  const client = await openSession(postgres.url)
-  const { href } = await makeReader(client)
-  t.after(async () => {
-    await client.query('drop owned by reader; drop role reader')
-    await client.end()
-  })
-  await client.query('alter role reader connection limit 2')
+  const { owner, url } = await makeReader(t)
+  await owner.query('alter role reader connection limit 2')
   const patient = ['--wait-ms', '20000', '--statement-ms', '20000']
-  const server = await runServer(t, href, ['--pool', '8', '--cache-mib', '0', ...patient])
+  const server = await runServer(t, url, ['--pool', '8', '--cache-mib', '0', ...patient])
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(server)))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
@@ -230,21 +224,19 @@ test('a user may have fewer sessions than --pool: requests share them', async (t
 
 test('the server refuses all connections: 503, then recovery', async (t) => {
   const server = await serve(t)
-  const client = await openSession(postgres.url)
-  t.after(() => client.end())
+  const { owner, url } = await makeReader(t)
   const setLimit = (limit: number) =>
-    client.query(`alter database postgres connection limit ${limit}`)
-  const url = await makeReader(client)
+    owner.query(`alter database postgres connection limit ${limit}`)
   // Whoever may read the store may read the list beside it, which the first order creates.
   const order = ['withhold', 'erase', 'rights', '50', '--reason', 'x', '--by', 'x', '--yes']
   await mustRun('.', [...order, '--db', db])
-  const refused = await runServer(t, url.href, ['--pool', '2', '--cache-mib', '0'])
+  const refused = await runServer(t, url, ['--pool', '2', '--cache-mib', '0'])
   assert.equal((await ask(refused)).status, 200, 'a role that has SELECT alone')
-  const inspector = await openStoreInspector(url.href, resources)
+  const inspector = await openStoreInspector(url, resources)
   assert.deepEqual((await inspector.verify(storedChecks(resources), () => undefined)).faults, [])
   assert.ok((await inspector.listImports(1)).length === 1, 'and may look at it')
   await setLimit(0)
-  await client.query(
+  await owner.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'`,
   )
   await sleep(100)
@@ -252,6 +244,6 @@ test('the server refuses all connections: 503, then recovery', async (t) => {
   await setLimit(-1)
   await untilWell(refused)
   assert.equal((await ask(server)).status, 200)
-  await client.query('revoke select on dossier.heads from reader')
+  await owner.query('revoke select on dossier.heads from reader')
   assert.equal((await ask(refused, '/readyz')).status, 503, 'it is told of a right that is gone')
 })
