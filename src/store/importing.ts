@@ -15,6 +15,7 @@ export interface StagedRow {
   readonly key: string | null
   /** The value by which the listing is ordered before `id`; empty if it is ordered by `id` only. */
   readonly sort: string
+  /** As `digestOf` makes it. */
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string

@@ -56,6 +56,9 @@ export function digestOf(text: string): string {
   return hash('sha256', text, 'latin1').slice(0, 12)
 }
 
+/** The bytes of what `digestOf` returns. */
+export const digestBytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1')
+
 /** Compares two texts by code points, the order of their UTF-8 bytes. */
 export function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length)

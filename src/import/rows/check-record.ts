@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
-import { digestOf } from '../../store/record-texts.ts'
+import { digestBytesOf, digestOf } from '../../store/record-texts.ts'
 import { isBlank } from '../../text/blank.ts'
 import { nearest } from '../../text/nearest.ts'
 import {
@@ -125,8 +125,8 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const strange = key === null ? undefined : strangeName(key)
   if (strange !== undefined) return new Refusal(strange, keyColumn, given)
   // The prefix separates the source's own keys from those derived from the content.
-  const content = () => Buffer.from(digest, 'latin1').toString('base64')
-  return { id: null, key: key === null ? `#${content()}` : `=${key}` }
+  if (key !== null) return { id: null, key: `=${key}` }
+  return { id: null, key: `#${digestBytesOf(digest).toString('base64')}` }
 }
 
 /** The identity of a refused row; undefined if it has none. */

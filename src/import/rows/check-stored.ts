@@ -5,6 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StagedRow } from '../../store/importing.ts'
 import type { StoredChecks } from '../../store/inspecting.ts'
 import { shapeOf, sortOf } from '../../store/listing/shape.ts'
+import { digestBytesOf } from '../../store/record-texts.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
 import { isObject, Refusal, type SourceRow } from '../../files/refusal.ts'
@@ -58,6 +59,6 @@ function describe({ field, reason }: Refusal): string {
 }
 
 function checkDigest(checked: StagedRow, digest: Uint8Array): string | undefined {
-  const isOwn = Buffer.from(digest).toString('latin1') === checked.digest
+  const isOwn = digestBytesOf(checked.digest).equals(digest)
   return isOwn ? undefined : 'does not match its digest'
 }

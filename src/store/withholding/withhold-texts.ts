@@ -4,7 +4,7 @@ import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
 import { isRecordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import { digestOf, textIn } from '../record-texts.ts'
+import { digestBytesOf, digestOf, textIn } from '../record-texts.ts'
 import type { Work } from './apply.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
@@ -60,7 +60,7 @@ export function changeFields(
     const values = shape.columns.map(({ field }, n) =>
       now[field] === before[field] ? (record.values[n] ?? null) : (now[field] as ColumnValue),
     )
-    return { ...record, values, digest: Buffer.from(digest, 'latin1'), text: Buffer.from(text) }
+    return { ...record, values, digest: digestBytesOf(digest), text: Buffer.from(text) }
   }
 }
 
