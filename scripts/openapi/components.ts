@@ -137,10 +137,13 @@ export const headerComponents: Schemas = {
     schema: countSchema,
     example: 1,
   },
-  'Changes-Until': responseHeader('What `until` is in the body of JSON', '17.5d1c3f9a1c0b7d2e'),
+  'Changes-Until': responseHeader(
+    'What `until` is in the body of JSON',
+    '17.5d1c3f9a1c0b7d2e.lkxj9o4x',
+  ),
   'Changes-Next': responseHeader(
     'What `next` is in the body of JSON; absent at the end',
-    '12.5d1cb0d2e3f9a1c7~17.5d1c3f9a1c0b7d2e~rights.17.1.0.1',
+    '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1',
   ),
   'Accept-Ranges': responseHeader('Parts of the file can be asked for with `Range`', 'bytes'),
   'Content-Range': responseHeader('Of which bytes the part is, and of how many', 'bytes 0-99/1234'),

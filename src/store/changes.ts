@@ -4,10 +4,13 @@
 import type { Resource } from '../resources/resource.ts'
 import type { RegistryState } from './reading.ts'
 
-/** A version in one history: its number, and the lineage of its import; empty for version 0. */
+/** A version in one history. */
 export interface HistoryPoint {
   readonly version: number
+  /** That of its import; empty for version 0. */
   readonly lineage: string
+  /** When it was committed, in milliseconds since 1970; undefined for version 0. */
+  readonly committedAt: number | undefined
 }
 
 /** Where a page of changes ends: a listing, by its last change, and a record of it. */
@@ -23,7 +26,8 @@ export interface ChangesPlace {
 /** A version as a client names it: its lineage is checked if it is given. */
 export interface NamedPoint {
   readonly version: number
-  readonly lineage: string | undefined
+  readonly lineage?: string | undefined
+  readonly committedAt?: number | undefined
 }
 
 /** What a client asks of changes. */

@@ -96,7 +96,7 @@ test('after=0 is everything there is, and until the cursor from which to go on (
   const company = { id: 1, jurisdiction: null, identifier: null, name: null, sources: [] }
   assert.deepEqual(first.changes[0]?.record, company)
   assert.deepEqual([first.after, first.next], ['0', null])
-  assert.match(first.until, /^1\.[0-9a-f]{16}$/)
+  assert.match(first.until, /^1\.[0-9a-f]{16}\.[0-9a-z]{8}$/)
 
   await put('rights', [right(1, 'new'), right(3, 'c', 2)], true)
   const second = await page(`?after=${first.until}`)

@@ -18,7 +18,7 @@ test('changes are printed a line each, all of them, of a company, of a listing',
   await importRows(db, 'rights', [right(1, 'new'), ...rights.slice(2)], { isSnapshot: true })
   const print = async (...args: string[]) => {
     const { out, err } = await mustRun(folder, ['changes', ...args])
-    assert.match(err, /^changes up to \d+\.[0-9a-f]{16}\n$/)
+    assert.match(err, /^changes up to \d+\.[0-9a-f]{16}\.[0-9a-z]{8}\n$/)
     const told = out.split('\n').slice(0, -1)
     return { told: told.map((line) => JSON.parse(line) as { id: number; change: string }), err }
   }

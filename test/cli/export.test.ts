@@ -46,7 +46,7 @@ test('a copy has every record and company, and says so in its manifest (12.6)', 
   assert.match(out, /^Version 6 in .*copies\/6: records, bytes\n/)
   const own = join(folder, 'copies', '6')
   const manifest = manifestIn(own)
-  assert.match(manifest.cursor, /^6\.[0-9a-f]{16}$/)
+  assert.match(manifest.cursor, /^6\.[0-9a-f]{16}\.[0-9a-z]{8}$/)
   assert.deepEqual(
     manifest.resources.map(({ resource, records, companies: of }) => [resource, records, of]),
     [['companies', 3, 3], ...resources.map(({ name }) => [name, 30, 3])],

@@ -39,18 +39,26 @@ test('after a backup is restored under a running server, no old tag gets a 304 f
   assert.equal((await ask(oneWay.tag)).status, 304)
   const then = await follow(start.until)
   assert.deepEqual([then.status, then.told], [200, 1])
+  await importRows(db, 'rights', right('further'))
+  const last = await follow(then.until)
+  const batch = `${start.until}&until=${last.until}`
+  assert.equal((await follow(batch)).status, 200)
 
   await restore()
   assert.equal((await ask(first.tag)).status, 304, 'the copy has the tags of what it holds')
   assert.equal((await ask(oneWay.tag)).name, 'first')
-  assert.equal((await follow(then.until)).status, 404, 'a standby may lag')
+  for (const cursor of [then.until, last.until, batch]) {
+    assert.equal((await follow(cursor)).status, 404, 'a standby may lag')
+  }
   await importRows(db, 'rights', right('another way'))
   for (const tag of [oneWay.tag, first.tag, undefined]) {
     const answer = await ask(tag)
     assert.deepEqual(answer, { ...answer, status: 200, name: 'another way', version: '2' })
     assert.notEqual(answer.tag, oneWay.tag)
   }
-  assert.equal((await follow(then.until)).status, 410)
+  for (const cursor of [then.until, last.until, batch]) {
+    assert.equal((await follow(cursor)).status, 410)
+  }
   const anotherWay = await follow(start.until)
   assert.deepEqual([anotherWay.status, anotherWay.told], [200, 1])
   assert.notEqual(anotherWay.until, then.until)

@@ -87,7 +87,7 @@ export interface Follower {
 
 export function createFollower(): Follower {
   let copy: Copy = new Map()
-  let since: HistoryPoint = { version: 0, lineage: '' }
+  let since: HistoryPoint = { version: 0, lineage: '', committedAt: undefined }
   let batch = none
   return {
     copy: () => copy,

@@ -35,7 +35,7 @@ const meanings: Readonly<Record<keyof typeof changesTexts | keyof typeof changes
 const textNames = Object.keys(changesTexts) as (keyof typeof changesTexts)[]
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
-const examplePoint = '17.5d1c3f9a1c0b7d2e'
+const examplePoint = '17.5d1c3f9a1c0b7d2e.lkxj9o4x'
 
 const page = objectOf('A page of changes', {
   ok: okSchema,

@@ -45,7 +45,11 @@ const manifest = objectOf('What a complete copy has', {
 })
 
 const exampleEntry = {
-  ...{ version: 17, committed_at: '2024-02-01T03:00:12.345Z', cursor: '17.5d1c3f9a1c0b7d2e' },
+  ...{
+    version: 17,
+    committed_at: '2024-02-01T03:00:12.345Z',
+    cursor: '17.5d1c3f9a1c0b7d2e.lkxj9o4x',
+  },
   ...{ manifest: '/api/v1/exports/17/manifest.json', records: 128_000_000, bytes: 9_000_000_000 },
 }
 

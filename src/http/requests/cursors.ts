@@ -1,7 +1,7 @@
 // Cursors of changes: a state of the registry, or a page between two of them (contract 12.3).
 //
-// A state is a version and the lineage of its import, so that a cursor of another history is
-// recognised. A page has both states, and the last change before it.
+// A state is a version, the lineage of its import, and the moment of its commit, by which a cursor
+// of another history is recognised. A page has both states, and the last change before it.
 
 import type { ChangesPlace, HistoryPoint, NamedPoint } from '../../store/changes.ts'
 
@@ -13,13 +13,16 @@ export interface Cursor {
   readonly after: ChangesPlace | undefined
 }
 
-const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16}))?)$/
+const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})(?:\.([0-9a-z]{1,9}))?)?)$/
+/** In which moments are written, in milliseconds since 1970. */
+const momentRadix = 36
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
 /** A cursor that begins at a state. */
-export function writePoint({ version, lineage }: NamedPoint): string {
+export function writePoint({ version, lineage, committedAt }: NamedPoint): string {
   if (version === 0) return '0'
-  return lineage === undefined ? String(version) : `${version}.${lineage}`
+  const parts = [version, lineage, committedAt?.toString(momentRadix)]
+  return parts.filter((part) => part !== undefined).join('.')
 }
 
 /** A cursor of the page after a change. */
@@ -33,8 +36,10 @@ export function writePage(since: HistoryPoint, until: HistoryPoint, place: Chang
 export function parsePoint(text: string): NamedPoint | undefined {
   const match = pointPattern.exec(text)
   if (match === null) return undefined
-  const [, version = '0', lineage] = match
-  return { version: Number(version), lineage: version === '0' ? '' : lineage }
+  const [, version, lineage, moment] = match
+  if (version === undefined) return { version: 0, lineage: '' }
+  const committedAt = moment === undefined ? undefined : parseInt(moment, momentRadix)
+  return { version: Number(version), lineage, committedAt }
 }
 
 /** What a cursor says; undefined if it is none. */

@@ -1,26 +1,28 @@
 // Finds the two versions between which changes are reported, if both are of this history.
 
-import type { ChangesRequest, HistoryPoint, NoChanges } from '../changes.ts'
+import type { ChangesRequest, HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Snapshot } from '../sql/database.ts'
+import { readStoreId } from '../sql/database.ts'
+import type { RowReader } from '../sql/dialect.ts'
 import { markOfStore } from '../sql/import-log.ts'
+import { changeSql } from '../sql/tables.ts'
 
 /** Both ends of what is asked for. */
 export async function findSpan(
-  snapshot: Pick<Snapshot, 'rows'>,
+  snapshot: RowReader,
   registry: RegistryState,
   { since, until = registry }: Pick<ChangesRequest, 'since' | 'until'>,
 ): Promise<{ readonly since: HistoryPoint; readonly until: HistoryPoint } | NoChanges> {
   const none = (reason: NoChanges['none'], version: number) => ({ none: reason, version, registry })
   const ends: HistoryPoint[] = []
-  for (const { version, lineage } of [since, until]) {
+  for (const named of [since, until]) {
+    const { version, lineage } = named
     if (version > registry.version) {
-      const isOwn = lineage === undefined || (await isOfStore(snapshot, lineage))
-      return none(isOwn ? 'later' : 'elsewhere', version)
+      return none((await mayCome(snapshot, registry, named)) ? 'later' : 'elsewhere', version)
     }
-    const own = version === 0 ? '' : await lineageOf(snapshot, version)
-    if (lineage !== undefined && lineage !== own) return none('elsewhere', version)
-    ends.push({ version, lineage: own })
+    const own = await pointOf(snapshot, version)
+    if (lineage !== undefined && lineage !== own.lineage) return none('elsewhere', version)
+    ends.push(own)
   }
   const [begin, end] = ends as [HistoryPoint, HistoryPoint]
   if (end.version < begin.version) return none('backwards', end.version)
@@ -28,16 +30,25 @@ export async function findSpan(
   return isPruned ? none('pruned', end.version) : { since: begin, until: end }
 }
 
-/** Whether a version that is not there may come: one of another store cannot (contract 12.3). */
-async function isOfStore(snapshot: Pick<Snapshot, 'rows'>, lineage: string): Promise<boolean> {
-  const [row] = await snapshot.rows<[id: string]>('select id from store')
-  return row !== undefined && lineage.startsWith(markOfStore(row[0]))
+/**
+ * Whether a version above the last one may still come, to a standby that lags (contract 12.3). One
+ * of another store cannot; nor can one that was committed before the last version here, as after a
+ * restored backup that went another way. Until that has gone any way, it is like a standby.
+ */
+async function mayCome(
+  snapshot: RowReader,
+  registry: RegistryState,
+  { lineage, committedAt = Infinity }: NamedPoint,
+): Promise<boolean> {
+  if (lineage === undefined) return true
+  if (committedAt < (registry.committedAt ?? 0)) return false
+  return lineage.startsWith(markOfStore(await readStoreId(snapshot)))
 }
 
-/** Read anew each time: what a reader keeps may be of the history before a restored backup. */
-async function lineageOf(snapshot: Pick<Snapshot, 'rows'>, version: number): Promise<string> {
-  const sql = 'select lineage from imports where version = $1'
-  const [row] = await snapshot.rows<[lineage: string]>(sql, version)
+/** Always read: what a reader keeps may be of the history before a restored backup. */
+async function pointOf(snapshot: RowReader, version: number): Promise<HistoryPoint> {
+  if (version === 0) return { version, lineage: '', committedAt: undefined }
+  const [row] = await snapshot.rows<[lineage: string, committedAt: number]>(changeSql, version)
   if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
-  return row[0]
+  return { version, lineage: row[0], committedAt: row[1] }
 }

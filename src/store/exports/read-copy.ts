@@ -52,7 +52,7 @@ export async function readCopy(
   { resource, until, after }: CopyRequest,
 ): Promise<CopyPart | NoChanges> {
   const registry = await readRegistry(snapshot)
-  const span = await findSpan(snapshot, registry, { since: { version: 0, lineage: '' }, until })
+  const span = await findSpan(snapshot, registry, { since: { version: 0 }, until })
   if ('none' in span) return span
   const { keys, counts, next } = await findSegments(snapshot, resource, span.until.version, after)
   const rows = await snapshot.tables.segments(keys, 'both')

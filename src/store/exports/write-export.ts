@@ -144,14 +144,13 @@ async function writeAll(
       output.abandon()
     }
   }
-  const { versions } = await store.readVersions({ before: writing.version + 1, limit: 1 })
-  const committedAt = versions[0]?.committedAt
-  if (until.lineage === undefined) throw new Error('an export has read nothing')
+  const { version, lineage, committedAt } = until
+  if (lineage === undefined) throw new Error('an export has read nothing')
   return {
     registry: store.storeId,
-    version: writing.version,
+    version,
     committed_at: committedAt === undefined ? null : new Date(committedAt).toISOString(),
-    cursor: writing.cursorOf({ ...until, lineage: until.lineage }),
+    cursor: writing.cursorOf({ version, lineage, committedAt }),
     resources: exported,
   }
 }
