@@ -1,5 +1,6 @@
 // The values of all settings: the command's option, else the environment variable, or the default.
 
+import { sslModeFault } from './setting-kinds.ts'
 import { nearest } from '../text/nearest.ts'
 import { withoutPasswords } from '../text/redact.ts'
 import {
@@ -46,7 +47,9 @@ export function resolveSettings(
 ): ResolvedSettings {
   const keys = Object.keys(settings) as SettingName[]
   const resolved = keys.map((key) => resolve(key, options, environment, defaults))
-  const faults = resolved.map(({ fault }) => fault).filter((fault) => fault !== undefined)
+  const db = resolved.find(({ key }) => key === 'db')?.value ?? ''
+  const found = [...resolved.map(({ fault }) => fault), sslModeFault(db, environment['PGSSLMODE'])]
+  const faults = found.filter((fault) => fault !== undefined)
   return { resolved, faults: [...unknownVariables(environment), ...faults] }
 }
 

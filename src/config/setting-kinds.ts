@@ -144,15 +144,32 @@ function fileFault(value: string): string | undefined {
     : undefined
 }
 
+/** Whether it is the URL of a PostgreSQL store; anything else is the path of a file. */
+export function isServerStore(db: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(db)
+}
+
 /** Why a value is not a store: neither a file nor the URL of a PostgreSQL database. */
 function storeFault(value: string): string | undefined {
-  if (!/^postgres(ql)?:\/\//i.test(value)) {
+  if (!isServerStore(value)) {
     return fileFault(value)?.replace(/^must be a file/, 'must be a file, or begin with postgres://')
   }
   return URL.canParse(value) && !hasStrayPassword(value)
     ? undefined
     : 'must be a URL such as postgres://user@host:5432/database, ' +
         'with special characters of a password percent-encoded'
+}
+
+/** The values of `sslmode` in the URL of a store, and of PGSSLMODE. */
+export const sslModes: readonly string[] = [
+  ...['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'],
+]
+
+/** What is wrong with PGSSLMODE; the driver uses no TLS if it does not know the value. */
+export function sslModeFault(db: string, mode = ''): string | undefined {
+  const isUsed = isServerStore(db) && URL.parse(db)?.searchParams.has('sslmode') === false
+  if (!isUsed || mode === '' || sslModes.includes(mode)) return undefined
+  return `PGSSLMODE is ${JSON.stringify(mode)}; it must be one of ${sslModes.join(', ')}`
 }
 
 function redisFault(value: string): string | undefined {

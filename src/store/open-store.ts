@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type Closable, closing } from './closing.ts'
 import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import { isServerStore } from '../config/setting-kinds.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
@@ -22,6 +23,7 @@ import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { StoreWriter } from './writing.ts'
 
+export { isServerStore }
 export { openUsageReader as openUsesOfKeys, readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'
@@ -44,11 +46,6 @@ export interface StorePlace {
 
 function placeOf(at: StoreAt): StorePlace {
   return typeof at === 'string' ? { db: at, withheld: undefined } : at
-}
-
-/** Whether it is the URL of a PostgreSQL store; anything else is the path of a file. */
-export function isServerStore(db: string): boolean {
-  return /^postgres(ql)?:\/\//i.test(db)
 }
 
 /** The store's name in messages and logs, without a password. */

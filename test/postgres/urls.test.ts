@@ -33,6 +33,56 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /sslmode=verify_full[^ ]*: sslmode= takes one of disable, .*, verify-full\n$/,
   ],
   [
+    'an ssl that there is not',
+    (url) => withParameter(url, 'ssl', 'false'),
+    /: ssl= takes one of 0, 1, true, no-verify\n$/,
+  ],
+  [
+    'an sslmode that is given twice',
+    (url) => `${withParameter(url, 'sslmode', 'verify-full')}&sslmode=disable`,
+    /: sslmode= is given more than once\n$/,
+  ],
+  [
+    'an sslmode without its CA',
+    (url) => `${withParameter(url, 'uselibpqcompat', 'true')}&sslmode=verify-ca`,
+    /: sslmode=verify-ca needs the file of a CA: sslrootcert=FILE\n$/,
+  ],
+  [
+    'a CA that there is not',
+    (url) => withParameter(url, 'sslrootcert', '/no/ca.pem'),
+    /: ENOENT: [^\n]* '\/no\/ca.pem'; correct --db, or the variables PG…\n$/,
+  ],
+  [
+    'a negotiation of TLS that there is not',
+    (url) => withParameter(url, 'sslnegotiation', 'late'),
+    /Invalid sslnegotiation value: "late"[^\n]*; correct --db, or the variables PG…\n$/,
+  ],
+  [
+    'a negotiation of TLS with a server that has none',
+    (url) => withParameter(url, 'sslnegotiation', 'direct'),
+    /: no connection \(Client network socket disconnected [^\n]*\n$/,
+  ],
+  [
+    'a port that is none',
+    (url) => withParameter(url, 'port', 'abc'),
+    /port=abc: it cannot be reached \(ERR_SOCKET_BAD_PORT\)/,
+  ],
+  [
+    'no socket in a folder',
+    (url) => withParameter(url, 'host', '/nowhere'),
+    /host=%2Fnowhere: it cannot be reached \(ENOENT\)/,
+  ],
+  [
+    'bytes that are no UTF-8',
+    (url) => url.href.replace('/postgres?', '/%ff?'),
+    /: URI malformed; correct --db, or the variables PG…\n$/,
+  ],
+  [
+    'a time that is none',
+    (url) => withParameter(url, 'query_timeout', 'x'),
+    /takes milliseconds\n$/,
+  ],
+  [
     'a misspelt schema',
     (url) => url.href.replace('schema=', 'schma='),
     /: no parameter is schma=; did you mean schema=\?\n$/,
@@ -69,6 +119,19 @@ for (const [what, urlOf, says] of strangers) {
     }
   })
 }
+
+test('a PGSSLMODE that there is not is named, unless the URL has its own', async (t) => {
+  const folder = makeFolder(t)
+  const list = (db: string, mode: string) =>
+    runCommand(folder, ['keys', 'list', '--db', db], { env: { PGSSLMODE: mode } })
+  const url = schemaUrl('sslmode')
+  const wrong = /PGSSLMODE is "verify_full"; it must be one of disable, .*, verify-full\n/
+  assert.match((await list(url, 'verify_full')).err, wrong)
+  const own = withParameter(url, 'sslmode', 'disable')
+  for (const [db, mode = 'verify_full'] of [[own], [url, ''], ['file.db']] as const) {
+    assert.match((await list(db, mode)).err, /holds no registry|does not exist/)
+  }
+})
 
 test('an import without a schema is told to name one', async (t) => {
   const db = withParameter(testServerUrl(), 'options', '-c search_path=nowhere')

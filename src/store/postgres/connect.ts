@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import { binaryParser, createClient } from './binary.ts'
-import { describeUrl, parseUrl, schemaIn } from './url.ts'
+import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
@@ -40,14 +40,11 @@ const graceMs = 200
 /**
  * Opens a session for a command, without the time limits of requests.
  *
- * @throws OperatorError if a pooler does not leave it its session of the server.
+ * @throws OperatorError if the driver refuses the URL, or a pooler does not leave it its session of
+ *   the server.
  */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
-  const client = createClient({
-    ...clientConfig(db),
-    application_name: 'dossier',
-    connectionTimeoutMillis: 10_000,
-  })
+  const client = makeClient(db)
   // Perhaps as soon as it is connected.
   client.once('error', (reason: Error) => failWith(client, reason))
   client.on('error', () => undefined)
@@ -62,6 +59,16 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     // end it after a minute.
     socketOf(client).destroy()
     throw error
+  }
+}
+
+function makeClient(db: string): Client {
+  const own = { application_name: 'dossier', connectionTimeoutMillis: 10_000 }
+  const config = { ...clientConfig(db), ...own }
+  try {
+    return createClient(config)
+  } catch (error) {
+    throw refusedByDriver(db, error)
   }
 }
 
@@ -184,7 +191,7 @@ function clientConfig(db: string): ClientConfig {
   url.searchParams.delete('schema')
   // The driver takes these for `verify-full`, but warns that a later one will not.
   const isTaken = /^(prefer|require|verify-ca)$/.test(url.searchParams.get('sslmode') ?? '')
-  if (isTaken && !url.searchParams.has('uselibpqcompat')) {
+  if (isTaken && url.searchParams.get('uselibpqcompat') !== 'true') {
     url.searchParams.set('sslmode', 'verify-full')
   }
   return { connectionString: url.href, types: { getTypeParser } }

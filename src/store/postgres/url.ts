@@ -2,6 +2,7 @@
 // name it. (This file does not import the driver, which is loaded only for such a store.)
 
 import { OperatorError } from '../../config/operator-error.ts'
+import { sslModes } from '../../config/setting-kinds.ts'
 import { isMisspelling } from '../../text/nearest.ts'
 
 // PostgreSQL keeps names that begin with pg_ for itself.
@@ -25,8 +26,6 @@ export function schemaIn(db: string): string | undefined {
   )
 }
 
-const sslModes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
-
 /**
  * @throws OperatorError that shows the form of a URL, or says what is wrong with a parameter that
  *   the driver would ignore or take for another one.
@@ -44,14 +43,27 @@ export function parseUrl(db: string): URL {
   return url
 }
 
+/** The driver takes other values for TLS without its checks, or fails with a stack. */
+const valuesOf = { sslmode: sslModes, ssl: ['0', '1', 'true', 'no-verify'] }
+
 function faultOf(parameters: URLSearchParams): string | undefined {
   for (const name of parameters.keys()) {
     const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
     if (meant !== undefined) return `no parameter is ${name}=; did you mean ${meant}=?`
+    if (parameters.getAll(name).length > 1) return `${name}= is given more than once`
   }
-  const mode = parameters.get('sslmode')
-  const isKnown = mode === null || sslModes.includes(mode)
-  return isKnown ? undefined : `sslmode= takes one of ${sslModes.join(', ')}`
+  for (const [name, values] of Object.entries(valuesOf)) {
+    const value = parameters.get(name)
+    const isKnown = value === null || values.includes(value)
+    if (!isKnown) return `${name}= takes one of ${values.join(', ')}`
+  }
+  const isCaNeeded =
+    parameters.get('uselibpqcompat') === 'true' && parameters.get('sslmode') === 'verify-ca'
+  if (isCaNeeded && !parameters.get('sslrootcert')) {
+    return 'sslmode=verify-ca needs the file of a CA: sslrootcert=FILE'
+  }
+  const isTime = /^\d*$/.test(parameters.get('query_timeout') ?? '')
+  return isTime ? undefined : 'query_timeout= takes milliseconds'
 }
 
 /** A URL without its password, for messages and logs. */
@@ -82,8 +94,16 @@ export function storeError(db: string, error: unknown): unknown {
       ? error
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
-  const advice = adviceOfDriver(code, error.message)
+  const advice = adviceOfDriver(error, code)
   return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
+}
+
+/** What the driver says of a parameter of a URL, or of a file that one names. */
+export function refusedByDriver(db: string, cause: unknown): OperatorError {
+  const said = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
+  return new OperatorError(`${describeUrl(db)}: ${said}; correct --db, or the variables PG…`, {
+    cause,
+  })
 }
 
 /** What the driver's parameters in a URL have a session begin with. */
@@ -95,9 +115,13 @@ function adviceAtStart({ message, severity }: Error & { severity: unknown }, cod
   return isUnknown ? 'correct the parameters of --db, or PGOPTIONS' : undefined
 }
 
-function adviceOfDriver(code: string, message: string): string | undefined {
-  if (unreachable.has(code)) {
+function adviceOfDriver(error: Error, code: string): string | undefined {
+  const { message } = error
+  if (unreachable.has(code) || isOfConnect(error)) {
     return `it cannot be reached (${code}); start PostgreSQL, or correct --db`
+  }
+  if (code.startsWith('ERR_OSSL_')) {
+    return `the file of sslcert= or sslkey= cannot be used (${code}); name others in --db`
   }
   if (isOfTls.test(code)) {
     const advice = 'name its CA in --db with sslrootcert=FILE, or do not check: sslmode=no-verify'
@@ -117,14 +141,20 @@ const isOfTls = /CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/
 
 /** What the system and the driver say of a session that has ended, or could not begin. */
 const isLost =
-  /^(Connection terminated|timeout expired|The server does not support SSL|Client has encountered|(read|write) E)/
+  /^(Connection terminated|timeout expired|Query read timeout|The server does not support SSL|Client (has encountered|network socket disconnected)|(read|write) E)/
 
 /** Errors of the coordinator's own connections to nodes of Citus. */
 const isOfNode =
   /^(server closed the connection unexpectedly|SSL (SYSCALL error|connection has been closed)|connection (to the remote node|not open))/
 
 /** No server could be asked. */
-const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ETIMEDOUT'])
+const unreachable = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ETIMEDOUT'],
+  'ERR_SOCKET_BAD_PORT',
+])
+
+/** Whether it is of a socket, perhaps one in a folder. */
+const isOfConnect = (error: Error) => 'syscall' in error && error.syscall === 'connect'
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
