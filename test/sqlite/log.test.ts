@@ -1,17 +1,22 @@
 // The write-ahead log (`registry.db-wal`) does not grow with imports, even during reads.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { enterWal } from '../../src/store/sqlite/wal.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { keepOpen } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { patienceMs } from '../support/until.ts'
 
 function rowsOf(description: string, count = 500): object[] {
   return Array.from({ length: count }, (_, n) => ({ id: n + 1, company_id: 7, description }))
@@ -69,4 +74,23 @@ test('a reader of an earlier state blocks no import; the next import empties the
   await importRows(db, 'jobs', rowsOf('third'))
   assert.equal(logBytes(db), 0)
   assert.equal(queryValue(db, "select count(*) from jobs_records where record like '%third%'"), 500)
+})
+
+/** Another process, as far as SQLite is concerned: it holds the lock of a file for a while. */
+const holder = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { DatabaseSync } = require('node:sqlite')
+  const db = new DatabaseSync(workerData)
+  db.exec('begin immediate')
+  parentPort.postMessage('held')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  db.close()`
+
+test('a file that another process is making is switched to a log once that has ended', async (t) => {
+  const path = join(makeFolder(t), 'registry.db')
+  await once(new Worker(holder, { eval: true, workerData: path }), 'message')
+  using db = new DatabaseSync(path)
+  // SQLite itself does not wait here.
+  enterWal(db, patienceMs)
+  assert.equal(queryValue(path, 'pragma journal_mode'), 'wal')
 })

@@ -12,8 +12,8 @@ const readersMs = 1_000
 /**
  * Switches a file to a write-ahead log.
  *
- * If two processes do this at once, each may hold the lock that the other one needs; SQLite then
- * fails immediately, whatever `busy_timeout` says, so this tries again.
+ * While another process does this, or writes without a log, SQLite fails immediately, whatever
+ * `busy_timeout` says, since each may hold the lock that the other one needs; so this tries again.
  *
  * @throws SQLite's error if another process holds the lock for longer than `waitMs`.
  */
