@@ -34,8 +34,8 @@ export interface Asset {
   readonly coded: Map<Coding, Promise<Buffer>>
 }
 
-/** An asset, and whether its name changes with its content, so that browsers keep it for good. */
-interface Named {
+/** An asset, and whether its address changes with its content, so that browsers may keep it. */
+export interface Named {
   readonly asset: Asset
   readonly isNamedByContent?: boolean
 }

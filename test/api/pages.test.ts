@@ -2,6 +2,7 @@
 // hosts. test/explorer/ shows what the explorer does in a browser.
 
 import assert from 'node:assert/strict'
+import { extname } from 'node:path/posix'
 import { after, test } from 'node:test'
 import { createContext, runInContext } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -58,7 +59,7 @@ for (const [path, page, images, policies] of [
 
 test('every address in the explorer is relative, so that it works behind any prefix', () => {
   assert.ok(explorerFiles.length > 20)
-  const known = /^(?:explorer\/[\w.-]+|docs(?:\/client\.md)?)$/
+  const known = /^(?:explorer\/[0-9a-f]{16}\/[\w./-]+|docs(?:\/client\.md)?)$/
   for (const address of addressesIn(explorer.text)) assert.match(address, known)
 })
 
@@ -77,32 +78,47 @@ test('the reference and its start script name no other host; it links guide and 
   for (const url of ['docs/client.md', './']) assert.ok(addressesIn(docs.text).includes(url), url)
 })
 
-test('the files of pages are named by their content and kept for good', async () => {
+test('the addresses of files of pages change with their content, so that they are kept', async () => {
   assert.equal(docsFiles.length, 3)
-  const types = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
+  const script = 'text/javascript; charset=utf-8'
+  const types = { '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' }
   for (const file of [...docsFiles, ...explorerFiles]) {
     const answer = await get(`/${file}`)
-    const [, ending = ''] = /^\w+\/[\w-]+\.[0-9a-f]{16}\.(js|css|svg)$/.exec(file) ?? []
     assert.equal(answer.status, 200, file)
-    const type = { ...types, svg: 'image/svg+xml' }[ending]
+    const type = (types as Record<string, string | undefined>)[extname(file)] ?? script
     assert.equal(answer.headers['content-type'], type, file)
     assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
-    const other = `/${file.replace(/\.[0-9a-f]{16}/, '.0123456789abcdef')}`
-    checkFailure(await get(other), 404, 'Not Found')
+    const hash = /\b[0-9a-f]{16}\b/
+    assert.match(file, hash)
+    checkFailure(await get(`/${file.replace(hash, '0123456789abcdef')}`), 404, 'Not Found')
     if (docsFiles.includes(file)) {
       const plain = await get(`/${file.replace(/\.[0-9a-f]{16}/, '')}`)
       assert.deepEqual(plain.bytes, answer.bytes)
-      continue
-    }
-    assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
-    for (const [, imported = ''] of answer.text.matchAll(/\bfrom\s*['"]([^'"]*)['"]/g)) {
-      if (/[^\w./-]/.test(imported)) continue
-      const address = `explorer/${imported.replace('./', '')}`
-      assert.ok(explorerFiles.includes(address), `${file}: ${imported}`)
+    } else {
+      assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
     }
   }
+})
+
+test('the page loads each module of the explorer before another one imports it', async () => {
+  const script = addressesIn(explorer.text).find((url) => url.endsWith('/main.ts')) ?? ''
+  const reached = new Set([script])
+  for (const file of reached) {
+    const { text } = await get(`/${file}`)
+    for (const [, imported = ''] of text.matchAll(/\b(?:from|import)\s*['"]([\w./-]+)['"]/g)) {
+      assert.match(imported, /^\.\.?\//, file)
+      reached.add(new URL(imported, `http://host/${file}`).pathname.slice(1))
+    }
+  }
+  const preloaded = [...explorer.text.matchAll(/rel="modulepreload" href="([^"]*)"/g)]
+  assert.deepEqual(reached, new Set(preloaded.map(([, url]) => url)))
+})
+
+test('all servers of a version give the files of the explorer the same addresses', async (t) => {
+  const other = await makeApp(t)
+  assert.equal((await other.ask('/', { authorization: null })).text, explorer.text)
 })
 
 test('every file has its own tag, a 304 for it, and HEAD as GET, in any coding', async () => {
@@ -160,7 +176,10 @@ const unknownFiles = [
 ].map((file) => `/docs/${file}`)
 for (const path of [
   ...unknownFiles,
-  ...['/explorer', '/explorer/', '/explorer/main.js', '/explorer/..%2fapi.ts', '/index.html'],
+  ...['/explorer', '/explorer/', '/explorer/main.ts', '/explorer/..%2fapi.ts', '/index.html'],
+  ...['tsconfig.json', '..%2fhttp/app.ts', '__proto__', '/main.ts'].map((file) => {
+    return `/${explorerFiles[0]?.split('/', 2).join('/')}/${file}`
+  }),
 ]) {
   test(`${path} is a 404`, async () => checkFailure(await get(path), 404, 'Not Found'))
 }

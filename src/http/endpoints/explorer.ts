@@ -4,36 +4,28 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Resource } from '../../resources/resource.ts'
-import type { ExplorerFile } from '../explorer/files.ts'
+import type { ExplorerFiles } from '../explorer/files-worker.ts'
 import { explorerPage } from '../explorer/page.ts'
 import { fileHeaders, pageHeaders } from '../answers/page-headers.ts'
-import { assetEndpoint, makeAsset, onDemand } from '../static-assets.ts'
+import { assetEndpoint, makeAsset, type Named, onDemand } from '../static-assets.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** The page, and its files in the folder `explorer` beside it. */
+/** The page, and its files in the folder `explorer` next to it. */
 export function explorer(resources: readonly Resource[]): readonly Endpoint[] {
-  const page = onDemand(async () => {
-    const html = explorerPage(await explorerFiles(), resources)
-    return { asset: makeAsset('text/html; charset=utf-8', html, pageHeaders) }
-  })
-  const files = onDemand(async () => {
-    const named = (await explorerFiles()).map(({ hashedName, type, text }) => {
+  const assets = onDemand(async () => {
+    const thread = new Worker(new URL('../explorer/files-worker.ts', import.meta.url))
+    const [made] = (await once(thread, 'message')) as [ExplorerFiles]
+    const page = makeAsset('text/html; charset=utf-8', explorerPage(made, resources), pageHeaders)
+    const files = made.files.map(({ name, type, text }) => {
       const asset = makeAsset(type, text, fileHeaders)
-      return [hashedName, { asset, isNamedByContent: true }] as const
+      return [`${made.hash}/${name}`, { asset, isNamedByContent: true }] as const
     })
-    return new Map(named)
+    return { page: { asset: page }, files: new Map<string, Named>(files) }
   })
   return [
-    assetEndpoint('/', page),
-    assetEndpoint('/explorer/{file}', async ({ target }) => {
-      return (await files()).get(target.params['file'] ?? '')
+    assetEndpoint('/', async () => (await assets()).page),
+    assetEndpoint('/explorer/*', async ({ target }) => {
+      return (await assets()).files.get(target.params['*'] ?? '')
     }),
   ]
 }
-
-/** The files, which are made in a thread of its own, since it takes tenths of a second. */
-const explorerFiles = onDemand(async () => {
-  const thread = new Worker(new URL('../explorer/files-worker.ts', import.meta.url))
-  const [files] = (await once(thread, 'message')) as [readonly ExplorerFile[]]
-  return files
-})

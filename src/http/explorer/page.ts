@@ -3,22 +3,17 @@
 import { isNullable } from '../../resources/field.ts'
 import type { ResourceDescription } from '../../resources/description.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { ExplorerFile } from './files.ts'
+import type { ExplorerFiles } from './files-worker.ts'
 
 /** The page; every address in it is relative, so that it works behind any prefix. */
 export function explorerPage(
-  files: readonly ExplorerFile[],
+  { hash, files }: ExplorerFiles,
   resources: readonly Resource[],
 ): string {
-  const pathOf = (file: ExplorerFile) => `explorer/${file.hashedName}`
-  const named = (name: string) => {
-    const file = files.find((one) => one.name === name)
-    if (file === undefined) throw new Error(`the explorer has no ${name}`)
-    return pathOf(file)
-  }
+  const folder = `explorer/${hash}`
   const modules = files.filter(({ type }) => type.startsWith('text/javascript'))
   // Without these, a browser learns of a module only when it has read the one that imports it.
-  const preloads = modules.map((file) => `<link rel="modulepreload" href="${pathOf(file)}">`)
+  const preloads = modules.map(({ name }) => `<link rel="modulepreload" href="${folder}/${name}">`)
   // Not run as code: data, in which `<` could only end the element.
   const description = JSON.stringify(resources.map(describe)).replaceAll('<', '\\u003c')
   return `<!doctype html>
@@ -28,11 +23,11 @@ export function explorerPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Dossier</title>
-<link rel="icon" type="image/svg+xml" href="${named('icon.svg')}">
-<link rel="stylesheet" href="${named('style.css')}">
+<link rel="icon" type="image/svg+xml" href="${folder}/icon.svg">
+<link rel="stylesheet" href="${folder}/style.css">
 ${preloads.join('\n')}
 <script type="application/json" id="resources">${description}</script>
-<script type="module" src="${named('main.js')}"></script>
+<script type="module" src="${folder}/main.ts"></script>
 </head>
 <body>
 <div id="page"></div>
