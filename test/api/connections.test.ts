@@ -101,7 +101,11 @@ test('only a client that sends a ninth without reading is disconnected (D23)', a
 })
 
 test('no page is read for a client that left during the key look-up (D23)', async (t) => {
-  const { port, request, last, open, pagesRead } = await listen(t, {}, { keyMs: 100 })
+  const { port, request, last, open, pagesRead } = await listen(
+    t,
+    { halfClosedMs: 20 },
+    { keyMs: 100 },
+  )
   assert.equal(await exchange(port, request().repeat(9)), '')
   const socket = connect(port, '127.0.0.1', () => socket.end(request(), () => socket.destroy()))
   await once(socket, 'close')

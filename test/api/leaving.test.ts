@@ -1,4 +1,5 @@
-// Clients that leave before their answer begins: nothing of theirs stays behind.
+// Clients that leave before their answer begins: nothing of theirs stays behind. One that closes
+// its sending side alone may still wait for its answer.
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -7,17 +8,17 @@ import { promisify } from 'node:util'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { listenOn, makeApp } from '../support/make-app.ts'
 import { makeRights } from '../support/rights-store.ts'
-import { askPort, openWire, requestTo } from '../support/run-server.ts'
+import { answersIn, askPort, openWire, requestTo } from '../support/run-server.ts'
 import { until } from '../support/until.ts'
 
 const { records, path } = makeRights(12)
 
 /** A listening application, whose store reads pages only once it is let. */
-async function listen(t: TestContext) {
+async function listen(t: TestContext, halfClosedMs = 100) {
   const held = Promise.withResolvers<undefined>()
   const made = await makeApp(t, {
     records,
-    limits: { assetsMax: 2 },
+    limits: { assetsMax: 2, halfClosedMs },
     wrapStore: (store) => ({
       ...store,
       readPage: async (...asked) => {
@@ -43,7 +44,7 @@ async function listen(t: TestContext) {
     await until(async () => (await connections()) === 0)
     held.resolve(undefined)
   }
-  return { ...made, port, leave }
+  return { ...made, port, leave, release: () => held.resolve(undefined) }
 }
 
 test('clients that leave while a file is made take no place of its readers (E11)', async (t) => {
@@ -78,4 +79,16 @@ test('nothing is read for a client that has left while it waited for changes', a
   const before = callsOf('readRegistry', 'readChanges')
   await sleep(500)
   assert.equal(callsOf('readRegistry', 'readChanges'), before)
+})
+
+test('a client that closes its sending side after its requests gets their answers (D23)', async (t) => {
+  const { port, key, release } = await listen(t, 60_000)
+  const answered = ['/healthz', '/', '/openapi.json', path].map(async (target) => {
+    const wire = await openWire(port)
+    const request = requestTo(target, { key, isLast: false })
+    wire.socket.end(request.repeat(3))
+    return answersIn(await wire.closed()).map(({ status }) => status)
+  })
+  setTimeout(release, 300)
+  for (const statuses of await Promise.all(answered)) assert.deepEqual(statuses, [200, 200, 200])
 })

@@ -41,6 +41,11 @@ export interface WireLimits {
   readonly restMs: number
   /** How long a connection with a request under way may transfer nothing in either direction. */
   readonly standstillMs: number
+  /**
+   * How long after a client has closed its sending side its answer may take to begin: the client
+   * may have left, which looks the same until something is sent.
+   */
+  readonly halfClosedMs: number
   /** How often the server looks for requests that take too long to arrive. */
   readonly checkMs: number
 }
@@ -52,6 +57,7 @@ export const wireLimits: Omit<WireLimits, 'connectionsMax'> = {
   requestMs: 30_000,
   restMs: 65_000,
   standstillMs: 15_000,
+  halfClosedMs: 1_000,
   checkMs: 1_000,
 }
 
@@ -99,7 +105,7 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     load.begin()
     handler(request, response)
   }
-  const server = createServer(
+  const server: Server & { httpAllowHalfOpen?: boolean } = createServer(
     {
       headersTimeout: limits.headMs,
       requestTimeout: limits.requestMs,
@@ -112,6 +118,8 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   )
   const open = new Set<Socket>()
   openSockets.set(server, open)
+  // Else Node would drop the answers that a client has not got when it closes its sending side.
+  server.httpAllowHalfOpen = true
   // This covers clients that do not read: bytes that the system does not accept are no activity.
   server.timeout = limits.standstillMs
   // One more than we allow: beyond this, Node silently drops fields, Authorization included.
@@ -124,18 +132,20 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   }
   server.maxConnections = limits.connectionsMax
   server
-    .on('connection', (socket) => track(socket, open))
+    .on('connection', (socket) => track(socket, open, limits))
     .on('drop', () => load.warn('connections'))
   // The 100 is sent where a body is read (body.ts), not for requests that are refused.
   server.on('checkContinue', expect).on('checkExpectation', expect)
   return server
 }
 
-function track(socket: Socket, open: Set<Socket>): void {
+function track(socket: Socket, open: Set<Socket>, { halfClosedMs }: WireLimits): void {
   open.add(socket)
   const connection = createConnection()
   const tracked = socket as unknown as Tracked
   tracked[connectionKey] = connection
+  const leave = () => isAnswering(socket) || socket.destroy()
+  socket.once('end', () => connection.unanswered > 0 && setTimeout(leave, halfClosedMs).unref())
   socket.once('close', () => {
     open.delete(socket)
     endLoad(connection)
