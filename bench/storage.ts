@@ -42,8 +42,7 @@ export function scanFilters(scale: number): Promise<Figure[]> {
   const scan = () => {
     const scanning = createScan({ shape, orderBy: 'date' }, filters, undefined)
     for (const { segment, entries } of read.iterate()) {
-      const { columns, lists } = scanning
-      const index = decodeEntries(shape, entries as Uint8Array, columns, lists)
+      const index = decodeEntries(shape, entries as Uint8Array, scanning.wanted)
       scanning.add(index, Number(segment))
     }
     return scanning.finish()

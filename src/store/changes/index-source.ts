@@ -5,7 +5,7 @@ import { after, type Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { keysOf } from '../listing/open-listings.ts'
 import { createPace } from '../serving/pace.ts'
-import { decodeEntries, digestBytes, noLists, type SegmentIndex } from '../listing/segment.ts'
+import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey, SegmentRow } from '../listing/tables.ts'
 
@@ -23,13 +23,10 @@ export interface WantedSegments {
 
 export type IndexSource = ReturnType<typeof createIndexSource>
 
-const lists = { ...noLists, ids: true, sorts: true }
-const noColumns: readonly number[] = []
-
 export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shape: ListingShape) {
   const kept = new Map<number, Pick<SegmentRow, 'entries' | 'texts'>>()
   const pace = createPace()
-  const decode = (entries: Uint8Array) => decodeEntries(shape, entries, noColumns, lists)
+  const decode = (entries: Uint8Array) => decodeEntries(shape, entries, { ids: true, sorts: true })
   const readRows = async ({ companyId, leaves }: Leaves) => {
     const rows = await tables.segments(keysOf(companyId, leaves), 'entries')
     return rows.map(({ entries }) => decode(entries))

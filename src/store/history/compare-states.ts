@@ -4,7 +4,7 @@ import { statementAt } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
 import { keysOf, type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
-import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
+import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables } from '../listing/tables.ts'
 
 /** Records or companies that come back, have their former content again, and are gone. */
@@ -149,7 +149,7 @@ export async function* findDifferences(
     ...keysOf(companyId, formerOnly),
     ...keysOf(companyId, presentOnly),
   ])
-  const read = readIndexes(tables, shape, keys, comparedColumns(shape))
+  const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const pair of pairs) {
     const states = compareStates(shape, source)
     for await (const index of read(pair.formerOnly.length)) states.addFormer(index)

@@ -2,7 +2,13 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
-import { decodeEntries, type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
+import {
+  decodeEntries,
+  type ListedRecord,
+  recordsOf,
+  type SegmentIndex,
+  type WantedParts,
+} from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import { inBatches } from './in-batches.ts'
 import type { HeadRow, ListingLookups, ListingReads, SegmentKey, SegmentRow } from './tables.ts'
@@ -58,7 +64,7 @@ export function readIndexes(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
   keys: readonly SegmentKey[],
-  wanted?: readonly number[],
+  wanted?: WantedParts,
 ): IndexReader {
   let at = 0
   let rows: readonly SegmentRow[] = []
@@ -84,7 +90,7 @@ export async function* readSegments(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
   keys: readonly SegmentKey[],
-  wanted?: readonly number[],
+  wanted?: WantedParts,
 ): AsyncGenerator<{ readonly companyId: number; readonly records: Iterable<ListedRecord> }> {
   for (const batch of inBatches(keys, textsAtOnce)) {
     for (const { companyId, entries, texts } of await tables.segments(batch, 'both')) {

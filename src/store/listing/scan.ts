@@ -57,15 +57,13 @@ export function createScan(
   const ids = createFloats()
   const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
   return {
-    /** The columns that an index has to have. */
-    columns: looked.filter((place) => typeof place === 'number'),
-    /** What it has to have besides. */
-    lists: {
+    /** What an index has to have. */
+    wanted: {
       ids: keyed !== undefined || looked.includes('id'),
       sorts: looked.includes('sort'),
-      sources: false,
+      columns: looked.filter((place) => typeof place === 'number'),
     },
-    /** Whether it has to be given what the texts of a segment say. */
+    /** Whether `add` has to be given values of the texts. */
     readsTexts: keyed?.readsTexts ?? false,
     /**
      * @param segment its number.

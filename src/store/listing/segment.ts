@@ -139,45 +139,51 @@ function joinTexts(records: readonly ListedRecord[]): Buffer {
   return texts
 }
 
-/** Lists of an index that are decoded; the others are empty then. */
-type WantedLists = Readonly<Record<'ids' | 'sorts' | 'sources', boolean>>
+/** What is decoded of an index besides the lengths and digests; all else is left empty. */
+export interface WantedParts {
+  readonly ids?: boolean
+  readonly sorts?: boolean
+  readonly sources?: boolean
+  /** The places of columns in the shape. */
+  readonly columns?: readonly number[]
+}
 
-const allLists: WantedLists = { ids: true, sorts: true, sources: true }
-export const noLists: WantedLists = { ids: false, sorts: false, sources: false }
+const allLists: WantedParts = { ids: true, sorts: true, sources: true }
 
 /**
- * @param wanted the columns that are decoded, by their places; all of them if it is not given. The
- *   others are left out of `columns`.
+ * @param wanted everything if undefined.
  *
  * @throws Error if the bytes are no index of this shape.
  */
 export function decodeEntries(
   shape: ListingShape,
   entries: Uint8Array,
-  wanted?: readonly number[],
-  lists = allLists,
+  wanted?: WantedParts,
 ): SegmentIndex {
   if (entries[0] !== format) throw new Error('an index of records has an unknown format')
   const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
   const reader = { source, at: headBytes }
   const count = readNumber(reader)
   if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
-  const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
-  const wantedLists = 1 + Number(lists.ids) + Number(lists.sorts) + Number(lists.sources)
-  const room = createRoom(count, wantedLists + (wanted ?? shape.columns).length)
-  const ids = lists.ids ? readInto(reader, room.floats()) : skipList(reader, count, noNumbers)
+  const {
+    ids: hasIds = false,
+    sorts: hasSorts = false,
+    sources: hasSources = false,
+  } = wanted ?? allLists
+  const lists = 1 + Number(hasIds) + Number(hasSorts) + Number(hasSources)
+  const chosen = wanted === undefined ? undefined : (wanted.columns ?? noColumns)
+  const memory = allocateLists(count, lists + (chosen ?? shape.columns).length)
+  const ids = hasIds ? readInto(reader, memory.floats()) : skipList(reader, count, noNumbers)
   let sorts = noNumbers
-  if (shape.hasSort && lists.sorts) sorts = readInto(reader, room.floats())
+  if (shape.hasSort && hasSorts) sorts = readInto(reader, memory.floats())
   else if (shape.hasSort) skipIntegers(reader, count)
-  const lengths = readInto(reader, room.words())
-  const sources = lists.sources
-    ? readInto(reader, room.words())
-    : skipList(reader, count, noSources)
+  const lengths = readInto(reader, memory.words())
+  const sources = hasSources ? readInto(reader, memory.words()) : skipList(reader, count, noSources)
   const digestsAt = skip(reader, digestBytes * count)
   const digests = source.subarray(digestsAt, reader.at)
   const columns: IndexColumn[] = []
   for (const [at, { type }] of shape.columns.entries()) {
-    if (isWanted(at)) columns[at] = readColumn(reader, type, room)
+    if (chosen === undefined || chosen.includes(at)) columns[at] = readColumn(reader, type, memory)
     else if (type === 'text') skipTexts(reader, count)
     else skipIntegers(reader, count)
   }
@@ -197,9 +203,10 @@ function skipList<List>(reader: ByteReader, count: number, none: List): List {
 
 const noNumbers = new Float64Array(0)
 const noSources = new Uint32Array(0)
+const noColumns: readonly number[] = []
 
 /** Memory for the numbers of an index: one allocation instead of a dozen short ones. */
-function createRoom(count: number, lists: number) {
+function allocateLists(count: number, lists: number) {
   const memory = new ArrayBuffer(8 * count * lists)
   let at = 0
   const next = () => (at += 8 * count) - 8 * count
@@ -212,15 +219,11 @@ function createRoom(count: number, lists: number) {
 function readColumn(
   reader: ByteReader,
   type: ShapeColumn['type'],
-  room: ReturnType<typeof createRoom>,
+  memory: ReturnType<typeof allocateLists>,
 ): IndexColumn {
-  if (type === 'text') {
-    const codes = room.words()
-    return { type, values: readTexts(reader, codes), codes }
-  }
-  const numbers = room.floats()
-  readIntegers(reader, numbers)
-  return { type, numbers }
+  if (type === 'integer') return { type, numbers: readInto(reader, memory.floats()) }
+  const codes = memory.words()
+  return { type, values: readTexts(reader, codes), codes }
 }
 
 /** The value of a record in a column. */

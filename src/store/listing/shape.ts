@@ -4,7 +4,7 @@
 import { shapeColumns, type ShapeColumn } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { readMoment } from '../../text/moment.ts'
-import type { ListedRecord } from './segment.ts'
+import type { ListedRecord, WantedParts } from './segment.ts'
 
 export interface ListingShape {
   /** The name of a resource, or `companies` for what sources say about a company. */
@@ -67,9 +67,9 @@ export const attributesShape: ListingShape = {
   metaColumn: undefined,
 }
 
-/** The columns that a comparison needs: of records none, of what sources say all. */
-export const comparedColumns = (shape: ListingShape): readonly number[] | undefined =>
-  shape === attributesShape ? undefined : []
+/** What a comparison needs of an index: the columns only of what sources say. */
+export const comparedParts = (shape: ListingShape): WantedParts | undefined =>
+  shape === attributesShape ? undefined : { ids: true, sources: true }
 
 /** The JSON text of `meta`: by count descending, then by the bytes of the type. */
 export function metaText(counts: ReadonlyMap<string, number>): string {

@@ -7,7 +7,7 @@ import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId } from '../listing/tables.ts'
 import { mergeListing } from '../listing/merge-listings.ts'
 import { createOutput } from '../listing/write-listings.ts'
-import { decodeEntries, noLists } from '../listing/segment.ts'
+import { decodeEntries } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
 import type { ImportContext } from './context.ts'
 import { createPutReader, type PutKind } from './staging/put-reader.ts'
@@ -45,8 +45,6 @@ function* listedIds(staging: Staging, where: string, source: number): Generator<
   }
 }
 
-const onlyIds = { ...noLists, ids: true }
-
 /** Writes the listings that are cut: no record of their resource has ever been loaded. */
 export async function applyFirst(context: ImportContext, cutter: ListingCutter): Promise<void> {
   const { staging, tables, shape } = context
@@ -58,7 +56,7 @@ export async function applyFirst(context: ImportContext, cutter: ListingCutter):
     const added: ListedId[] = []
     for (const { companyId, meta, segments } of some) {
       const entries = segments.map((segment) => {
-        const { ids } = decodeEntries(shape, segment.entries, [], onlyIds)
+        const { ids } = decodeEntries(shape, segment.entries, { ids: true })
         for (const id of ids) added.push({ id, companyId, source })
         return out.addSegment(companyId, segment)
       })

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
-import { attributesShape, comparedColumns, type ListingShape } from '../listing/shape.ts'
+import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
@@ -113,7 +113,7 @@ async function compareBatch(
   const open = await openListings(tables, shape.listing, companies)
   const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
-  const read = readIndexes(tables, shape, keys, comparedColumns(shape))
+  const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const rows of batch) {
     await compareCompany(context, rows, read(leavesOf(rows.companyId).length), refusedIds)
   }

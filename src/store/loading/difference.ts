@@ -86,7 +86,7 @@ async function readBefore(
     const found = [...asked].flatMap((leaf) => leaves[leaf] ?? [])
     return keysOf(id, found)
   })
-  for await (const { companyId, records } of readSegments(tables, shape, keys, [])) {
+  for await (const { companyId, records } of readSegments(tables, shape, keys, { ids: true })) {
     for (const { id, text } of records) {
       const key = keyOf(companyId, id)
       if (wanted.has(key)) found.set(key, textOfBytes(text))

@@ -2,7 +2,7 @@
 
 import { statementAt } from '../companies/attributes.ts'
 import { isRecordingSource, type LikeSource } from '../importing.ts'
-import { attributesShape, type ListingShape } from '../listing/shape.ts'
+import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import type { SegmentIndex } from '../listing/segment.ts'
@@ -39,7 +39,7 @@ async function countCompanies(
   const counts = new Map<number, number>()
   const open = await openListings(tables, shape.listing, companies)
   const first = [...open].map(([id, { leaves }]) => keysOf(id, leaves.slice(0, segmentsMax)))
-  const read = readIndexes(tables, shape, first.flat())
+  const read = readIndexes(tables, shape, first.flat(), comparedParts(shape))
   for (const keys of first) {
     const indexes = await Array.fromAsync(read(keys.length))
     const sources = new Set(indexes.flatMap((index) => sourcesIn(shape, index)))

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAttributes, statementOf, wasPresent } from '../companies/attributes.ts'
 import type { Difference, NamedCompany, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
-import { shapeOf } from '../listing/shape.ts'
+import { comparedParts, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { SegmentKey } from '../listing/tables.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
@@ -200,7 +200,7 @@ async function* ownRecords(
   { tables, shape, source }: SourceRecords,
   keys: readonly SegmentKey[],
 ): AsyncGenerator<ListedRecord> {
-  for await (const { records } of readSegments(tables, shape, keys, [])) {
+  for await (const { records } of readSegments(tables, shape, keys, comparedParts(shape))) {
     for (const record of records) if (record.source === source) yield record
   }
 }

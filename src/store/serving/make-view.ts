@@ -34,7 +34,7 @@ export async function makeView(
     const entries = await reads.entries(head.companyId, numbers)
     const texts = scan.readsTexts ? await reads.texts(head.companyId, numbers) : undefined
     for (const [n, segment] of numbers.entries()) {
-      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.columns, scan.lists)
+      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
       // To wait for nothing costs as much as to look at some records.
       const turn = pace()

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
-import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
+import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
@@ -147,7 +147,7 @@ function createCounter(resource: Resource) {
     add(entries: Uint8Array): void {
       if (fields.length === 0) return
       const columns = fields.map(({ column }) => column)
-      const index = decodeEntries(shape, entries, columns, noLists)
+      const index = decodeEntries(shape, entries, { columns })
       fields = fields.filter(({ column, counts }) => addColumn(index, column, counts))
     },
     isOver: () => fields.length === 0,
