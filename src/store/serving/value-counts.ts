@@ -34,7 +34,7 @@ export interface CountedListing {
 
 /** Up to this many records are counted at once: some 0.2 us for each. */
 const shortListingMax = 1_000
-/** Segments of a long listing that are read at a time. */
+/** Segments that are read at a time. */
 const batchLength = 64
 /** The bytes of counts that are kept. */
 const countBytesMax = 4 * 1_048_576
@@ -62,17 +62,19 @@ export function createValueCounts(): CountListings {
     const known = kept.get(key)
     if (known !== undefined) return known
     return counting.run(key, async () => {
-      const counts = await countLong(reads, listing)
+      const [counts = {}] = await countAll(reads, [listing])
       kept.set(key, counts)
       return counts
     })
   }
 
   return async (reads, listings) => {
-    const isShort = ({ head }: CountedListing) => head.total <= shortListingMax
-    const counts = await countShort(reads, listings.filter(isShort))
+    const short = listings.filter(({ head }) => head.total <= shortListingMax)
+    const counted = await countAll(reads, short)
+    const counts = new Map(short.map(({ resource }, n) => [resource.name, counted[n] ?? {}]))
     for (const listing of listings) {
-      if (!isShort(listing)) counts.set(listing.resource.name, await countKept(reads, listing))
+      const { name } = listing.resource
+      if (!counts.has(name)) counts.set(name, await countKept(reads, listing))
     }
     return counts
   }
@@ -92,48 +94,33 @@ export function noCounts(resource: Resource): ListingCounts {
   return createCounter(resource).counts()
 }
 
-/** Counts listings whose segments are read at once. */
-async function countShort(
+/** Counts listings of a company in steps, each until all of its filters have too many values. */
+async function countAll(
   reads: EntryReads,
   listings: readonly CountedListing[],
-): Promise<Map<string, ListingCounts>> {
-  const numbers: number[] = []
-  const ends: number[] = []
-  for (const { head } of listings) {
-    numbers.push(...(await segmentsOf(reads, head)))
-    ends.push(numbers.length)
-  }
-  const [company] = listings
-  const entries = company === undefined ? [] : await reads.entries(company.head.companyId, numbers)
-  const counts = new Map<string, ListingCounts>()
-  for (const [n, { resource }] of listings.entries()) {
+): Promise<ListingCounts[]> {
+  const counters: Counter[] = []
+  const leaves: { readonly segment: number; readonly counter: Counter }[] = []
+  for (const { resource, head } of listings) {
     const counter = createCounter(resource)
-    for (const one of entries.slice(ends[n - 1] ?? 0, ends[n])) counter.add(one)
-    counts.set(resource.name, counter.counts())
+    counters.push(counter)
+    for (const { segment } of await leavesOf(reads, head)) leaves.push({ segment, counter })
   }
-  return counts
-}
-
-/** Counts a listing in steps; ends early if every filter has too many values. */
-async function countLong(
-  reads: EntryReads,
-  { resource, head }: CountedListing,
-): Promise<ListingCounts> {
-  const counter = createCounter(resource)
   const pace = createPace()
-  for (const some of inBatches(await segmentsOf(reads, head), batchLength)) {
-    if (counter.isOver()) break
-    for (const one of await reads.entries(head.companyId, some)) {
-      counter.add(one)
+  const companyId = listings[0]?.head.companyId ?? 0
+  for (const some of inBatches(leaves, batchLength)) {
+    const wanted = some.filter(({ counter }) => !counter.isOver())
+    if (wanted.length === 0) continue
+    const numbers = wanted.map(({ segment }) => segment)
+    for (const [n, entries] of (await reads.entries(companyId, numbers)).entries()) {
+      wanted[n]?.counter.add(entries)
       await pace()
     }
   }
-  return counter.counts()
+  return counters.map(({ counts }) => counts())
 }
 
-async function segmentsOf(reads: EntryReads, head: HeadRow): Promise<readonly number[]> {
-  return (await leavesOf(reads, head)).map(({ segment }) => segment)
-}
+type Counter = ReturnType<typeof createCounter>
 
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
 function createCounter(resource: Resource) {
