@@ -84,13 +84,11 @@ async function forgetHeads(
 ): Promise<number> {
   const { listing } = shape
   const sql = `
-    select company_id, count(*) as heads from heads where listing = '${listing}'
+    select company_id, count(*) from heads where listing = '${listing}'
     group by company_id having sum(case when version <= ${version} then 1 else 0 end) > 1
     order by company_id`
   const companies: (readonly [companyId: number, heads: number])[] = []
-  for await (const rows of db.batches(sql)) {
-    for (const row of rows) companies.push([Number(row['company_id']), Number(row['heads'])])
-  }
+  for await (const rows of db.batches<[number, number]>(sql)) companies.push(...rows)
   let count = 0
   for (const some of inBatches(companies, Infinity, ([, heads]) => heads, headsAtOnce)) {
     const ids = some.map(([id]) => id)

@@ -1,40 +1,41 @@
 // Reads several tables side by side, company by company, so that what belongs together is compared
 // without keeping a table.
 
-import type { RegistryDatabase, Row } from '../sql/database.ts'
+import type { Batches, RegistryDatabase } from '../sql/database.ts'
 
-/** The rows of some consecutive companies, by query. */
-export type CompanyRows<Name extends string> = Readonly<Record<Name, readonly Row[]>>
+/** A row that begins with the id of its company. */
+type OfCompany = readonly [companyId: number, ...unknown[]]
 
 /**
- * The rows of queries, each in the order of its column `company_id`.
+ * The rows of queries, each in the order of its first column: those of some consecutive companies
+ * at a time, by query.
  *
- * @param rowsAtOnce how many rows of the first query come together, and the others of their
+ * @param rowsAtOnce how many rows of the first query are read at a time, and the others of their
  *   companies.
  */
-export async function* sideBySide<Name extends string>(
+export async function* sideBySide<Rows extends Readonly<Record<string, OfCompany>>>(
   db: Pick<RegistryDatabase, 'batches'>,
-  queries: Readonly<Record<Name, string>>,
+  queries: { readonly [Name in keyof Rows]: string },
   rowsAtOnce: number,
-): AsyncGenerator<CompanyRows<Name>> {
+): AsyncGenerator<{ readonly [Name in keyof Rows]: readonly Rows[Name][] }> {
   const readers = Object.entries<string>(queries).map(([name, sql]) => {
-    return [name, createReader(db.batches(sql))] as const
+    return [name, createReader(db.batches<OfCompany>(sql))] as const
   })
   for (let upTo = 0; upTo < Infinity;) {
     upTo = (await readers[0]?.[1].companyAt(rowsAtOnce)) ?? Infinity
-    const rows: Record<string, readonly Row[]> = {}
+    const rows: Record<string, readonly OfCompany[]> = {}
     for (const [name, reader] of readers) rows[name] = await reader.take(upTo)
-    yield rows as CompanyRows<Name>
+    yield rows as never
   }
 }
 
-const companyOf = (row: Row | undefined) => Number(row?.['company_id'] ?? Infinity)
+const companyOf = (row: OfCompany | undefined) => row?.[0] ?? Infinity
 
-function createReader(batches: ReturnType<RegistryDatabase['batches']>) {
+function createReader(batches: Batches<OfCompany>) {
   const source = (async function* () {
     yield* batches
   })()
-  let rows: readonly Row[] = []
+  let rows: readonly OfCompany[] = []
   let isAtEnd = false
   async function readMore(): Promise<void> {
     const next = await source.next()
@@ -48,7 +49,7 @@ function createReader(batches: ReturnType<RegistryDatabase['batches']>) {
       return companyOf(rows[n - 1])
     },
     /** Takes the rows that follow, of companies up to one. */
-    async take(upTo: number): Promise<readonly Row[]> {
+    async take(upTo: number): Promise<readonly OfCompany[]> {
       while (!isAtEnd && (rows.length === 0 || companyOf(rows.at(-1)) <= upTo)) await readMore()
       const end = rows.findIndex((row) => companyOf(row) > upTo)
       const taken = end < 0 ? rows : rows.slice(0, end)

@@ -6,18 +6,11 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks } from '../inspecting.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { HeadRow, NamingSource } from '../listing/tables.ts'
-import { readNumbers, type RegistryDatabase, type Row } from '../sql/database.ts'
-import { segmentTablesOf } from '../sql/head-tables.ts'
-import { type CompanyRows, sideBySide } from './side-by-side.ts'
-import {
-  idSums,
-  idSumsOf,
-  noIds,
-  type IdSums,
-  readShared,
-  type SharedRecords,
-} from './verify-ids.ts'
-import { type SegmentsThere, verifyListings } from './verify-listings.ts'
+import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
+import { headColumns, type HeadColumns, headOf, segmentTablesOf } from '../sql/head-tables.ts'
+import { sideBySide } from './side-by-side.ts'
+import { idSums, noIds, type IdSums, readShared, type SharedRecords } from './verify-ids.ts'
+import { verifyListings } from './verify-listings.ts'
 import { checkNames, createWordCheck } from './verify-names.ts'
 import type { Report } from './verify.ts'
 
@@ -41,10 +34,17 @@ export interface VerifiedRegistry {
   readonly shared: SharedRecords
 }
 
+/** The rows that are read side by side. */
+interface VerifiedRows extends Record<string, readonly [number, ...unknown[]]> {
+  heads: [...HeadColumns, listing: string]
+  segments: [companyId: number, segment: number]
+  ids: [companyId: number, listing: string, ...sums: IdSums]
+  names: [companyId: number, name: string]
+}
+
 const queriesOf = (there: readonly string[]) => ({
   heads: `
-    select company_id, listing, version, total, meta, largest, directory
-    from heads order by company_id, listing, version`,
+    select ${headColumns}, h.listing from heads h order by company_id, listing, version`,
   segments: `
     select company_id, segment from (${there.join(' union all ')}) s
     order by company_id, segment`,
@@ -53,8 +53,6 @@ const queriesOf = (there: readonly string[]) => ({
     group by company_id, listing order by company_id, listing`,
   names: 'select company_id, name from names order by company_id',
 })
-
-type VerifiedRows = CompanyRows<keyof ReturnType<typeof queriesOf>>
 
 const headsAtOnce = 500
 
@@ -73,11 +71,11 @@ export async function verifyCompanies(
   const there = segmentTablesOf(db.dialect).map(
     (table) => `select company_id, segment from ${table}`,
   )
-  for await (const rows of sideBySide(db, queriesOf(there), headsAtOnce)) {
+  for await (const rows of sideBySide<VerifiedRows>(db, queriesOf(there), headsAtOnce)) {
     onStep('companies')
-    const listings = listingsOf(registry, rows)
-    const said = await verifyListings(registry, listings, segmentsOf(rows))
-    const names = new Map(rows.names.map((row) => [companyOf(row), String(row['name'])]))
+    const segments = new Map(rows.segments.map(([company, segment]) => [segment, company]))
+    const said = await verifyListings(registry, listingsOf(registry, rows), segments)
+    const names = new Map(rows.names)
     checkNames(registry, said, names)
     await words.check(names)
     await nextTurn()
@@ -104,34 +102,25 @@ export interface VerifiedListing {
   readonly kept: IdSums
 }
 
-function segmentsOf({ segments }: VerifiedRows): SegmentsThere {
-  return new Map(segments.map((row) => [Number(row['segment']), companyOf(row)]))
-}
-
-const companyOf = (row: Row) => Number(row['company_id'])
-
-function listingsOf({ kinds }: VerifiedRegistry, rows: VerifiedRows): readonly VerifiedListing[] {
-  const nameOf = (row: Row) => JSON.stringify([companyOf(row), row['listing']])
-  const heads = Map.groupBy(rows.heads, nameOf)
-  const kept = new Map(rows.ids.map((row) => [nameOf(row), row]))
-  return [...new Set([...heads.keys(), ...kept.keys()])].map((name) => {
+function listingsOf(
+  { kinds }: VerifiedRegistry,
+  {
+    heads,
+    ids,
+  }: Readonly<Record<'heads', readonly VerifiedRows['heads'][]>> &
+    Readonly<Record<'ids', readonly VerifiedRows['ids'][]>>,
+): readonly VerifiedListing[] {
+  const nameOf = (companyId: number, listing: string) => JSON.stringify([companyId, listing])
+  const headsOf = Map.groupBy(heads, (row) => nameOf(row[0], row[6]))
+  const sumsOf = new Map(
+    ids.map(([companyId, listing, ...sums]) => [nameOf(companyId, listing), sums] as const),
+  )
+  return [...new Set([...headsOf.keys(), ...sumsOf.keys()])].map((name) => {
     const [companyId, listing] = JSON.parse(name) as [number, string]
-    const ids = kept.get(name)
     return {
       ...{ companyId, listing, kind: kinds.get(listing) },
-      heads: heads.get(name)?.map(headOf) ?? [],
-      kept: ids === undefined ? noIds : idSumsOf(ids),
+      heads: headsOf.get(name)?.map(headOf) ?? [],
+      kept: sumsOf.get(name) ?? noIds,
     }
   })
-}
-
-function headOf(row: Row): HeadRow {
-  return {
-    companyId: companyOf(row),
-    version: Number(row['version']),
-    total: Number(row['total']),
-    meta: row['meta'] === null ? null : String(row['meta']),
-    largest: Number(row['largest']),
-    directory: String(row['directory']),
-  }
 }

@@ -2,7 +2,7 @@
 // sums, which the database makes of what is kept, since the ids of a listing may be millions.
 
 import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
-import type { RegistryDatabase, Row } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 
 /** Of the records of a listing, their number, and sums of their ids, and of ids with sources. */
 export type IdSums = readonly [records: number, ids: number, pairs: number]
@@ -11,12 +11,8 @@ export const noIds: IdSums = [0, 0, 0]
 
 /** The columns of a query on `record_ids`; the remainders keep the sums exact in JavaScript. */
 export const idSums = `
-  count(*) as records, sum(id % 16777213) as ids,
-  sum((id % 8191 + 1) * (id % 8179 + source_id)) as pairs`
-
-export function idSumsOf(row: Row): IdSums {
-  return [Number(row['records']), Number(row['ids']), Number(row['pairs'])]
-}
+  count(*), cast(sum(id % 16777213) as bigint),
+  cast(sum((id % 8191 + 1) * (id % 8179 + source_id)) as bigint)`
 
 /** The same sums over the records of a segment. */
 export function sumIds({ count, ids, sources }: SegmentIndex): IdSums {
@@ -38,11 +34,10 @@ export type SharedRecords = Awaited<ReturnType<typeof readShared>>
 export async function readShared(db: Pick<RegistryDatabase, 'batches'>) {
   const contents = new Map<string, Map<number, number | undefined>>()
   const sql = 'select listing, id from record_ids group by listing, id having count(*) > 1'
-  for await (const rows of db.batches(sql)) {
-    for (const row of rows) {
-      const listing = String(row['listing'])
+  for await (const rows of db.batches<[listing: string, id: number]>(sql)) {
+    for (const [listing, id] of rows) {
       const own = contents.get(listing) ?? new Map<number, undefined>()
-      contents.set(listing, own.set(Number(row['id']), undefined))
+      contents.set(listing, own.set(id, undefined))
     }
   }
   return {

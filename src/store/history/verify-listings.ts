@@ -17,7 +17,7 @@ interface NamedSegment extends SegmentKey {
 }
 
 /** The company of each segment that is there. */
-export type SegmentsThere = ReadonlyMap<number, number>
+type SegmentsThere = ReadonlyMap<number, number>
 
 /** What sources say about companies; undefined where that cannot be read. */
 export type Said = ReadonlyMap<number, readonly ListedRecord[] | undefined>

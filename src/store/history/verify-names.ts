@@ -92,14 +92,13 @@ async function countIndexed(
 ): Promise<number> {
   let [count, lastWord, lastId] = [0, '', 0]
   const sql = 'select word, first, distances from words order by word, first'
-  for await (const rows of db.batches(sql)) {
+  type Columns = readonly [word: string, first: number, distances: Uint8Array]
+  for await (const rows of db.batches<Columns>(sql)) {
     onStep('words')
-    for (const row of rows) {
-      const word = String(row['word'])
+    for (const [word, first, distances] of rows) {
       if (word !== lastWord) lastId = 0
       lastWord = word
-      const distances = row['distances'] as Uint8Array
-      for (const id of idsOf([{ first: Number(row['first']), distances }])) {
+      for (const id of idsOf([{ first, distances }])) {
         if (id <= lastId) report('words', `word ${word}: its companies are out of order`)
         lastId = id
         count += 1

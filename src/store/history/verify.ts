@@ -8,7 +8,7 @@ import type { StoredChecks, Verification } from '../inspecting.ts'
 import { type RegistryDatabase, readValue } from '../sql/database.ts'
 import { verifyCompanies } from './verify-companies.ts'
 
-/** By the kind of fault, a query whose column `fault` has a sentence on each. */
+/** By the kind of fault, a query that finds a sentence on each. */
 type Rules = Readonly<Record<string, string>>
 
 /** A database connection within one snapshot. */
@@ -71,8 +71,8 @@ async function countAll(
 
 async function applyRules(db: RegistryDatabase, all: Rules, report: Report): Promise<void> {
   for (const [kind, sql] of Object.entries(all)) {
-    for await (const rows of db.batches(sql)) {
-      for (const row of rows) report(kind, String(row['fault']))
+    for await (const rows of db.batches<[sentence: string]>(sql)) {
+      for (const [sentence] of rows) report(kind, sentence)
     }
     await nextTurn()
   }
@@ -86,22 +86,22 @@ const headIn = "listing || ' of company ' || company_id || ', version ' || versi
 
 const rules: Rules = {
   lineages: `
-    select 'import ' || version || ': another import has the same lineage' as fault from imports
+    select 'import ' || version || ': another import has the same lineage' from imports
     where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
   'company versions': `
-    select 'company ' || id || ': known since version ' || version || ', which is none' as fault
+    select 'company ' || id || ': known since version ' || version || ', which is none'
     from companies where ${isUnknownVersion('version')}`,
   'company past': `
     select 'company ' || company_id || ': a past state has the versions ' || version
-      || ' to ' || until as fault
+      || ' to ' || until
     from companies_past where version >= until or ${isUnknownVersion('until')}`,
   'head versions': `
-    select ${headIn} || ': there is no such version' as fault
+    select ${headIn} || ': there is no such version'
     from heads where ${isUnknownVersion('version')}`,
   // What is known of versions before the earliest one was pruned; and a listing may have become
   // empty in the version that has forgotten its company.
   'head companies': `
-    select ${headIn} || ': the company is not known then' as fault
+    select ${headIn} || ': the company is not known then'
     from heads h where not exists (
       select 1 from companies c
       where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
@@ -111,13 +111,13 @@ const rules: Rules = {
     ) and not ${isUnknownVersion('h.version')}`,
   'segment numbers': numbersAbove('segments'),
   'assigned ids': `
-    select listing || ': the id ' || id || ' is that of several keys' as fault
+    select listing || ': the id ' || id || ' is that of several keys'
     from record_keys group by listing, id having count(*) > 1`,
   'sources of keys': `
-    select listing || ': the id ' || id || ' is assigned to no source' as fault from record_keys
+    select listing || ': the id ' || id || ' is assigned to no source' from record_keys
     where source_id not in (select id from sources) order by listing, id`,
   'record sources': `
-    select listing || ': the record ' || id || ' has more than one source' as fault
+    select listing || ': the record ' || id || ' has more than one source'
     from record_ids group by listing, id having min(source_id) <> max(source_id)`,
 }
 
@@ -125,7 +125,7 @@ const rules: Rules = {
 export function numbersAbove(table: string): string {
   return `
     select 'segment ' || g.segment || ' of company ' || g.company_id
-      || ': its number is above the last one, ' || s.segments as fault
+      || ': its number is above the last one, ' || s.segments
     from ${table} g join store s on g.segment > s.segments`
 }
 

@@ -2,7 +2,7 @@
 // statements, and changes of the registry.
 
 import type { Client } from 'pg'
-import type { RegistryDatabase, ImportConnection, Row } from '../sql/database.ts'
+import type { RegistryDatabase, ImportConnection } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
 import { openSession } from './connect.ts'
 import { keepReads } from '../loading/kept-reads.ts'
@@ -29,11 +29,11 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
     ...writer,
     tables: tablesOver(writer, listingReads(writer.rows)),
     run: async (sql, ...values) => (await client.query(binaryQuery(sql, values))).rowCount ?? 0,
-    async *batches(sql) {
+    async *batches<Row extends readonly unknown[]>(sql: string) {
       const cursor = `batches_${(cursors += 1)}`
       await client.query(`declare ${cursor} no scroll cursor for ${sql}`)
       for (;;) {
-        const { rows } = await client.query<Row>(`fetch ${batchSize} from ${cursor}`)
+        const rows = await writer.rows<Row>(`fetch ${batchSize} from ${cursor}`)
         yield rows
         if (rows.length < batchSize) break
       }

@@ -46,7 +46,7 @@ export async function verify(
 
 const companyNames = `
   select 'company ' || coalesce(c.id, n.company_id)
-    || ': its name is missing or wrong in company_names' as fault
+    || ': its name is missing or wrong in company_names'
   from (select * from companies where identifier is not null) c
   full join company_names n on n.company_id = c.id
   where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`
@@ -55,7 +55,7 @@ const companyNames = `
 const heldSegments = `
   select h.listing || ' of company ' || h.company_id || ', version ' || h.version
     || ': it holds the segment ' || h.segment
-    || ', which is not its only one, or is there twice' as fault
+    || ', which is not its only one, or is there twice'
   from heads h left join segments s on s.company_id = h.company_id and s.segment = h.segment
   where h.texts is not null and (
     s.segment is not null
@@ -66,7 +66,7 @@ const heldSegments = `
 const undecided = `
   select 'node ' || node || ': transactions are neither committed nor rolled back; '
     || 'Citus decides within a minute, or: select recover_prepared_transactions(): '
-    || coalesce(found, 'null') as fault
+    || coalesce(found, 'null')
   from (${undecidedSql(10)}) u`
 
 /** Unreadable data: data_corrupted, index_corrupted, io_error, or text that is not JSON. */

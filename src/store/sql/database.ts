@@ -3,14 +3,12 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
-import type { Parameter, RowReader, RowWriter } from './dialect.ts'
+import { onlyNumber, type Parameter, type RowReader, type RowWriter } from './dialect.ts'
 import type { ListingLookups, ListingTables } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 
-/** A row of a batch, by column names. A truth value is a boolean or a number. */
-export type Row = Readonly<Record<string, Value>>
-
-export type Value = string | number | bigint | boolean | Uint8Array | null
+/** Rows, as arrays of their columns, some at a time. */
+export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
 
 /** A connection to a registry. */
 export interface RegistryDatabase extends RowWriter {
@@ -18,7 +16,7 @@ export interface RegistryDatabase extends RowWriter {
   /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...parameters: readonly Parameter[]): Awaitable<number>
   /** The rows of a query in batches, within a transaction. */
-  batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
+  batches<Row extends readonly unknown[]>(sql: string): Batches<Row>
   /**
    * Runs `work`, which changes keys, in a transaction of its own; rolls back if it throws. Imports
    * go on meanwhile, if the database can lock keys alone.
@@ -51,9 +49,7 @@ export async function readNumbers(
   sql: string,
 ): Promise<number[]> {
   const numbers: number[] = []
-  for await (const rows of db.batches(sql)) {
-    for (const row of rows) numbers.push(Number(Object.values(row)[0]))
-  }
+  for await (const rows of db.batches<[number]>(sql)) numbers.push(...rows.map(onlyNumber))
   return numbers
 }
 

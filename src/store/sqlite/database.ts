@@ -2,9 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { inBatches } from '../listing/in-batches.ts'
-import type { RegistryDatabase, Row } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { listingReadsOf } from './reads.ts'
+import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -15,7 +16,7 @@ export function registryOf(db: DatabaseSync): RegistryDatabase {
   return {
     ...writer,
     tables: tablesOver(writer, listingReadsOf(db)),
-    batches: (sql) => inBatches<Row>(db.prepare(sql).iterate(), batchSize),
+    batches: (sql) => inBatches(prepareRow(db, sql).iterate(), batchSize) as never,
     withKeysLocked: (wait, work) => inTransaction(db, wait, work),
   }
 }

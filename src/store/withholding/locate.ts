@@ -100,11 +100,12 @@ function want(wanted: Sought, hash: string, ids: Set<number>): void {
 
 async function findKeys(db: RegistryDatabase, byKey: Sought, hasher: Hasher): Promise<void> {
   const sources = await db.tables.sources()
-  for await (const rows of db.batches('select listing, source_id, key, id from record_keys')) {
-    for (const { listing, source_id: source, key, id } of rows) {
-      const name = sources.get(Number(source))?.name ?? ''
-      const hash = hashStoredKey(hasher, String(listing), name, String(key))
-      for (const ids of byKey.get(hash) ?? []) ids.add(Number(id))
+  type Columns = readonly [listing: string, source: number, key: string, id: number]
+  const sql = 'select listing, source_id, key, id from record_keys'
+  for await (const rows of db.batches<Columns>(sql)) {
+    for (const [listing, source, key, id] of rows) {
+      const hash = hashStoredKey(hasher, listing, sources.get(source)?.name ?? '', key)
+      for (const ids of byKey.get(hash) ?? []) ids.add(id)
     }
   }
 }
@@ -113,12 +114,11 @@ async function findCompanies(db: RegistryDatabase, byName: Sought, hasher: Hashe
   const named = 'jurisdiction, identifier from'
   for (const sql of [
     `select id, ${named} companies where identifier is not null`,
-    `select company_id as id, ${named} companies_past where identifier is not null`,
+    `select company_id, ${named} companies_past where identifier is not null`,
   ]) {
-    for await (const rows of db.batches(sql)) {
-      for (const { id, jurisdiction, identifier } of rows) {
-        const hash = hasher('company', String(jurisdiction), String(identifier))
-        for (const ids of byName.get(hash) ?? []) ids.add(Number(id))
+    for await (const rows of db.batches<[id: number, ...name: [string, string]]>(sql)) {
+      for (const [id, ...name] of rows) {
+        for (const ids of byName.get(hasher('company', ...name)) ?? []) ids.add(id)
       }
     }
   }
