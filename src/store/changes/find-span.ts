@@ -5,7 +5,7 @@ import type { RegistryState } from '../reading.ts'
 import { readStoreId } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
 import { markOfStore } from '../sql/import-log.ts'
-import { changeSql } from '../sql/tables.ts'
+import { changeSql } from '../sql/versions.ts'
 
 /** Both ends of what is asked for. */
 export async function findSpan(

@@ -6,24 +6,19 @@
 // are known to show a state of the registry, the head is read alone, and beside it whether that
 // is still the state.
 
-import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
-import { registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
+import { createVersionReads, registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
 import { firstSegmentOf, firstTexts } from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
-import { changeSql, knownSinceSql } from '../sql/tables.ts'
 import { dialect } from './dialect.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
-
-/** How many imports are kept. */
-const changesMax = 10_000
 
 /** How often a listing is read again whose segments were pruned after its head was read. */
 const attemptsMax = 3
@@ -85,9 +80,9 @@ export interface DistributedReading {
 export function createReads(pool: Pool, reading: DistributedReading): ServingReads {
   const { gate, even } = reading
   const rows = rowsIn(pool)
-  const changes = createChanges(rows)
+  const versions = createVersionReads(rows)
   const headAlone = readHeadAlone(pool, reading)
-  const headBeside = readHeadBeside(rows, changes.note)
+  const headBeside = readHeadBeside(rows, versions.note)
   const listings = listingReads(rows)
   const at = <T>(company: number, work: () => Awaitable<T>) =>
     gate(companyPlace(company), async () => work())
@@ -96,7 +91,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
     head: (...asked) => at(asked[1], () => listings.head(...asked)),
     texts: (...asked) => at(asked[0], () => listings.texts(...asked)),
     entries: (...asked) => at(asked[0], () => listings.entries(...asked)),
-    change: changes.of,
+    change: versions.change,
     async now(read) {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -114,39 +109,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
         even?.learn(found.registry)
         return found
       }),
-    knownSince: (companyId, version) =>
-      at(companyId, async () => {
-        const [row] = await rows<[number | null]>(knownSinceSql, companyId, version)
-        return row?.[0] ?? undefined
-      }),
-  }
-}
-
-/** Reads imports, and keeps them. */
-function createChanges(rows: Rows) {
-  // Numbers of versions are used again after a restore, so that these are of one history.
-  const changes = new LRUCache<number, Change>({ max: changesMax })
-  let history: string | undefined
-
-  function note({ lineage }: RegistryState, version?: number, change?: Change): void {
-    if (lineage !== history) changes.clear()
-    history = lineage
-    if (version !== undefined && change !== undefined) changes.set(version, change)
-  }
-
-  return {
-    note,
-    of: async (version: number, registry?: RegistryState): Promise<Change> => {
-      if (registry !== undefined) note(registry)
-      const known = changes.get(version)
-      if (known !== undefined) return known
-      const asked = history
-      const [row] = await rows<[lineage: string, committedAt: number]>(changeSql, version)
-      if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
-      const change = { lineage: row[0], committedAt: row[1] }
-      if (history === asked) changes.set(version, change)
-      return change
-    },
+    knownSince: (...asked) => at(asked[0], () => versions.knownSince(...asked)),
   }
 }
 
@@ -189,7 +152,7 @@ function readHeadAlone(pool: Pool, { even }: DistributedReading) {
 }
 
 /** Reads a head with the state of the registry in which it is found. */
-function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note']) {
+function readHeadBeside(rows: Rows, note: ReturnType<typeof createVersionReads>['note']) {
   return async (
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {

@@ -46,19 +46,6 @@ export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups 
   }
 }
 
-/**
- * The version that had made the company $1 known at the version $2; null if it was not. A company
- * that got its name later, and was forgotten, has two past states from that version on.
- */
-export const knownSinceSql = `
-  select coalesce(
-    (select version from companies where id = $1 and version <= $2),
-    (select min(version) from companies_past where company_id = $1 and version <= $2 and until > $2)
-  )`
-
-/** The import that made the version $1. */
-export const changeSql = 'select lineage, committed_at from imports where version = $1'
-
 type IdColumns = readonly [id: number, companyId: number, source: number]
 
 function idTables(db: RowWriter) {

@@ -1,6 +1,8 @@
 // The registry's versions: the last one, all of them as listed for clients (contract 9.4), and one
 // found by a moment (contract 9.2).
 
+import { LRUCache } from 'lru-cache'
+import { after } from '../awaitable.ts'
 import type {
   FoundVersion,
   LastImport,
@@ -10,6 +12,7 @@ import type {
   VersionList,
   VersionRange,
 } from '../reading.ts'
+import type { Change, ServingReads } from '../serving/reads.ts'
 import { readValue, type Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -53,6 +56,56 @@ export function registryOf(row: RegistryRow | undefined): RegistryState {
     committedAt: row?.[3] ?? undefined,
     earliestVersion: Math.max(1, row?.[0] ?? 1),
   }
+}
+
+/** The import that made the version $1. */
+export const changeSql = 'select lineage, committed_at from imports where version = $1'
+
+/** How many imports are kept. */
+const changesMax = 10_000
+
+/**
+ * The version that had made the company $1 known at the version $2; null if it was not. A company
+ * that got its name later, and was forgotten, has two past states from that version on.
+ */
+const knownSinceSql = `
+  select coalesce(
+    (select version from companies where id = $1 and version <= $2),
+    (select min(version) from companies_past where company_id = $1 and version <= $2 and until > $2)
+  )`
+
+/** Reads which imports made versions, and keeps them; and which versions made companies known. */
+export function createVersionReads(rows: RowReader['rows']) {
+  // Numbers of versions are used again after a restore, so that these are of one history.
+  const changes = new LRUCache<number, Change>({ max: changesMax })
+  let history: string | undefined
+
+  /** Keeps an import that was read with a state of the registry. */
+  function note({ lineage }: RegistryState, version?: number, change?: Change): void {
+    if (lineage !== history) changes.clear()
+    history = lineage
+    if (version !== undefined && change !== undefined) changes.set(version, change)
+  }
+
+  return {
+    note,
+    change: (version, registry) => {
+      if (registry !== undefined) note(registry)
+      const known = changes.get(version)
+      if (known !== undefined) return known
+      const asked = history
+      return after(rows<[lineage: string, committedAt: number]>(changeSql, version), ([row]) => {
+        if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
+        const change = { lineage: row[0], committedAt: row[1] }
+        if (history === asked) changes.set(version, change)
+        return change
+      })
+    },
+    knownSince: (companyId, version) =>
+      after(rows<[number | null]>(knownSinceSql, companyId, version), ([row]) => {
+        return row?.[0] ?? undefined
+      }),
+  } satisfies Pick<ServingReads, 'change' | 'knownSince'> & { note: typeof note }
 }
 
 type VersionRow = readonly [

@@ -2,7 +2,6 @@
 // one state of the file see all of it. What is the same until another process commits is kept.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
 import {
   type HeadRow,
   type ListingLookups,
@@ -10,17 +9,14 @@ import {
   MissingSegmentError,
 } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Change, ServingReads } from '../serving/reads.ts'
-import { registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
+import type { ServingReads } from '../serving/reads.ts'
+import { createVersionReads, registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
 import { firstSegmentOf, firstTexts, headOf, headSql, type ReadHead } from '../sql/head-tables.ts'
-import { changeSql, knownSinceSql, lookupsOver } from '../sql/tables.ts'
+import { lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements } from './statements.ts'
 import type { Parameter, RowReader } from '../sql/dialect.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { dialect, bound } from './tables.ts'
-
-/** How many imports are kept. */
-const changesMax = 10_000
+import { dialect, bound, writerOf } from './tables.ts'
 
 /** The reads of listings besides `now`. */
 export type FileReads = ReturnType<typeof createReads>
@@ -46,9 +42,7 @@ export function listingReadsOf(db: DatabaseSync) {
 export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
   const headWithTextsRow = prepareRow(db, headSql(firstSegmentOf(dialect, '$1')))
-  const changeRow = prepareRow(db, changeSql)
-  const sinceRow = prepareRow(db, knownSinceSql)
-  const changes = new LRUCache<number, Change>({ max: changesMax })
+  const versions = createVersionReads(writerOf(db).rows)
   let kept: RegistryState | undefined
 
   const registry = () =>
@@ -66,23 +60,11 @@ export function createReads(db: DatabaseSync) {
       const row = headWithTextsRow.get(company, listing, most) as unknown as ReadHead | undefined
       return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
     },
-    change(version: number): Change {
-      const known = changes.get(version)
-      if (known !== undefined) return known
-      const row = changeRow.get(version) as readonly [string, number] | undefined
-      if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
-      const change = { lineage: row[0], committedAt: row[1] }
-      changes.set(version, change)
-      return change
-    },
-    knownSince(company, version) {
-      const [since] = sinceRow.get(company, version) as unknown as [number | null]
-      return since ?? undefined
-    },
+    change: versions.change,
+    knownSince: versions.knownSince,
     /** Forgets what is kept. */
     forget() {
       kept = undefined
-      changes.clear()
     },
   } satisfies Omit<ServingReads, 'now'> & { registry(): RegistryState; forget(): void }
 }
