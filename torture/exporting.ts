@@ -193,7 +193,7 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
   const isMade = names.includes(String(version))
   const first = isMade ? faultOfCopy(copies) : undefined
   const next = await runHere(tried.args())
-  const isRefused = next.code === 1 && next.err.includes('has the copy of version')
+  const isRefused = next.code === 1 && next.err.includes('already has a copy of version')
   const { faults } = await verifyStore(db)
   return {
     what: `export: ${what}`,

@@ -60,7 +60,7 @@ export async function runCommandLine(
   const fault = await context.stdout.fault()
   // A reader that has closed the pipe (`dossier keys list | head`) has read all that it wanted.
   if (fault === undefined || fault.code === 'EPIPE') return code
-  const outcome = code === 0 ? '; what the command has changed, if anything, stays' : ''
+  const outcome = code === 0 ? '; any changes that the command made are kept' : ''
   context.stderr.writeLines(`dossier: cannot write to standard output (${fault.message})${outcome}`)
   return code === 0 ? 1 : code
 }
@@ -143,7 +143,7 @@ function reportUsageErrors(
 
 function unknownCommand(name: string): string {
   if (name.startsWith('-')) {
-    return `${withoutPasswords(name)} comes after the command: dossier COMMAND [OPTIONS]`
+    return `${withoutPasswords(name)} must follow the command: dossier COMMAND [OPTIONS]`
   }
   const advice = advise(name, commandNames, 'see: dossier --help')
   return `${withoutPasswords(name)} is not a command; ${advice}`

@@ -55,8 +55,8 @@ Creates a registry of ${companyText} fictitious companies, with names in Latin, 
 Chinese and Arabic script; one has ${eventText} events, some have no records. The
 file, ${defaultDb} unless --db names another, is kept; delete it to start afresh.
 
-Then issues a key that is valid for seven days, serves the registry, and prints requests to paste.
-If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
+It then issues a key that is valid for seven days, serves the registry, and prints requests to
+paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
   dossier demo
   dossier demo --port 9000`,
@@ -69,7 +69,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
     const { settings } = input
     if (isServerStore(settings.db)) {
       throw new UsageError(
-        'the demo needs a file of its own; name a file with --db, not a PostgreSQL',
+        'the demo needs a file of its own; name a file with --db, not a PostgreSQL database',
       )
     }
     if (existsSync(settings.db)) await checkRegistry(settings.db)

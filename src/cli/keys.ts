@@ -44,8 +44,8 @@ export const keys: Command = {
   details: `
 \`create\` prints only the key, to standard output. It is shown once, since only its hash is stored.
 \`rotate\` prints a new key with the same name, scopes, rate limit and expiry; the old key keeps
-working for the --overlap. \`revoke\` revokes every key of that name. Every server on the store
-applies a change within a second.
+working for the time of --overlap. \`revoke\` revokes every key of that name. Every server on the
+store applies a change within a second.
 
   dossier keys create --name acme
   dossier keys create --name trial --expires 30d --scopes rights,events
@@ -57,8 +57,9 @@ applies a change within a second.
       'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never',
     '--scopes NAMES':
       `what it may read, comma-separated; default: ${impliedScopes(listings).join(', ')}; ` +
-      `only if named: ${namedScopes.join(', ')}`,
-    '--rate RATE': 'its rate limit, such as 600/300s, or none; default: that of --default-rate',
+      `only if listed: ${namedScopes.join(', ')}`,
+    '--rate RATE':
+      'its rate limit, such as 600/300s, or none; default: the --default-rate of the server',
     '--overlap TIME': `how long the old key works, such as 12h or 0d; default: ${usualOverlap}`,
     '--json': 'print the list as JSON',
   },
@@ -174,7 +175,9 @@ async function handOver<T>(
     })
   } catch (error) {
     if (key.isPrinted) {
-      stderr.writeLines('dossier: the printed key works; the end of those before it was not stored')
+      stderr.writeLines(
+        'dossier: the printed key works; the expiry of the earlier ones was not stored',
+      )
     }
     throw error
   }

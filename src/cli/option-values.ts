@@ -32,7 +32,7 @@ export function parseVersion(what: string, text: string, min = 1): number {
   const version = wholeNumber(text)
   if (version >= min) return version
   throw new UsageError(
-    `${what} is ${JSON.stringify(text)}; it takes a number as in: dossier imports`,
+    `${what} is ${JSON.stringify(text)}; it takes a version number; see: dossier imports`,
   )
 }
 

@@ -45,11 +45,12 @@ function option<T>(name: string, defaultText: string, kind: Kind<T>) {
 export const settings = {
   db: {
     ...option('db', 'dossier.db', store),
-    meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); an import creates it',
+    meaning:
+      'the store: a file, or the URL of a PostgreSQL database (postgres://…); imports create it',
   },
   withheld: {
     ...option('withheld', 'auto', orWord('auto', undefined, file)),
-    meaning: 'the list of what is withheld; auto for one beside the store, to be backed up apart',
+    meaning: 'the list of what is withheld, to be backed up separately; auto: next to the store',
   },
   host: {
     ...option('host', '127.0.0.1', notEmpty('ADDRESS')),
@@ -61,19 +62,20 @@ export const settings = {
   },
   pool: {
     ...option('pool', '10', integer(1, 1_000)),
-    meaning: 'the maximum of connections to PostgreSQL, all workers together',
+    meaning: 'the maximum number of connections to PostgreSQL, all workers together',
   },
   waitMs: {
     ...option('wait-ms', '500', integer(1, 60_000)),
-    meaning: 'milliseconds that a request waits for a connection to PostgreSQL; then it gets a 503',
+    meaning:
+      'milliseconds that a request waits for a connection to PostgreSQL before it gets a 503',
   },
   statementMs: {
     ...option('statement-ms', '1000', integer(1, 60_000)),
-    meaning: 'milliseconds that PostgreSQL may take for a request; then it gets a 503',
+    meaning: 'milliseconds that PostgreSQL may take for a request before it gets a 503',
   },
   reusePort: {
     ...option('reuse-port', 'no', yesOrNo),
-    meaning: 'yes lets a new server share the port of a running one, if both are started with it',
+    meaning: 'yes lets a new server share the port of a running one, if both have this option',
   },
   workers: {
     ...option('workers', '1', integerOr('auto', availableParallelism(), [1, 256])),
@@ -85,15 +87,15 @@ export const settings = {
   },
   stopSeconds: {
     ...option('stop-seconds', '10', integer(0, 3_600)),
-    meaning: 'seconds that running requests get to finish when the server stops',
+    meaning: 'seconds that running requests have to finish when the server stops',
   },
   connectionsMax: {
     ...option('connections-max', '10000', integer(1, 1_000_000)),
-    meaning: 'the maximum of open connections; further ones are closed at once',
+    meaning: 'the maximum number of open connections; further ones are closed immediately',
   },
   requestsMax: {
     ...option('requests-max', '2000', integer(1, 1_000_000)),
-    meaning: 'the maximum of requests in progress; further ones get a 503',
+    meaning: 'the maximum number of requests in progress; further ones get a 503',
   },
   delayMsMax: {
     ...option('delay-ms-max', '500', integer(1, 60_000)),
@@ -122,8 +124,7 @@ export const settings = {
   },
   usageDb: {
     ...option('usage-db', 'auto', orNone(file)),
-    meaning:
-      'the file that counts the use of keys; auto for one beside the store, none for no count',
+    meaning: 'the file that counts the use of keys; auto: next to the store; none: no counting',
   },
   usageSeconds: {
     ...option('usage-seconds', '60', integer(1, 60)),
@@ -131,11 +132,11 @@ export const settings = {
   },
   exports: {
     ...option('exports', 'none', orNone(folder)),
-    meaning: 'the folder of complete copies to offer, which dossier export writes; none for none',
+    meaning: 'the folder of complete copies to offer (dossier export); none for no copies',
   },
   explorer: {
     ...option('explorer', 'yes', yesOrNo),
-    meaning: 'yes serves the explorer, a page in which people look at companies, at /',
+    meaning: 'yes serves the explorer, a page for looking at companies in a browser, at /',
   },
   metricsPort: {
     ...option('metrics-port', 'off', integerOr('off', undefined, [0, 65_535])),

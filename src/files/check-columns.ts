@@ -27,7 +27,7 @@ export function checkColumns(
   const places: readonly string[] = isMapped ? placeColumns : []
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
   const headless = columns.some((column) => looksLikeData(column))
-    ? '. The first line looks like data, not like names of columns; name them with --columns'
+    ? '. The first line looks like data, not like column names; name the columns with --columns'
     : ''
   if (known && unknown.length > 0) {
     const described = unknown.slice(0, 5).map((column) => {
@@ -60,7 +60,7 @@ function missingColumn(
   const found =
     like === undefined
       ? `; it has ${columns.slice(0, 20).join(', ')}`
-      : `, but ${like}: names of columns are in lower case`
+      : `, but ${like}: column names are in lower case`
   const fault = `${what} has no column ${column}${found}`
   // A mapping would take the first row for names of columns, too.
   if (headless !== '') return new OperatorError(`${fault}${headless}`)

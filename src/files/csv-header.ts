@@ -12,7 +12,7 @@ export interface CsvHeader extends CsvForm {
 }
 
 /** What else to do about a faulty quote. */
-export const ifQuotes = 'if quotes are parts of texts in the whole file, say --no-quotes'
+export const ifQuotes = 'if quotes are ordinary characters in this file, add --no-quotes'
 
 /** The longest header, in characters. */
 export const headerLengthMax = 1 << 20
@@ -35,7 +35,7 @@ export function parseHeader(
 ): { readonly header: CsvHeader; readonly record: CsvRecord } {
   const { record, form } = splitFirst(candidates, text)
   if (text.trim() !== '' && text.slice(0, record.end).trim() === '') {
-    const advice = `say --skip-lines ${skipped + 1}`
+    const advice = `add --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
   }
   if (skipped > 0 && text.trim() === '') {
@@ -119,7 +119,7 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
     throw new OperatorError(
       `${name}: of ${columns.length} columns, only the first has a name, ` +
         `${JSON.stringify(title.slice(0, 40))}; if that is a title, ` +
-        `say --skip-lines ${skipped + 1}`,
+        `add --skip-lines ${skipped + 1}`,
     )
   }
   const nameless = columns.indexOf('')
@@ -129,7 +129,7 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
     const fault =
       other === column
         ? `has the column ${column} twice`
-        : `has ${other} and ${column}, which are one name whatever their case`
+        : `has ${other} and ${column}, which differ only in case`
     const advice = /^[\d.,-]+$/.test(column)
       ? 'it looks like data: name the columns with --columns'
       : 'rename one of the two in the file'

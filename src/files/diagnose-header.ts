@@ -25,7 +25,7 @@ export function diagnoseHeader(
   const [first = ''] = text.split(/[\r\n]/, 1)
   const shown = JSON.stringify(first.slice(0, 60))
   if (/^"?sep=.?"?$/.test(first)) {
-    const advice = `say --skip-lines ${skipped + 1}`
+    const advice = `add --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
   }
   refuseDelimiter(name, sample, header, shown)
@@ -42,7 +42,7 @@ function refuseDelimiter(name: string, sample: string, header: number, shown: st
   })
   if (other === undefined) return
   const given = other === '\t' ? 'tab' : other < ' ' ? `$'${escaped(other)}'` : `'${other}'`
-  throw new OperatorError(`${name}: the header is one cell, ${shown}; say --delimiter ${given}`)
+  throw new OperatorError(`${name}: the header is one cell, ${shown}; add --delimiter ${given}`)
 }
 
 function escaped(control: string): string {
@@ -65,7 +65,7 @@ function refuseTitle(
   if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
   throw new OperatorError(
     `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
-      `${skipped + start + 1} on have ${columns}; say --skip-lines ${skipped + start}`,
+      `${skipped + start + 1} on have ${columns}; add --skip-lines ${skipped + start}`,
   )
 }
 

@@ -76,7 +76,7 @@ export function encodingOf(
   if (marked === undefined) {
     if (given === 'utf-16') {
       throw new OperatorError(
-        `${name} has no byte order mark; say which order its bytes have: --encoding utf-16le or ` +
+        `${name} has no byte order mark; name the byte order: --encoding utf-16le or ` +
           '--encoding utf-16be',
       )
     }
@@ -102,7 +102,7 @@ function refuseUnmarkedUtf16(name: string, start: Buffer): void {
   const many = sample.length / 5
   if (Math.min(even, odd) > 0 || Math.max(even, odd) < Math.max(many, 2)) return
   const encoding = odd > even ? 'utf-16le' : 'utf-16be'
-  throw new OperatorError(`${name} looks like UTF-16; say --encoding ${encoding}`)
+  throw new OperatorError(`${name} looks like UTF-16; add --encoding ${encoding}`)
 }
 
 /**
@@ -182,8 +182,8 @@ function invalid(
   const isUtf = bytes.length > 0 && isUtf8(bytes.subarray(0, wholeCharacters(bytes)))
   const other = encoding === 'latin1' && !isUtf ? '; it is probably windows-1252' : ''
   return new OperatorError(
-    `${name}: line ${line} is not valid ${encoding} (at a byte ${shown})${other}; ` +
-      `say which encoding the file has: --encoding ${isUtf ? 'utf-8' : 'NAME'}`,
+    `${name}: line ${line} is not valid ${encoding} (byte ${shown})${other}; ` +
+      `name the encoding of the file: --encoding ${isUtf ? 'utf-8' : 'NAME'}`,
   )
 }
 
@@ -228,8 +228,8 @@ export function refuseBytes(name: string, firstLine: number, bytes: Buffer): nev
   }
   const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
   throw new OperatorError(
-    `${name}: line ${line} is not valid UTF-8; say which encoding the file has: ` +
-      `--encoding NAME, where the line reads right (${inEncodings(lineAround(bytes, at))})`,
+    `${name}: line ${line} is not valid UTF-8; choose the encoding in which the ` +
+      `line reads correctly: --encoding NAME (${inEncodings(lineAround(bytes, at))})`,
   )
 }
 

@@ -208,7 +208,7 @@ async function* unzip(
   }
   if (bytes === entry.bytes && checksum === entry.crc32) return
   throw new OperatorError(
-    `${name}: ${entry.path} is damaged: its size or checksum is not what the archive says; ` +
+    `${name}: ${entry.path} is damaged: its size or checksum differs from the archive's entry; ` +
       'download it again',
   )
 }

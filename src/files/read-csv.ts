@@ -176,7 +176,7 @@ function fit(
   }
   if (length === columns.length) {
     const isOther = length > 1 && cells.every((cell) => columns.includes(cell.trim()))
-    const reason = 'has the names of the columns in another order; split the file before it'
+    const reason = 'has the column names in another order; split the file before this line'
     return { cells, text, refusal: isOther ? refuse(reason) : undefined }
   }
   // A delimiter at the end of each line makes an empty cell too many.

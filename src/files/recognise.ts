@@ -138,7 +138,7 @@ function isBegun(head: string, begins: Kind['begins']): boolean {
 }
 
 function mistaken({ name }: SourceFile, is: string, format: string): OperatorError {
-  return new OperatorError(`${name} ${is}; say --format ${format}`)
+  return new OperatorError(`${name} ${is}; add --format ${format}`)
 }
 
 function refuseJson(file: SourceFile, head: string): void {
@@ -160,7 +160,7 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
     if (!/[,;\t|]/.test(first) || first.startsWith('"') !== /^"[^"]*"[,;\t|]/.test(first)) return
     const shown = JSON.stringify(first.trimEnd().slice(0, 60))
     throw new OperatorError(
-      `${file.name} is not JSON: it begins with ${shown}; if it is CSV, say --format csv`,
+      `${file.name} is not JSON: it begins with ${shown}; if it is CSV, add --format csv`,
     )
   }
   if (text.startsWith('[')) {
@@ -213,14 +213,14 @@ const rowColumns: ReadonlySet<string> = new Set([...companyColumns, 'jurisdictio
 function oneObject(name: string, paths: readonly string[], isLine: boolean): OperatorError {
   if (paths.length === 0) {
     return new OperatorError(
-      `${name} is JSON on several lines, neither an array nor an object a line; rewrite it: ` +
+      `${name} is JSON on several lines, but neither an array nor one object a line; rewrite it: ` +
         `jq -c . ${name}`,
     )
   }
   const options = paths.map((path) => `--records ${path}`).join(' or ')
   const toLine = isLine ? '--format ndjson' : `jq -c . ${name} > rows.ndjson`
   return new OperatorError(
-    `${name} is one JSON object; say which array in it has the rows: ${options}; if it is ` +
+    `${name} is one JSON object; name the array in it that has the rows: ${options}; if it is ` +
       `a row itself: ${toLine}`,
   )
 }

@@ -155,7 +155,7 @@ function formatOf(name: string, ending: string): Format {
   const near = nearest(ending, Object.keys(formatOfEnding))
   throw new OperatorError(
     `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
-      `say which with --format ${formats.join('|')}`,
+      `name it with --format ${formats.join('|')}`,
   )
 }
 

@@ -19,12 +19,12 @@ export class KnownFiles extends OperatorError {
   readonly version: number
 
   constructor(names: string, version: number) {
-    super(`${names} of version ${version}: unchanged`)
+    super(`${names} of version ${version}; nothing to do`)
     this.version = version
   }
 }
 
-const advice = 'nothing was changed; if that is right, add --accept'
+const advice = 'nothing was changed; if that is intended, add --accept'
 
 /**
  * @throws OperatorError if the files were imported as of another day, another file is of the same
@@ -59,14 +59,14 @@ function refuseSame(
   const are = files.length === 1 ? `${names} is the file` : `${names} are the files`
   if (asOf !== null && same.asOf !== undefined && asOf !== same.asOf) {
     throw new OperatorError(
-      `${are} of version ${same.version}, as of ${shortMoment(same.asOf)}, and not of ` +
-        `${shortMoment(asOf)}: ${advice}`,
+      `${are} of version ${same.version}, as of ${shortMoment(same.asOf)}, not ` +
+        `${shortMoment(asOf)}; ${advice}`,
     )
   }
   if (!isUpdate) return
   if (same !== last) {
     const since = `version ${last.version} is newer`
-    throw new OperatorError(`${are} of version ${same.version}, and ${since}: ${advice}`)
+    throw new OperatorError(`${are} of version ${same.version}, but ${since}; ${advice}`)
   }
   if (JSON.stringify(recipe) === JSON.stringify(extract.recipe)) {
     throw new KnownFiles(are, same.version)
@@ -78,8 +78,8 @@ function refuseSameDay(imports: readonly EarlierImport[], { asOf }: Extract): vo
   if (other === undefined) return
   const names = other.files.map(({ name }) => name).join(', ')
   throw new OperatorError(
-    `${shortMoment(other.asOf ?? '')} is the day of version ${other.version}, from another file ` +
-      `(${names}): ${advice}`,
+    `${shortMoment(other.asOf ?? '')} is the date of version ${other.version}, from another file ` +
+      `(${names}); ${advice}`,
   )
 }
 
@@ -91,8 +91,8 @@ function refuseForgottenSnapshot(
   const [count, had] = imports.length === 1 ? ['the import', 'was a'] : ['all imports', 'were']
   const kind = imports.length === 1 ? 'snapshot' : 'snapshots'
   throw new OperatorError(
-    `${count} of ${target.name} from ${source} so far ${had} ${kind}, and this one is none; ` +
+    `${count} of ${target.name} from ${source} so far ${had} ${kind}, but this one is not; ` +
       'nothing was changed. Add --snapshot, or use the recipe: ' +
-      `dossier update ${source} FILE; if it is right without, add --accept`,
+      `dossier update ${source} FILE; if that is intended, add --accept`,
   )
 }

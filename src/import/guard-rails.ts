@@ -45,7 +45,7 @@ export function refusedDay(asOf: string | null, latest: string | undefined): Ref
 function faultOfDay(asOf: string, latest: string | undefined): string | undefined {
   if (asOf < earliest) return 'is before 1900; check the year'
   if (latest === undefined || asOf <= latest) return undefined
-  return 'is in the future; if that is right, add --future'
+  return 'is in the future; if that is intended, add --future'
 }
 
 const likeShareMin = 1 / 2
@@ -94,12 +94,12 @@ export function refuseNoRows(
   if (read > 0) return
   if (isSnapshot) {
     throw new OperatorError(
-      'the snapshot has no rows, so nothing was changed; get the file again, or, if the source ' +
-        'is to have nothing: dossier sources remove',
+      'the snapshot has no rows, so nothing was changed; get the file again or, to remove all ' +
+        'data of the source: dossier sources remove',
     )
   }
   if (noRows === true) return
   throw new OperatorError(
-    'there are no rows, so nothing was changed; if that is right, add --allow-empty',
+    'there are no rows, so nothing was changed; if that is intended, add --allow-empty',
   )
 }

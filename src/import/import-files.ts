@@ -169,7 +169,7 @@ const isTable = ({ files }: ImportRequest) =>
 function warn(
   { isStrict, onWarning }: ImportRequest,
   warning: string,
-  advice = '; if that is right, leave --strict out',
+  advice = '; if that is intended, leave out --strict',
 ): void {
   if (isStrict === true) {
     const end = warning.endsWith('?') ? ' Nothing was changed' : '; nothing was changed'
@@ -182,9 +182,7 @@ function warn(
 function judgeRows(request: ImportRequest, read: number, columns: Columns): void {
   const { nameAttribute, isSnapshot, permissions = {} } = request
   if (read > 0 && nameAttribute !== undefined && !columns.names().includes(nameAttribute)) {
-    throw new OperatorError(
-      `no row has ${nameAttribute}; check --name-attribute, which names the column with the names`,
-    )
+    throw new OperatorError(`no row has ${nameAttribute}; check --name-attribute`)
   }
   refuseNoRows(read, isSnapshot, permissions)
   for (const warning of columns.warnings()) warn(request, warning)

@@ -41,9 +41,10 @@ function refuseStrangers(change: JudgedChange): void {
   const isNext = !isSnapshot && earlier.imports.length > 0 && difference.known > few
   if (!isNext || known >= named * knownShareMin) return
   throw new OperatorError(
-    `of ${formatCount(named)} companies, ${source} has only ${formatCount(known)} so far, of ` +
-      `${formatCount(difference.known)}; nothing was changed. Correct the identifiers in the ` +
-      'file or in a mapping, or name another --source; if these are new companies, add --accept',
+    `of these ${formatCount(named)} companies, only ${formatCount(known)} are among the ` +
+      `${formatCount(difference.known)} of ${source}; nothing was changed. Correct the ` +
+      'identifiers in the file or in a mapping, or name another --source; if the companies are ' +
+      'new, add --accept',
   )
 }
 
@@ -55,16 +56,16 @@ function refuseOtherIdentity({ source, counts, difference, earlier, columns }: J
   if (has.length === 0 ? had.length === 0 : has.some((name) => had.includes(name))) return
   const [now, before] = [has, had].map((names) => names.join(' or ') || 'their content alone')
   throw new OperatorError(
-    `the records of ${source} were told apart by ${before} so far, and these are by ${now}: ` +
-      `${formatCount(counts.inserted)} would be new beside the ${formatCount(difference.known)} ` +
-      'that the source has here; nothing was changed. If that is right, add --accept',
+    `the records of ${source} have been identified by ${before} so far, but these are by ${now}: ` +
+      `${formatCount(counts.inserted)} would be added to the ${formatCount(difference.known)} ` +
+      'of the source; nothing was changed. If that is intended, add --accept',
   )
 }
 
 const identities = ['id', 'key'] as const
 
 /** What an import did the last time it may do again: some sources change as a whole. */
-function refuseLargeChange({ counts, difference, earlier }: JudgedChange): void {
+function refuseLargeChange({ counts, difference, earlier, target }: JudgedChange): void {
   const { removed, updated } = counts
   const { known } = difference
   const last = earlier.difference
@@ -76,14 +77,14 @@ function refuseLargeChange({ counts, difference, earlier }: JudgedChange): void 
   for (const [count, max, verb] of changes) {
     if (count <= few || count <= known * max) continue
     throw new OperatorError(
-      `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} that the ` +
-        'source has here, so nothing was changed; if that is right, add --accept',
+      `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} ` +
+        `${target.name} of the source, so nothing was changed; if that is intended, add --accept`,
     )
   }
 }
 
 /** One attribute of many: a column that is blank, or was moved. */
-function refuseAttributes({ difference, earlier }: JudgedChange): void {
+function refuseAttributes({ difference, earlier, target }: JudgedChange): void {
   const { known, attributes } = difference
   for (const attribute of attributes) {
     const { name, gone, changed } = attribute
@@ -91,9 +92,9 @@ function refuseAttributes({ difference, earlier }: JudgedChange): void {
     const before = usual?.attributes.find((one) => one.name === name)
     const wasSo = (count: 'gone' | 'changed', share: number) =>
       usual !== undefined && before !== undefined && isMany(before[count], usual.known, share)
-    const of = `${formatCount(known)} that the source has here`
+    const of = `${formatCount(known)} ${target.name} of the source`
     if (isMany(gone, known, goneShareMax) && !wasSo('gone', goneShareMax)) {
-      throw attributeRefused(attribute, `would go from ${formatCount(gone)} of the ${of}`)
+      throw attributeRefused(attribute, `would be removed from ${formatCount(gone)} of the ${of}`)
     }
     if (isMany(changed, known, otherShareMax) && !wasSo('changed', otherShareMax)) {
       throw attributeRefused(attribute, `would change in ${formatCount(changed)} of the ${of}`)
@@ -108,7 +109,7 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
   const shown = (value: string | null) => (value === null ? 'nothing' : JSON.stringify(value))
   const example = first ? ` (${shown(first.before)} → ${shown(first.after)})` : ''
   return new OperatorError(
-    `${name} ${what}${example}, so nothing was changed; if that is right, add --accept`,
+    `${name} ${what}${example}, so nothing was changed; if that is intended, add --accept`,
   )
 }
 
@@ -123,13 +124,13 @@ export function warningsOf(
   const warnings: string[] = []
   if (!isAccepted && removed > known * toldShare) {
     const share = ((100 * removed) / known).toFixed(1)
-    const of = `${formatCount(removed)} of the ${formatCount(known)} that ${source} has here`
-    warnings.push(`the files lack ${of} (${share} %), which are removed; are they complete?`)
+    const of = `${formatCount(removed)} of the ${formatCount(known)} ${target.name} of ${source}`
+    warnings.push(`the files lack ${of} (${share} %), to be removed; are the files complete?`)
   }
   if (target.resource !== undefined && companiesCreated > companiesNamed * knownShareMin) {
     warnings.push(
-      `${formatCount(companiesCreated)} of ${formatCount(companiesNamed)} companies are in no ` +
-        'register here, and are created without a name; are their identifiers right? To refuse ' +
+      `${formatCount(companiesCreated)} of ${formatCount(companiesNamed)} companies are not in ` +
+        'the registry, and are created without a name; are their identifiers correct? To refuse ' +
         'them: --known-companies-only',
     )
   }

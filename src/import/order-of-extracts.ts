@@ -23,12 +23,12 @@ export function refuseOlder({ imports }: Earlier, request: ImportRequest, asOf: 
   if (first === undefined) return
   const reason = reasonAgainst(request, later)
   if (reason === undefined && permissions.accepted === true) return
-  const advice = reason ?? 'If it is a part that came late, add --accept'
+  const advice = reason ?? 'If it is a part that arrived late, add --accept'
   throw new OperatorError(
     `the extract is as of ${shortMoment(asOf)}, but the last import of ${target.name} from the ` +
-      `source ${source} is as of ${lastDayOf(later)}; nothing was changed. ${advice}. In the ` +
-      `order of their dates: dossier revert ${first.version} --with-later, then import this ` +
-      'extract, then what was later again',
+      `source ${source} is as of ${lastDayOf(later)}; nothing was changed. ${advice}. To ` +
+      `import in order: dossier revert ${first.version} --with-later, then import this ` +
+      'extract, then the later ones again',
   )
 }
 
@@ -61,9 +61,9 @@ function reasonAgainst(
 ): string | undefined {
   if (recordIn === undefined) return undefined
   if (target.resource !== undefined || isSnapshot) {
-    return 'The changes since then would be taken back, as of a day before them'
+    return 'It would undo the later changes, as of an earlier date'
   }
   const snapshot = later.find((one) => one.isSnapshot)
   if (snapshot === undefined) return undefined
-  return `Version ${snapshot.version} is a snapshot, which has said of each company what is newer`
+  return `Version ${snapshot.version} is a snapshot, which has newer data of every company`
 }

@@ -265,7 +265,7 @@ export async function migrateStore(
 
 function describeCaughtUp({ caughtUp }: StoreWriter, { name }: ListPlace): string[] {
   if (caughtUp === 0) return []
-  return [`withheld what ${caughtUp === 1 ? 'an entry' : `${caughtUp} entries`} of ${name} say`]
+  return [`applied ${caughtUp === 1 ? 'an entry' : `${caughtUp} entries`} of ${name}`]
 }
 
 /**

@@ -159,7 +159,7 @@ test('a key works as soon as it is issued, even if it was refused before (2.2)',
 test('a name may be used again; the old key stays refused (2.2)', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   const old = await store.issueKey({ name: 'client' })
-  await assert.rejects(store.issueKey({ name: 'client' }), /a key named client exists/)
+  await assert.rejects(store.issueKey({ name: 'client' }), /a key named client already exists/)
   await store.revokeKey('client')
   const young = await store.issueKey({ name: 'client' })
   assert.equal((await ask(path, { key: old })).text, refusal)

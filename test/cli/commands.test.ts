@@ -97,7 +97,7 @@ test('keys are created once, listed without the secret, and revoked', async (t) 
   assert.equal(made.code, 0)
   assert.ok(isWellFormedKey(made.out.trim()))
   assert.equal(made.out.split('\n').length, 2, 'the key alone')
-  assert.match((await keys('create', '--name', 'acme')).err, /a key named acme exists/)
+  assert.match((await keys('create', '--name', 'acme')).err, /a key named acme already exists/)
   const list = (await keys('list')).out
   assert.match(list, /acme .*in use .*rights,jobs +2\/1h /)
   assert.ok(!list.includes(made.out.trim().slice(14, -4)))

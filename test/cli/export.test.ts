@@ -188,11 +188,15 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   for (const [args, code, message] of [
     [[], 2, /name one folder: export DIR/],
     [[copies, '--format', 'xml'], 2, /--format is xml; choose from ndjson.zst, parquet, csv.zst/],
-    [[copies, '--version', 'x'], 2, /--version is "x"; it takes a number/],
+    [[copies, '--version', 'x'], 2, /--version is "x"; it takes a version number/],
     [[copies, '--version', '99'], 1, /version 99 cannot be exported; name one from 1 to 6/],
     [[other], 1, /other has other files \(notes.txt\); name a folder of its own/],
     [[full], 1, /file is a file; name a folder$/m],
-    [[join(full, 'in')], 1, /in cannot be written \(ENOTDIR: [^\n]*\); make room, or name another/],
+    [
+      [join(full, 'in')],
+      1,
+      /in cannot be written \(ENOTDIR: [^\n]*\); free some space or name another/,
+    ],
   ] as const) {
     const result = await run(...args)
     assert.equal(result.code, code, result.err)
@@ -205,7 +209,7 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   }
   assert.equal((await run(copies)).code, 0)
   assert.deepEqual(readdirSync(copies), ['6'])
-  assert.match((await run(copies)).err, /has the copy of version 6 already/)
+  assert.match((await run(copies)).err, /already has a copy of version 6/)
 })
 
 test('a copy of a history that a restored backup has left is made anew', async (t) => {
@@ -224,5 +228,5 @@ test('a copy of a history that a restored backup has left is made anew', async (
   assert.equal((await run()).code, 0)
   assert.notEqual(manifestIn(join(copies, '2')).cursor, cursor)
   assert.deepEqual(readdirSync(copies), ['2'])
-  assert.match((await run()).err, /has the copy of version 2 already/)
+  assert.match((await run()).err, /already has a copy of version 2/)
 })

@@ -47,7 +47,7 @@ describe('keys', { concurrency: 2 }, () => {
     [['create', '--name', 'a', '--rate', '2 per hour'], 2, /--rate is "2 per hour"; it takes/],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
-    [['create', '--name', 'taken'], 1, /a key named taken exists; rotate it, revoke it first/],
+    [['create', '--name', 'taken'], 1, /a key named taken already exists; rotate it, revoke it/],
     [['rotate'], 2, /name the key to rotate/],
     [['rotate', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
     [['rotate', 'gone'], 1, /no valid key is named gone; see: dossier keys list/],

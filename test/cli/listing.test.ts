@@ -58,7 +58,11 @@ test('what cannot be printed is an error that says what to type', async (t) => {
   await importRows(join(folder, 'dossier.db'), 'employees', [row])
   for (const [words, code, message] of [
     ['listing employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
-    ['listing GB:00000012 employees version=1 --version 1', 2, /give version once: as --version/],
+    [
+      'listing GB:00000012 employees version=1 --version 1',
+      2,
+      /give version only once: as --version/,
+    ],
     ['listing GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     ['listing GB:00000012 employees end_dat=x', 2, /"end_dat" is not a known .* you mean end_date/],
     [

@@ -28,7 +28,7 @@ describe('an output that cannot be written', { concurrency: 2 }, () => {
       const input = '{"id":2,"company_id":7}\n'
       const imported = await runDossier(folder, ['import', 'rights', '-'], { via, input })
       assert.equal(imported.code, 1)
-      assert.match(imported.err, /; what the command has changed, if anything, stays\n$/)
+      assert.match(imported.err, /; any changes that the command made are kept\n$/)
       assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
       const wrong = await runDossier(folder, ['imprt'], { via })
       assert.equal(wrong.code, 2)

@@ -50,14 +50,14 @@ describe('the recipe of a source', () => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
     const shown = await load('sources show nse')
-    assert.match(shown, /^companies from source nse: 1 import in force, the last is version 1$/m)
+    assert.match(shown, /^companies from source nse: 1 import in effect, the last is version 1$/m)
     assert.match(
       shown,
       /^ {2}dossier import companies nse-2025-10\.csv --source nse --map .* --as-of 2025-10-31$/m,
     )
     assert.match(
       shown,
-      /^ {2}days: 2025-10-31\n {2}nse-2025-10\.csv {2}\d+ bytes {2}[0-9a-f]{64}$/m,
+      /^ {2}dates: 2025-10-31\n {2}nse-2025-10\.csv {2}\d+ bytes {2}[0-9a-f]{64}$/m,
     )
     assert.match(await load('sources show nse --sql'), /^-- companies .*\nselect J as [^\n]*\n$/)
     const [one] = JSON.parse(await load('sources show nse --json')) as Record<string, unknown>[]
@@ -127,9 +127,12 @@ describe('the recipe of a source', () => {
     const before = await storeDigest(db)
     const { code, err } = await run('update nse twice.csv')
     assert.equal(code, 1)
-    assert.match(err, /given before with other content[^]*^Not tried, .* of companies: employees$/m)
+    assert.match(
+      err,
+      /given before with other content[^]*^Not imported, since companies failed: employees$/m,
+    )
     const strange = await run('update nse nothing.csv')
-    assert.match(strange.err, /^Not tried, [^]*^dossier: nothing\.csv does not exist; .* name$/m)
+    assert.match(strange.err, /^Not imported, [^]*^dossier: nothing\.csv does not exist; .* name$/m)
     const mapped = await run('update nse nse-2025-11.csv --map ./companies.sql')
     assert.equal(mapped.code, 2)
     assert.match(
@@ -137,7 +140,7 @@ describe('the recipe of a source', () => {
       /^dossier: --map is for one kind, .* add --resource companies or employees$/m,
     )
     const rejects = await run('update nse nse-2025-11.csv --rejects refused.ndjson')
-    assert.match(rejects.err, /^dossier: --rejects is for one kind, and these files give comp/)
+    assert.match(rejects.err, /^dossier: --rejects is for one kind, but these files give comp/)
     assert.equal(await storeDigest(db), before)
   })
 
@@ -146,7 +149,7 @@ describe('the recipe of a source', () => {
     await load(`import companies nse-2025-10.csv ${options}`)
     write('companies.sql', companiesSql.replace('N as', 'upper(N) as'))
     const told =
-      /companies\.sql is not the mapping that version 1 .* add --map \.\/companies\.sql --res/
+      /companies\.sql differs from the mapping of version 1.* add --map \.\/companies\.sql --res/
     await refuse('update nse nse-2025-11.csv --strict', told)
     const { code, err } = await run('update nse nse-2025-11.csv')
     assert.equal(code, 0)
@@ -164,7 +167,10 @@ describe('the recipe of a source', () => {
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
     const { code, out } = await run('sources remove nse')
     assert.equal(code, 1)
-    assert.match(out, /^events recorded .* stay \(1\); .*: dossier sources remove nse\/companies$/m)
+    assert.match(
+      out,
+      /^events recorded .* are kept \(1\); .*: dossier sources remove nse\/companies$/m,
+    )
   })
 
   test('what was removed with its source is loaded again by an update', async (t) => {
@@ -173,7 +179,7 @@ describe('the recipe of a source', () => {
     await load('sources remove nse --yes')
     const out = await load('update nse nse-2025-10.csv --as-of 2025-10-31')
     assert.match(out, /Committed as version 3/)
-    assert.match(await load('update nse nse-2025-10.csv'), /of version 3: unchanged$/m)
+    assert.match(await load('update nse nse-2025-10.csv'), /of version 3; nothing to do$/m)
   })
 
   test('a removal is no extract by which the next one is expected', async (t) => {
@@ -203,12 +209,12 @@ describe('the recipe of a source', () => {
     const before = await storeDigest(db)
     for (const day of ['', ' --as-of 2025-10-31']) {
       const out = await load(`update nse nse-2025-10.csv${day}`)
-      assert.match(out, /^companies: nse-2025-10\.csv is the file of version 1: unchanged$/m)
+      assert.match(out, /^companies: nse-2025-10\.csv is the file of version 1; nothing to do$/m)
     }
     assert.equal(await storeDigest(db), before)
     await refuse(
       'update nse nse-2025-10.csv --as-of 2025-11-30',
-      / is the file of version 1, as of 2025-10-31, and not of 2025-11-30: .* add --accept$/m,
+      / is the file of version 1, as of 2025-10-31, not 2025-11-30; .* add --accept$/m,
     )
     await refuse(
       `import companies nse-2025-10.csv ${options} --as-of 2025-11-30`,
@@ -216,15 +222,15 @@ describe('the recipe of a source', () => {
     )
     await refuse(
       'update nse nse-2025-11.csv --as-of 2025-10-31',
-      /^dossier: 2025-10-31 is the day of version 1, from another file \(nse-2025-10\.csv\)/,
+      /^dossier: 2025-10-31 is the date of version 1, from another file \(nse-2025-10\.csv\)/,
     )
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
-    await refuse('update nse nse-2025-10.csv', /is the file of version 1, and version 2 is newer/)
+    await refuse('update nse nse-2025-10.csv', /is the file of version 1, but version 2 is newer/)
     write('nse-2025-12.csv', register([[1, 'Apex']]))
     for (const accept of ['', ' --accept']) {
       await refuse(
         `update nse nse-2025-12.csv --as-of 2025-11-01${accept}`,
-        /^dossier: the extract is as of 2025-11-01, .* taken back, .* revert 2 --with-later, /m,
+        /^dossier: the extract is as of 2025-11-01, .* undo .* revert 2 --with-later, /m,
       )
     }
     await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')
@@ -244,7 +250,7 @@ describe('the recipe of a source', () => {
     await refuse('update nes nse-2025-11.csv', /^dossier: there is no .* nes; did you mean nse\?$/m)
     await refuse(
       'update other nse-2025-11.csv',
-      /^dossier: other has no recipe: .* dossier import companies FILE --source other …$/m,
+      /^dossier: other has no recipe, .* dossier import companies FILE --source other …$/m,
     )
     assert.equal((await run('update')).code, 2)
     assert.match((await run('update nse')).err, /^dossier: name the files to update nse from$/m)
@@ -266,7 +272,7 @@ describe('the recipe of a source', () => {
 test('a new store is named in the report of the import that creates it', async (t) => {
   const { load } = begin(t)
   const out = await load(`import companies nse-2025-10.csv ${options}`)
-  assert.match(out, /^The store \S+ is new: this import has created it\.$/m)
+  assert.match(out, /^Created the store \S+\.$/m)
   assert.doesNotMatch(await load('update nse nse-2025-11.csv'), /is new/)
 })
 
@@ -274,7 +280,8 @@ test('the difference is in a dry run, in the log, and as JSON', async (t) => {
   const { load, refuse, run, write } = begin(t)
   await load(`import companies nse-2025-10.csv ${options}`)
   write('nse-2025-12.csv', register(['Apex', 'Acme 3', 'Zeta'].map((name, n) => [n + 2, name])))
-  const shown = /^ {2}name +1 changed +IN 2: "Acme 2" → "Apex"\n.*comes: IN 4\n.*goes: IN 1$/m
+  const shown =
+    /^ {2}name +1 changed +IN 2: "Acme 2" → "Apex"\n.*company added: IN 4\n.*company removed: IN 1$/m
   assert.match(await load('update nse nse-2025-12.csv --dry-run'), shown)
   await load('update nse nse-2025-12.csv')
   assert.match(await load('imports show 2'), shown)

@@ -35,7 +35,7 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   assert.match(log.out, /revert of 2, companies from register, .*\n {2}\d+ restored, \d+ updated, /)
   assert.match(log.out, new RegExp(`version 2 .*, reverted by ${String(version)}\n`))
   const back = await revert(String(version))
-  assert.match(back.out, /\nCommitted as version (\d+); to take that back: dossier revert \1\n$/)
+  assert.match(back.out, /\nCommitted as version (\d+); to undo that: dossier revert \1\n$/)
   assert.equal(await events(), recorded)
 })
 
@@ -65,7 +65,7 @@ test('sources lists what each source has; remove takes it away, and revert bring
   const removed = await sources('remove', 'default', '--resource', 'rights', '--yes')
   assert.equal(removed.code, 0, removed.err)
   assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])
-  const [, version] = /to bring them back: dossier revert (\d+)\n$/.exec(removed.out) ?? []
+  const [, version] = /to undo that: dossier revert (\d+)\n$/.exec(removed.out) ?? []
   await mustRun(folder, ['revert', String(version), '--db', db])
   assert.equal((await list()).find(({ target }) => target === 'rights')?.records, rights.records)
 })

@@ -96,7 +96,7 @@ describe('rotation', { concurrency: 2 }, () => {
       ['replaced', 'replaced', 'in use'],
     )
     const refusal = await keys('create', '--name', 'twice')
-    assert.match(refusal.err, /^dossier: a key named twice exists; rotate it, revoke it first/)
+    assert.match(refusal.err, /^dossier: a key named twice already exists; rotate it, revoke it/)
     const answers = async () => Promise.all(all.map((key) => ask(port, key)))
     assert.deepEqual(await answers(), [200, 200, 200])
     all.push(await print('rotate', 'twice', '--overlap', '0d'))

@@ -101,12 +101,12 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
   [
     undefined,
     [0xe9],
-    /line 3 is not valid UTF-8; say which encoding the file has: --encoding NAME/,
+    /line 3 is not valid UTF-8; choose the encoding in which .*: --encoding NAME/,
   ],
-  ['windows-1252', [0xc3, 0x81], /line 3 .* \(at a byte 0x81\); .*: --encoding utf-8$/],
-  ['latin1', [0xc3, 0x80], /line 3 .* \(at a byte 0x80\); say .*: --encoding utf-8$/],
-  ['latin1', [0x80], /line 3 is not valid latin1 \(at a byte 0x80\); it is probably windows-1252/],
-  ['windows-1252', [0x81], /line 3 is not valid windows-1252 \(at a byte 0x81\)/],
+  ['windows-1252', [0xc3, 0x81], /line 3 .* \(byte 0x81\); .*: --encoding utf-8$/],
+  ['latin1', [0xc3, 0x80], /line 3 .* \(byte 0x80\); name .*: --encoding utf-8$/],
+  ['latin1', [0x80], /line 3 is not valid latin1 \(byte 0x80\); it is probably windows-1252/],
+  ['windows-1252', [0x81], /line 3 is not valid windows-1252 \(byte 0x81\)/],
   ['windows-1251', [0x98], /line 3 is not valid windows-1251/],
   ['shift_jis', [0x81, 0x20], /line 3 is not valid shift_jis/],
   ['euc-kr', [0xff], /line 3 is not valid euc-kr/],
@@ -383,8 +383,8 @@ describe('mapped JSON', () => {
     ['{"n":2}{"n":3}', undefined, /^is not valid JSON/],
     [`{"n":2,"name":"${'x'.repeat(20)}","y":NaN}`, undefined, /JSON \(Unexpected token 'N'\)$/],
     ['17', undefined, /^must be a JSON object$/],
-    ['{"n":2,"n":3}', 'n', /^is in the JSON object twice$/],
-    ['{"n":2,"name":"\\ud83d"}', 'name', /^contains half of a surrogate pair$/],
+    ['{"n":2,"n":3}', 'n', /^occurs twice in the JSON object$/],
+    ['{"n":2,"name":"\\ud83d"}', 'name', /^contains an unpaired surrogate$/],
     [`{"n":2,"name":"${'x'.repeat(8 << 20)}"}`, undefined, /^is longer than 8 MiB$/],
   ]
   const inFiles: Readonly<Record<string, (rows: readonly string[]) => string>> = {

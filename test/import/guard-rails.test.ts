@@ -64,13 +64,13 @@ test('a date beyond tomorrow is refused unless --future; so is a row of such a d
   const run = importer(folder)
   await load(run(companies(1)))
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-  const says = /^dossier: --as-of 2062-07-01 is in the future; if that is right, add --future\n$/
+  const says = /^dossier: --as-of 2062-07-01 is in the future; if that is intended, add --future\n$/
   await refuse(folder, () => run(companies(1), '--as-of', '2062-07-01'), says)
   const [company] = companies(1)
   await refuse(
     folder,
     () => run([{ ...company, as_of: day(3) }]),
-    /as_of: "20[^\n]*: is in the future; if that is right, add --future/,
+    /as_of: "20[^\n]*: is in the future; if that is intended, add --future/,
   )
   await load(run([{ ...company, as_of: day(1) }]))
   await load(run([{ ...company, as_of: day(3) }], '--future'))
@@ -104,11 +104,11 @@ test('rows that repeat others do not make a source larger', async (t) => {
   assert.match(first.out, /unchanged +1\n/)
   assert.doesNotMatch(first.out, /come/, 'as of any first import')
   const twice = [...companies(10), ...companies(10), ...companies(10), ...companies(10)]
-  const says = /the import would remove 10 of the 20 that the source has here/
+  const says = /the import would remove 10 of the 20 companies of the source/
   await refuse(folder, () => run(twice, '--snapshot'), says)
   // Nor its strangers known.
   const others = companies(10).map((one) => ({ ...one, jurisdiction: 'IE' }))
-  const known = /of 10 companies, default has only 0 so far, of 20; nothing /
+  const known = /of these 10 companies, only 0 are among the 20 of default; nothing /
   await refuse(folder, () => run([...others, ...others]), known)
 })
 
@@ -116,8 +116,8 @@ test('removing more than a hundredth of a source is warned of, with what goes', 
   const run = importer(makeFolder(t))
   await load(run(companies(200)))
   const { out, err } = await run(companies(197), '--snapshot')
-  assert.match(err, /warning: the files lack 3 of the 200 that default has here \(1\.5 %\), which/)
-  assert.match(out, /^ {2}3 companies go: GB 198, GB 199, GB 200$/m)
+  assert.match(err, /warning: the files lack 3 of the 200 companies of default \(1\.5 %\), to/)
+  assert.match(out, /^ {2}3 companies removed: GB 198, GB 199, GB 200$/m)
   const two = await run(companies(196), '--snapshot')
   assert.equal(two.err, '')
 })
@@ -134,7 +134,7 @@ test('changing four fifths of a source is refused, unless the last import did so
   await refuse(
     folder,
     () => run(changed(161)),
-    /^dossier: the import would change 161 of the 200 that the source has here/m,
+    /^dossier: the import would change 161 of the 200 companies of the source/m,
   )
   await load(run(changed(160), '--accept'))
   await load(run(companies(200, 'Hull'), '--accept'))
@@ -151,7 +151,7 @@ test('what changes in listings that no row names counts, is told, and is refused
   const says =
     /^6 read: 6 inserted, 6 updated, 0 unchanged, 0 removed\nname +6 changed +1: "Acme" → "Bolt"/
   await refuse(folder, () => run(rows(2, 'Bolt')), says)
-  await refuse(folder, () => run(rows(2, 'Bolt')), /: the import would change 6 of the 6 that /)
+  await refuse(folder, () => run(rows(2, 'Bolt')), /: the import would change 6 of the 6 rights /)
   const { out } = await run(rows(2, 'Bolt'), '--dry-run', '--accept')
   assert.match(out, /inserted +6\n +updated +6\n +unchanged +0\n/)
 })
@@ -169,7 +169,7 @@ test('an attribute that goes from a fifth, or changes in half, of a source is re
   await refuse(
     folder,
     () => run(rows(21, 0)),
-    /^town +21 gone +GB 1: "Leeds" → – *\n[^]*^dossier: town would go from 21 of the 100 /m,
+    /^town +21 removed +GB 1: "Leeds" → – *\n[^]*^dossier: town would be removed from 21 of the 100 /m,
   )
   await load(run(rows(20, 0)))
   await refuse(folder, () => run(rows(0, 51)), /street would change in 51/)
@@ -191,7 +191,7 @@ test('what goes from the end of one long listing is seen where changes are estim
   ]
   await load(run(rows('A', 10_000)))
   const says =
-    /^status +about 2,\d+ gone [^]*^name +about \d changed [^]*: status would go from 2,\d+ of /m
+    /^status +about 2,\d+ removed [^]*^name +about \d changed [^]*: status .* from 2,\d+ of /m
   await refuse(folder, () => run(rows('B', 7_600)), says)
 })
 
@@ -202,7 +202,7 @@ test('companies that the source does not know are refused, whatever their names 
     Array.from({ length: count }, (_, n) => ({ jurisdiction, identifier: of(n) }))
   const known = (n: number) => `00${n + 1}`
   const says =
-    /50 companies come: [^]*^dossier: of 50 .* has only 0 so far, of 50; .* add --accept$/m
+    /50 companies added: [^]*^dossier: of these 50 companies, only 0 are .* 50 .* add --accept$/m
   const cases: readonly (readonly [string, of: (n: number) => string])[] = [
     ['IN', (n) => String(n + 1)],
     ['IN', (n) => `${n + 1}.0`],
@@ -230,7 +230,7 @@ test('files without rows are refused unless --allow-empty', async (t) => {
   const run = importer(folder)
   await load(run(companies(1)))
   const says =
-    /^dossier: there are no rows, so nothing was changed; if that is right, add --allow-empty\n$/
+    /^dossier: there are no rows, so nothing was changed; if that is intended, add --allow-empty\n$/
   await refuse(folder, () => run([]), says)
   for (const [name, text] of [
     ['empty.json', '[]'],
@@ -255,11 +255,15 @@ test('a jurisdiction or identifier with blanks around it is refused; --trim remo
   await refuse(
     folder,
     () => run([row]),
-    /identifier: " 1": has blanks around it; to remove them from all texts, add --trim/,
+    /identifier: " 1": has leading or trailing blanks; to strip them from all texts, add --trim/,
   )
   const rights = importer(folder, 'rights')
   const right = { id: 1, company_jurisdiction: 'DE\t', company_identifier: '1', name: ' A' }
-  await refuse(folder, () => rights([right]), /company_jurisdiction: .* has blanks around it/)
+  await refuse(
+    folder,
+    () => rights([right]),
+    /company_jurisdiction: .* has leading or trailing blanks/,
+  )
   await load(run([row], '--trim'))
   await load(rights([right], '--trim'))
   const { out } = await runCommand(folder, ['company', 'DE', '1', '--json'])

@@ -176,12 +176,12 @@ test('a late snapshot, and a part from before a snapshot, are refused whatever i
   await importExtract(db, '2025-03-31', [{ identifier: 'a', name: 'C' }])
   await assert.rejects(
     importExtract(db, '2025-02-01', rows, { isSnapshot: true }),
-    /nothing was changed\. The changes since then would be taken back, .* revert 2 --with-later, /,
+    /nothing was changed\. It would undo the later changes, .* revert 2 --with-later, /,
   )
   await importExtract(db, '2025-04-30', rows, { isSnapshot: true })
   await assert.rejects(
     importExtract(db, '2025-04-01', rows),
-    /Version 4 is a snapshot, which .* revert 4 --with-later, then import .* later again$/,
+    /Version 4 is a snapshot, which .* revert 4 --with-later, then import .* later ones again$/,
   )
   const dated = [
     { identifier: 'x', as_of: '2025-04-01' },
@@ -210,7 +210,7 @@ test('late records are accepted unless their changes are recorded', async (t) =>
   await importOfficers(db, '2025-02-01', [officer('1', 'Jane Doe', 'Chair')])
   await assert.rejects(
     importOfficers(db, '2025-01-31', [officer('1', 'Jane Doe', null)], false),
-    /The changes since then would be taken back, .* revert 3 --with-later, then/,
+    /It would undo the later changes, .* revert 3 --with-later, then/,
   )
 })
 

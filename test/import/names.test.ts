@@ -40,7 +40,7 @@ describe('columns', () => {
     const { load } = folderWith(t, { 'x.ndjson': '{"ID":"1","name":"b"}\n{"id":"d"}\n' })
     await assert.rejects(
       load('rights', ['x.ndjson'], { mapping: 'select id, 7 as company_id from source' }),
-      toldAs(/x\.ndjson: the columns ID and id are one name whatever their case; rename one/),
+      toldAs(/x\.ndjson: the columns ID and id differ only in case; rename one/),
     )
   })
 

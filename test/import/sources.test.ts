@@ -208,7 +208,7 @@ describe('Parquet', () => {
     for (const mapping of [undefined, 'select id, company_id, name from source']) {
       await assert.rejects(
         load('rights', ['x.parquet'], { mapping }),
-        toldAs(/x\.parquet: the columns name and NAME are one name whatever their case; rename/),
+        toldAs(/x\.parquet: the columns name and NAME differ only in case; rename/),
       )
     }
   })

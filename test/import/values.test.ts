@@ -192,7 +192,7 @@ const unnamed: readonly RefusedRow[] = [
   [{ id: 1, company_id: 7, constructor: 'x' }, 'constructor', /not a known column/],
   ['{"id":1,"company_id":7', undefined, /not valid JSON/],
   ['[1]', undefined, /JSON object/],
-  ['{"id":1,"company_id":7,"name":"a","name":"b"}', 'name', /is in the JSON object twice$/],
+  ['{"id":1,"company_id":7,"name":"a","name":"b"}', 'name', /occurs twice in the JSON object$/],
 ]
 
 test('a row with an invalid record or company is refused, naming the column (G13, G14)', (t) =>
@@ -235,7 +235,7 @@ const companies: readonly RefusedRow[] = [
   [
     '{"jurisdiction":"GB","identifier":"1","seat":{"town":"York","town":"Hull"}}',
     'town',
-    /is in the JSON object twice$/,
+    /occurs twice in the JSON object$/,
   ],
 ]
 

@@ -34,6 +34,9 @@ test('restore names pg_restore in one line', async (t) => {
   const folder = makeFolder(t)
   const { code, err } = await runCommand(folder, ['restore', 'copy.dump'])
   assert.equal(code, 1)
-  assert.match(err, /^dossier: [^\n]+ is a PostgreSQL; restore it with its own tools: pg_restore /)
+  assert.match(
+    err,
+    /^dossier: [^\n]+ is a PostgreSQL database; restore it with its own tools: pg_restore /,
+  )
   assert.match(err, /--clean --if-exists --single-transaction --dbname='[^']+' copy\.dump\n$/)
 })

@@ -77,7 +77,7 @@ test('servers serve the restored state without a restart, and never an old page 
   const old = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.equal((await ask()).status, 403)
-  assert.match(old.out, /Keys are those of the copy/)
+  assert.match(old.out, /The keys are those of the copy/)
 })
 
 test('the replaced store is kept beside it, and can be restored itself', async (t) => {
@@ -114,7 +114,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
-    /registry\.db-wal is left of another store and may have changes of it; /,
+    /registry\.db-wal is left over from another store and may have changes of it; /,
   )
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)
@@ -236,7 +236,10 @@ for (const state of ['missing', 'damaged']) {
       return { onProgress, signal: new AbortController().signal }
     }
     const late = restoreStore(db, copy, resources, watchOf({ copying }))
-    await assert.rejects(late, /another command has made .*registry\.db meanwhile; run the command/)
+    await assert.rejects(
+      late,
+      /another command has created .*registry\.db meanwhile; run the command/,
+    )
     assert.deepEqual(records(db), before)
     assert.deepEqual(kept(folder), [])
   })
@@ -327,7 +330,7 @@ test('a copy that lacks imports is asked for, one of another registry named as s
   const before = await storeDigest(db)
   const older = await run('restore', copy, '--db', db)
   assert.equal(older.code, 1)
-  assert.match(older.err, /lacks 1 version of .*which would be gone\.\n.* add --yes\n$/)
+  assert.match(older.err, /lacks 1 version of .*which would be lost\.\n.* add --yes\n$/)
   for (const option of ['--db', '--yes']) {
     const foreign = await run('restore', other, '--db', db, ...(option === '--yes' ? [option] : []))
     assert.equal(foreign.code, 1)

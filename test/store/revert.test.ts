@@ -74,7 +74,7 @@ test('an import that was reverted and came back can be reverted again, once at a
   await revert(db, one(1))
   await assert.rejects(
     revert(db, one(1)),
-    /^OperatorError: version 1 was reverted by version 2; to bring it back: dossier revert 2$/,
+    /^OperatorError: version 1 was reverted by version 2; to restore it: dossier revert 2$/,
   )
   await revert(db, one(2))
   const { reverted } = await revert(db, one(1))
@@ -94,10 +94,7 @@ test('what cannot be reverted is refused in one line, and nothing changes', asyn
   const before = await storeDigest(db)
   const refusals: readonly (readonly [RevertRange, RegExp])[] = [
     [one(9), /: there is no version 9; the latest is 4 \(see: dossier imports\)$/],
-    [
-      one(1),
-      / has later imports of the same source: 2, 3; take them back, too, with --with-later$/,
-    ],
+    [one(1), / has later imports of the same source: 2, 3; revert them, too, with --with-later$/],
     [{ to: 9 }, /: there is no version 9/],
   ]
   for (const [range, says] of refusals) await assert.rejects(revert(db, range), says)
@@ -188,7 +185,7 @@ test('a record does not come back under an id that another source has used since
   await load('a', [5, 7])
   await load('a', [7], true)
   await load('b', [5])
-  const message = /^record 5 of rights cannot come back: the source b has used its id since/
+  const message = /^record 5 of rights cannot be restored: the source b has used its id since/
   await assert.rejects(revert(db, one(2)), { message })
   await revert(db, { to: 1 })
   await checkSound(db)

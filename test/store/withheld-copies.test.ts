@@ -104,7 +104,7 @@ test('a withholding whose copies cannot be withdrawn is told all the same', asyn
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
   assert.equal(run.code, 1)
   assert.match(run.err, /^Masked as order 1, in version \d\. /m)
-  assert.match(run.err, /^Complete copies, if there are any, still have it: /m)
+  assert.match(run.err, /^Complete copies, if any, still contain it: /m)
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
 })
 
@@ -125,7 +125,7 @@ test('a copy whose manifest cannot be read is told of, and all others are withdr
   assert.equal((memberOf(await get(path), 'exports') as object[]).length, 1)
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
   assert.equal(run.code, 1)
-  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged, or another program's, so /m)
+  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged or from another program, so /m)
   assert.deepEqual(readdirSync(copies).sort(), ['1', '7', '8', '9'])
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), ['manifest.json', 'withheld'])
 })

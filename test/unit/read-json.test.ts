@@ -79,7 +79,7 @@ describe('NDJSON', () => {
     const rows = await ndjson('{"a":1}\n{"a":"', Uint8Array.of(0xc3), '"}\n{"a":3}\n')
     assert.deepEqual(shown(rows), [
       [1, { a: 1 }],
-      [2, 'is not valid UTF-8; say which of these it is: --encoding NAME'],
+      [2, 'is not valid UTF-8; choose one of these encodings: --encoding NAME'],
       [3, { a: 3 }],
     ])
   })
@@ -113,7 +113,7 @@ describe('NDJSON', () => {
       const lines = around.with(70, '{"a":70,"b":"x","a":1}').map((line, n) => line + endOf(n))
       const rows = await ndjson(lines.join(''))
       const refused = rows.filter(({ row }) => row instanceof Refusal)
-      assert.deepEqual(shown(refused), [[71, 'is in the JSON object twice']])
+      assert.deepEqual(shown(refused), [[71, 'occurs twice in the JSON object']])
       assert.equal(rows.length, around.length)
     }
   })

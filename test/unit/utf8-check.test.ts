@@ -31,7 +31,7 @@ test('an invalid byte deep in a file is reported with its line (G13)', async (t)
   const line = Buffer.from('é,é\n')
   for (const lines of [1, 70_000, 150_000]) {
     const bytes = [header, ...Array<Buffer>(lines).fill(line), Buffer.from([0xe9, 0x2c, 10]), line]
-    const says = new RegExp(`x\\.csv: line ${lines + 2} is not valid UTF-8; say which encoding`)
+    const says = new RegExp(`x\\.csv: line ${lines + 2} is not valid UTF-8; choose the encoding`)
     await assert.rejects(prepare(folder, Buffer.concat(bytes)), says)
   }
 })

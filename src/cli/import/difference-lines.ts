@@ -1,4 +1,4 @@
-// What an import changes, for people: attributes with examples, and companies that come and go.
+// What an import changes, for people: attributes with examples, companies added and removed.
 
 import { countOf, formatCount } from '../../text/format-count.ts'
 import type { Change } from '../../import/import-files.ts'
@@ -18,15 +18,15 @@ const namesShown = 10
 /** The difference in lines; none if there is nothing besides the counts. */
 export function differenceLines(difference: LoggedDifference): string[] {
   const { known, attributes, come, go, same, rowsOfFiles, oneOf } = difference
-  const rows = rowsOfFiles === undefined ? [] : [`rows of the files: ${formatCount(rowsOfFiles)}`]
+  const rows = rowsOfFiles === undefined ? [] : [`rows in the files: ${formatCount(rowsOfFiles)}`]
   const others = attributes.length - attributesShown
   return [
     ...rows,
     ...tableLines(attributes.slice(0, attributesShown).map((one) => attributeCells(one, oneOf))),
     ...(others > 0 ? [`… and ${formatCount(others)} more attributes`] : []),
-    // All companies of a first import come.
-    ...(known > 0 ? companyLines('come', come) : []),
-    ...companyLines('go', go),
+    // All companies of a first import are new.
+    ...(known > 0 ? companyLines('added', come) : []),
+    ...companyLines('removed', go),
     ...same.map(({ name, value }) => `${name} is the same in all rows: ${value}`),
   ]
 }
@@ -42,7 +42,9 @@ export function changeLines({ counts, difference }: Change): string[] {
 function attributeCells(attribute: AttributeDifference, oneOf: number): string[] {
   const { name, changed, appeared, gone, examples } = attribute
   const about = oneOf > 1 ? 'about ' : ''
-  const counts = Object.entries({ changed, appeared, gone }).filter(([, count]) => count > 0)
+  const counts = Object.entries({ changed, added: appeared, removed: gone }).filter(
+    ([, count]) => count > 0,
+  )
   const told = counts.map(([what, count]) => `${about}${formatCount(count)} ${what}`).join(', ')
   return [name, told, ...examples.slice(0, examplesShown).map(exampleText)]
 }
@@ -55,7 +57,6 @@ function exampleText({ company, before, after }: ValueChange): string {
 function companyLines(what: string, { count, names }: CompanyList): string[] {
   if (count === 0) return []
   const shown = names.slice(0, namesShown).join(', ')
-  const verb = count === 1 ? `${what}s`.replace('gos', 'goes') : what
   const companies = countOf(count, 'company', 'companies')
-  return [`${companies} ${verb}: ${shown}${count > names.length ? ', …' : ''}`]
+  return [`${companies} ${what}: ${shown}${count > names.length ? ', …' : ''}`]
 }

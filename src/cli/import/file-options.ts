@@ -1,4 +1,4 @@
-// The options of an import that say how its files are read.
+// The options of an import that set how its files are read.
 
 import { UsageError } from '../../config/settings.ts'
 import { likeNames } from '../../files/check-columns.ts'
@@ -11,14 +11,14 @@ export const fileOptions: Command['options'] = {
   '--format FORMAT': `the format, if the file names do not show it: ${formats.join(', ')}`,
   '--encoding NAME': `the encoding of the text (default: utf-8): ${encodings.join(', ')}`,
   '--delimiter CHARACTER':
-    'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
-    'one in the first line)',
-  '--no-quotes': 'in CSV, quotes are characters like any other, not around cells',
-  '--skip-lines N': 'lines before the header of CSV, such as a title',
-  '--columns NAMES': 'the columns of CSV without a header, in their order: id,status,name',
+    'the character between cells of CSV, or tab (default: whichever of , ; tab and | is most ' +
+    'frequent in the first line)',
+  '--no-quotes': 'in CSV, treat quotes as ordinary characters, not as marks around cells',
+  '--skip-lines N': 'skip N lines before the header of CSV, such as a title',
+  '--columns NAMES': 'the names of the columns of CSV without a header, in order: id,status,name',
   '--records PATH': 'the array of rows in a JSON object: features, or data.items',
   '--null TEXT…': 'a text that means no value, such as NULL; repeatable',
-  '--trim': 'remove the blanks around all texts',
+  '--trim': 'strip the blanks around all texts',
 }
 
 const linesMax = 1_000_000

@@ -74,7 +74,7 @@ function reportLines(
 }
 
 function newStore({ input }: ReportOptions): string {
-  return `The store ${describeStore(input.settings.db)} is new: this import has created it.`
+  return `Created the store ${describeStore(input.settings.db)}.`
 }
 
 function outcome(
@@ -90,6 +90,6 @@ function outcome(
   const advice =
     refused < read
       ? 'load the others with --rejects FILE'
-      : 'give its columns the names that they need with a mapping (--map)'
+      : 'rename the columns with a mapping (--map)'
   return `Nothing was loaded: ${rows} refused. Fix ${them}, or ${advice}.`
 }

@@ -37,46 +37,45 @@ FILE is NDJSON, JSON, CSV, TSV or Parquet, optionally compressed (.gz, .zst, .zi
 glob ('*.csv') names several files; - reads NDJSON from standard input. All files are loaded in one
 transaction: all or nothing.
 
-Columns are named like the fields of the resource. In addition:
+Columns have the names of the resource's fields. In addition:
   company_id, or company_jurisdiction and company_identifier    the company of the record
   id, or key    the identity of the record: its number, or the natural key of the source; without
                 either, records with the same content are the same record
-Companies have jurisdiction and identifier, optionally id, and any attributes.
-Other columns? Reshape the file with --map: a SELECT over the view \`source\`, in DuckDB's SQL.
+Companies have jurisdiction and identifier, optionally id, and any attributes. Files with other
+columns need a mapping (--map): a SELECT over the view \`source\`, in DuckDB's SQL.
 
   dossier import companies companies.csv
   dossier import rights 'extracts/*.ndjson.gz' --source patent-office
   dossier import jobs jobs.csv --map my-jobs.sql --rejects refused.ndjson
   dossier import employees officers.parquet --source register --snapshot
 
-With --as-of, an import of companies records what changed since the previous extract of its source
-as ${changeResource.name}; with --history, so does one of ${historical.join(', ')}.
+With --as-of, an import of companies records the changes since the previous extract of its source
+as ${changeResource.name}; with --history, an import of ${historical.join(', ')} does so, too.
 
   dossier import companies 2026-11.csv --source register --snapshot --as-of 2026-11-30`,
   options: {
     '--map FILE.sql':
       'a file with a SELECT over the view source (./my.sql), or a ready-made mapping (ba-atms)',
-    '--map-read DIR[,DIR]': 'folders that the mapping may read; by default only the source',
+    '--map-read DIR[,DIR]': 'folders that the mapping may read, besides the source',
     '--source NAME':
       'the source of the records; an import changes only its own source (default: default)',
     '--name-attribute NAME':
       "the attribute with the companies' names, kept for the source (default: name)",
-    '--snapshot': 'the files are the complete source: remove records that they lack',
+    '--snapshot': 'treat the files as the complete source: remove records that they lack',
     '--as-of DATE':
-      'the date of the extract (2026-11-30), at which changes are recorded; companies may have ' +
+      'the date of the extract (2026-11-30), which recorded changes get; companies may have ' +
       'a column as_of instead',
-    '--history': `also record changes of these records: for ${historical.join(', ')}, with --as-of`,
-    '--rejects FILE':
-      'load the valid rows, and write refused ones with their reasons to FILE (NDJSON)',
+    '--history': `also record changes of the records: for ${historical.join(', ')}, with --as-of`,
+    '--rejects FILE': 'load the valid rows; write the refused ones, with reasons, to FILE (NDJSON)',
     '--known-companies-only': 'refuse records of companies that are not in the registry',
-    '--no-history': 'record no changes, though earlier extracts of the source had a date',
-    '--record-first': 'record attributes that the source has for the first time',
-    '--future': 'the dates are right, though they are in the future',
-    '--accept': 'the import is right, although its day, its file or its difference is refused',
-    '--complete': 'with --snapshot: what comes through the pipe is whole (set -o pipefail)',
-    '--allow-empty': 'import files without rows',
-    '--strict': 'refuse what would only be a warning',
-    '--show N': 'show the columns and the first N rows, as they would be imported, and do nothing',
+    '--no-history': 'record no changes, even if earlier extracts of the source had a date',
+    '--record-first': 'also record, as changes, attributes that are new to the source',
+    '--future': 'accept dates in the future',
+    '--accept': 'import although the date, the file or the size of the change was refused',
+    '--complete': 'with --snapshot: trust a pipe to deliver every row (set -o pipefail)',
+    '--allow-empty': 'accept files without rows',
+    '--strict': 'treat warnings as errors',
+    '--show N': 'show the columns and the first N rows as they would be imported; import nothing',
     '--dry-run': 'check everything, change nothing',
     ...fileOptions,
     '--json': 'print the report as JSON',
@@ -149,8 +148,8 @@ function refuseCutPipe(
   const pipe = files.find(({ size }) => size === undefined)
   if (pipe === undefined || !isSnapshot || flags.has('complete')) return
   throw new UsageError(
-    `${pipe.name} is a pipe, which may be cut: write its rows to a file first; or, if they are ` +
-      'surely all of them (set -o pipefail), add --complete to --snapshot',
+    `${pipe.name} is a pipe, which may end early: write its rows to a file first or, if it is ` +
+      'sure to deliver all of them (set -o pipefail), add --complete to --snapshot',
   )
 }
 

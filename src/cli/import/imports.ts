@@ -22,9 +22,9 @@ export const imports: Command = {
   details: `
 Lists the imports, newest first: version, commit time, target and source, date of the extract,
 duration, changes, and the files with their SHA-256. \`show\` prints one of them with what it
-changed: of each attribute how many values, with examples, and the companies that came and went.`,
+changed: how many values of each attribute, with examples, and the companies added or removed.`,
   options: {
-    '--limit N': `the maximum to list (default: ${limitDefault})`,
+    '--limit N': `list at most N imports (default: ${limitDefault})`,
     '--json': 'print the list as JSON',
   },
   settings: ['db', 'withheld'],
@@ -48,7 +48,7 @@ changed: of each attribute how many values, with examples, and the companies tha
 function parseShown([action, ...words]: readonly string[]): number | undefined {
   if (action === undefined) return undefined
   if (action !== 'show') {
-    throw new UsageError(`imports takes no ${action}; to see one: imports show VERSION`)
+    throw new UsageError(`imports takes no ${action}; to show one: imports show VERSION`)
   }
   return parseVersion('VERSION', onlyWord(words, 'imports show takes the number of one version'))
 }

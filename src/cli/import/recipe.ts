@@ -3,7 +3,7 @@
 import type { Recipe } from '../../store/importing.ts'
 import { type Command, type Input, knownOptions } from '../command.ts'
 
-/** Options that say something of one extract, or of one run of the command. */
+/** Options that apply to one extract, or to one run of the command. */
 const ofOneRun = new Set(
   'source as-of rejects future accept allow-empty complete record-first show dry-run json'.split(
     ' ',
@@ -28,7 +28,7 @@ export function recipeOf(command: Command, input: Input, mapping: string | undef
   return { options: kept.map(([, word]) => word), mapping }
 }
 
-/** The arguments of a recipe, without those options that the command line gives anew. */
+/** The arguments of a recipe, without those options that the command line sets again. */
 export function recipeWords({ options }: Recipe, given: ReadonlySet<string>): string[] {
   return options.filter((word) => !given.has(nameOf(word)))
 }

@@ -52,14 +52,14 @@ function recipeLines(source: string, one: SourceRecipe): string[] {
   const lines = mapping?.trimEnd().split('\n').length ?? 0
   const more = days.length > daysShown ? '…, ' : ''
   return [
-    `${target} from source ${source}: ${countOf(imports.length, 'import')} in force, ` +
+    `${target} from source ${source}: ${countOf(imports.length, 'import')} in effect, ` +
       `the last is version ${last.version}`,
     `  ${commandOf(source, one)}`,
-    ...(mapping === undefined ? [] : [`  mapping: ${countOf(lines, 'line')}; to print it: --sql`]),
-    ...(days.length === 0 ? [] : [`  days: ${more}${days.slice(-daysShown).join(', ')}`]),
+    ...(mapping === undefined ? [] : [`  mapping: ${countOf(lines, 'line')}; print it with --sql`]),
+    ...(days.length === 0 ? [] : [`  dates: ${more}${days.slice(-daysShown).join(', ')}`]),
     ...last.files.map(
       ({ name, bytes, sha256 }) => `  ${oneLine(name)}  ${formatCount(bytes)} bytes  ${sha256}`,
     ),
-    `  the next one: dossier update ${source} FILE…`,
+    `  for the next extract: dossier update ${source} FILE…`,
   ]
 }

@@ -1,4 +1,4 @@
-// `dossier sources`: lists the sources, and removes what one of them has.
+// `dossier sources`: lists the sources, and removes the data of one.
 
 import { UsageError } from '../../config/settings.ts'
 import { countOf, formatCount } from '../../text/format-count.ts'
@@ -23,30 +23,30 @@ const targets = importTargets(resources)
 
 export const sources: Command = {
   name: 'sources',
-  summary: 'list the sources, show how one is imported, or remove what it has',
+  summary: 'list the sources, show how one is imported, or remove its data',
   synopsis: [
     'sources [--json]',
     'sources show NAME [--sql] [--json]',
     'sources remove NAME [--resource NAME] [--yes]',
   ],
   details: `
-Lists what each source has: records and the companies that they belong to, the last import, its
-date, and when the next extract is due if the last ones came at regular intervals. Recorded changes
-have a source of their own, such as sec/companies.
+Lists each source with its records, their companies, its last import and its date, and, if its
+extracts arrive at regular intervals, when the next one is due. Recorded changes have a source of
+their own, such as sec/companies.
 
-\`show\` prints the recipe of a source: for each kind, the command of its last import in force, its
-days and its files; with --sql, the text of its mapping. \`dossier update\` does the same again with
-the next files.
+\`show\` prints the recipe of a source, for each kind of record: the command of the last import that
+has not been reverted, its dates and its files; with --sql, the text of its mapping. \`dossier
+update\` imports the next files in the same way.
 
-\`remove\` removes what a source has, as a snapshot without rows would, with a version for each
-listing. It shows the counts and asks on a terminal; elsewhere it needs --yes. \`dossier revert\`
-brings the data back.
+\`remove\` removes the data of a source, as a snapshot without rows would, in one version for each
+listing. It shows the counts and asks for confirmation; without a terminal, it needs --yes.
+\`dossier revert\` restores the data.
 
   dossier sources show nse
   dossier sources remove default --resource rights`,
   options: {
     '--resource NAME': 'only this listing, or companies',
-    '--yes': 'remove without a question',
+    '--yes': 'remove without asking',
     '--sql': 'print the mapping of the recipe',
     '--json': 'print the list, or the recipe, as JSON',
   },
@@ -57,7 +57,7 @@ brings the data back.
     const list = await listAll(input.settings)
     if (action === 'remove') return remove(list, words, input, context)
     if (action !== undefined) {
-      throw new UsageError(`sources takes no ${action}; to see one: sources show NAME`)
+      throw new UsageError(`sources takes no ${action}; to show one: sources show NAME`)
     }
     print(input, context, list.map(withNext), lines(list))
     return 0
@@ -82,7 +82,7 @@ function withNext({ imports, ...counts }: SourceSummary): object {
 const head = ['source', 'of', 'records', 'companies', 'last import', 'as of', 'next expected']
 
 function lines(list: readonly SourceSummary[]): string[] {
-  if (list.length === 0) return ['No source has data. Begin with: dossier import --help']
+  if (list.length === 0) return ['There are no sources yet. Begin with: dossier import --help']
   return tableLines([head, ...list.map(cells)])
 }
 
@@ -126,19 +126,19 @@ async function remove(
         ? countOf(removed, 'company', 'companies')
         : `${countOf(removed, 'record')} of ${of}`
     context.stdout.writeLines(
-      `Removed ${what} as version ${version}; to bring them back: dossier revert ${version}`,
+      `Removed ${what} as version ${version}; to undo that: dossier revert ${version}`,
     )
   }
   return 0
 }
 
-/** Recorded changes have a source of their own, and stay. */
+/** Recorded changes have a source of their own, and are kept. */
 function recordedLines(list: readonly SourceSummary[], name: string): string[] {
   return list
     .filter(({ source, records }) => source.startsWith(`${name}/`) && records > 0)
     .map(
       ({ source, target, records }) =>
-        `${target} recorded from it stay (${formatCount(records)}); to remove them as well: ` +
+        `${target} recorded from it are kept (${formatCount(records)}); to remove them, too: ` +
         `dossier sources remove ${source}`,
     )
 }

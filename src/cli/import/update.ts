@@ -1,4 +1,4 @@
-// `dossier update`: imports the next extract of a source as its last one was.
+// `dossier update`: imports the next extract of a source by its recipe.
 
 import { basename } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
@@ -18,16 +18,16 @@ const { '--source NAME': _, ...ofImport } = importCommand.options
 
 export const update: Command = {
   name: 'update',
-  summary: 'import the next extract of a source as its last one was',
+  summary: 'import the next extract of a source in the same way as the last',
   synopsis: ['update SOURCE FILE… [--as-of DATE] [OPTIONS]'],
   details: `
-Imports FILE with the options and the mapping of the last import of SOURCE that is in force: its
-recipe, which \`dossier sources show SOURCE\` prints. If that file gave records of several kinds,
-all of them are imported, each in one transaction. Options given here replace the recipe's, and
-belong to it from then on.
+Imports FILE by the recipe of SOURCE: the options and the mapping of its last import that has not
+been reverted (\`dossier sources show SOURCE\` prints them). If the last file gave several kinds of
+records, all of them are imported, each in one transaction. Options given here replace those of the
+recipe, and become part of it.
 
-A file that the source has given already is left alone (exit code 0). One that is older than the
-last, or of a day that another file has given, is refused; --accept lets a part that came late in.
+A file that has been imported already is skipped (exit code 0). A file that is older than the last
+one, or has the date of another file, is refused; --accept imports it as a part that arrived late.
 
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,
@@ -47,7 +47,7 @@ last, or of a day that another file has given, is refused; --accept lets a part 
       } finally {
         const rest = chosen.slice(n + 1).map(({ target }) => target)
         if (code !== 0 && rest.length > 0) {
-          context.stderr.writeLines(`Not tried, because of ${one.target}: ${rest.join(', ')}`)
+          context.stderr.writeLines(`Not imported, since ${one.target} failed: ${rest.join(', ')}`)
         }
       }
       if (code !== 0) return code
@@ -81,7 +81,7 @@ export async function findRecipes(
     throw new OperatorError(`there is no source ${source}; did you mean ${near}?`)
   }
   throw new OperatorError(
-    `${source} has no recipe: no import of it is in force. Make one by an import: ` +
+    `${source} has no recipe, since it has no import that is in effect; import it first: ` +
       `dossier import companies FILE --source ${source} …`,
   )
 }
@@ -96,7 +96,7 @@ function chooseRecipes(
     const one = recipes.find(({ target }) => target === resource)
     if (one !== undefined) return [one]
     const targets = recipes.map(({ target }) => target).join(', ')
-    throw new UsageError(`--resource is ${resource}; ${source} has recipes of ${targets}`)
+    throw new UsageError(`--resource is ${resource}; ${source} has recipes for ${targets}`)
   }
   const groups = [...Map.groupBy(recipes, filesOf).values()]
   const [only] = groups
@@ -105,7 +105,7 @@ function chooseRecipes(
   if (alike.length === 1 && alike[0] !== undefined) return alike[0]
   const known = recipes.map((one) => `${one.target} (last from ${lastNames(one).join(', ')})`)
   throw new OperatorError(
-    `${source} gives ${known.join(' and ')}; say which these files are: --resource NAME`,
+    `${source} gives ${known.join(' and ')}; choose which these files are: --resource NAME`,
   )
 }
 
@@ -115,12 +115,12 @@ function refuseForMany(chosen: readonly SourceRecipe[], { options }: Input): voi
   if (name === undefined || chosen.length < 2) return
   const targets = chosen.map(({ target }) => target)
   throw new UsageError(
-    `--${name} is for one kind, and these files give ${targets.join(' and ')}; add --resource ` +
+    `--${name} is for one kind, but these files give ${targets.join(' and ')}; add --resource ` +
       targets.join(' or '),
   )
 }
 
-/** Tells who has edited the file of a mapping that the recipe has the text of the last import. */
+/** A warning that the file of a mapping has been edited since the recipe took its text. */
 function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined {
   const path = recipe.options.find((word) => word.startsWith('--map='))?.slice('--map='.length)
   if (path === undefined || !isMappingFile(path)) return undefined
@@ -131,8 +131,8 @@ function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined 
     return undefined
   }
   return (
-    `${path} is not the mapping that version ${last.version} was imported with, which is used ` +
-    `again; to use the file, add --map ${path} --resource ${target}`
+    `${path} differs from the mapping of version ${last.version}, which is used again; ` +
+    `to use the file, add --map ${path} --resource ${target}`
   )
 }
 

@@ -32,17 +32,17 @@ export const changes: Command = {
   summary: 'print what has changed since a version',
   synopsis: ['changes --since VERSION [--until VERSION] [--company COMPANY] [--resource NAME]'],
   details: `
-Prints the net changes, a JSON text for each record that is new, changed or gone, as
-${changesPath} does. VERSION is a number, 0 for everything there is, or a cursor. COMPANY is an
-id, or a name in a register such as GB:09876543.
+Prints the net changes, one line of JSON for each record that was added, changed or removed, as
+${changesPath} does. VERSION is a number, 0 for the whole registry, or a cursor. COMPANY is an id,
+or a name in a register such as GB:09876543.
 
   dossier changes --since 17
   dossier changes --since 0 --until 17 --company GB:09876543 --resource ${resources[0]?.name}`,
   options: {
-    '--since VERSION': 'from which the changes lead',
-    '--until VERSION': 'to which they lead; default the last one',
-    '--company COMPANY': 'only those of this company',
-    '--resource NAME': 'only those of this listing, or of companies',
+    '--since VERSION': 'the version before the changes',
+    '--until VERSION': 'the version after the changes (default: the last one)',
+    '--company COMPANY': 'only changes of this company',
+    '--resource NAME': 'only changes of this listing, or of companies',
   },
   settings: ['db', 'withheld'],
   takesWords: false,

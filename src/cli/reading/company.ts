@@ -24,11 +24,11 @@ type WireRecord = Readonly<Record<string, unknown>>
 
 export const company: Command = {
   name: 'company',
-  summary: 'show a company as the registry has it',
+  summary: 'show a company: attributes, record counts, latest events',
   synopsis: ['company COMPANY [--json]'],
   details: `
 Shows the company's id and name, its attributes from each source, the number of records in each
-listing, and its latest ${changeResource.name}. With --json also how many records have which status,
+listing, and its latest ${changeResource.name}. --json adds the number of records by status,
 currency and so on. COMPANY is an id, or a name in a register: GB:09876543, or GB 09876543.
 
   dossier company US:0000320193

@@ -27,22 +27,22 @@ export const listing: Command = {
   summary: "print a company's listing, filtered, at any version",
   synopsis: ['listing COMPANY RESOURCE [PARAMETER=VALUE …] [--version N] [--format csv]'],
   details: `
-Prints every record that the parameters select, one JSON text a line, or as CSV. COMPANY is an id,
-or a name in a register such as GB:09876543. Parameters are those of the API: filters, sort, as_of,
-known_at, and page and limit for a part of it.
+Prints the records that the parameters select, as one line of JSON each or as CSV. COMPANY is an
+id, or a name in a register such as GB:09876543. Parameters are those of the API: filters, sort,
+as_of, known_at, and page and limit for a part.
 
   dossier listing GB:09876543 ${resources[0]?.name} as_of=2024-01-31 --format csv
   dossier listing 1000000000042 ${periodic?.name} current_on=2024-06-30 --version 17`,
   options: {
     '--version N': 'print it as it was at this version',
-    '--format FORMAT': `${recordFormats.join(' or ')}; default ndjson`,
+    '--format FORMAT': `${recordFormats.join(' or ')} (default: ndjson)`,
   },
   settings: ['db', 'withheld'],
   async run({ words, options, settings }, { stdout, signal }) {
     const { company, resource, parameters } = parseWords(words)
     for (const name of ['format', 'version'] as const) {
       if (options[name] === undefined || parameters[name] === undefined) continue
-      throw new UsageError(`give ${name} once: as --${name}, or as ${name}=`)
+      throw new UsageError(`give ${name} only once: as --${name}, or as ${name}=`)
     }
     const { version, format: word = parameters['format'] ?? 'ndjson' } = options
     const format = parseChoice('format', String(word), recordFormats)

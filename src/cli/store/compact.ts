@@ -1,4 +1,4 @@
-// `dossier compact`: gives the room of deleted rows back.
+// `dossier compact`: reclaims the space of deleted rows.
 
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
@@ -9,13 +9,13 @@ import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
 export const compactCommand: Command = {
   name: 'compact',
-  summary: 'give the room of deleted data back',
+  summary: 'reclaim the space of deleted data',
   synopsis: ['compact [--json]'],
   details: `
-Writes the file of the store anew, without free room: useful after pruning or removing much. Servers
-keep running. It needs free space of twice the file's size for a while, and a kill leaves the store
-as it was. Commands that write wait until it ends. On PostgreSQL it runs \`vacuum\` on the store's
-tables, so that the next imports use their free room.
+Rewrites the file of the store without its free space: useful after pruning or removing much.
+Servers keep running. It needs free disk space of twice the file's size while it runs; if it is
+killed, the store is unchanged. Commands that write wait until it ends. On PostgreSQL it runs
+\`vacuum\` on the store's tables, so that the next imports reuse their free space.
 
   dossier prune --keep 365d
   dossier compact`,

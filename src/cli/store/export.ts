@@ -17,15 +17,15 @@ export const exportCommand: Command = {
   synopsis: ['export DIR [--format FORMATS] [--version N] [--json]'],
   details: `
 Writes DIR/VERSION: files of up to a million records for each listing and for the companies, and
-manifest.json with their counts, SHA-256 and the cursor from which changes go on. DIR has nothing
-but copies; \`dossier serve --exports DIR\` offers them to keys with the scope exports. The copy is
-whole or not there: an export that fails leaves nothing.
+manifest.json with their counts, SHA-256 and the cursor from which to follow changes. DIR must hold
+nothing but copies; \`dossier serve --exports DIR\` offers them to keys with the scope exports. A
+copy is complete or absent: an export that fails leaves nothing.
 
   dossier export exports
   dossier export exports --format ndjson.zst,parquet --version 17`,
   options: {
-    '--format FORMATS': `some of ${exportFormats.join(', ')}; default ${exportFormats[0]}`,
-    '--version N': 'the version to copy; default the last one',
+    '--format FORMATS': `one or more of ${exportFormats.join(',')} (default: ${exportFormats[0]})`,
+    '--version N': 'the version to copy (default: the last one)',
     '--json': 'print the manifest as JSON',
   },
   settings: ['db', 'withheld'],

@@ -16,18 +16,18 @@ export const prune: Command = {
   synopsis: ['prune --keep DURATION [--yes] [--json]', 'prune --keep DURATION --dry-run [--json]'],
   details: `
 The store keeps what imports replace or remove. This deletes past states that were replaced longer
-than DURATION ago, in one transaction. Current data, the log of imports and recorded changes stay.
-What is deleted is overwritten. The file does not shrink, but its free space is reused; \`dossier
-compact\` gives it back.
+than DURATION ago, in one transaction. Current data, the log of imports and recorded changes are
+kept. Deleted data is overwritten. The file does not shrink, but its free space is reused;
+\`dossier compact\` returns it to the system.
 
-Nothing brings it back, so the counts are shown first, with a question on a terminal; elsewhere it
+This cannot be undone, so it shows the counts and asks for confirmation; without a terminal, it
 needs --yes.
 
   dossier prune --keep 365d --dry-run
   dossier prune --keep 365d --yes`,
   options: {
     '--keep DURATION': 'how far back to keep past states: 365d, 12h, 2y, 0d',
-    '--yes': 'delete without a question',
+    '--yes': 'delete without asking',
     '--dry-run': 'report what would be deleted, and delete nothing',
     '--json': 'print the report as JSON',
   },
@@ -38,7 +38,7 @@ needs --yes.
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
     if (/^\d+m$/.test(keep)) {
-      throw new UsageError(`--keep ${keep} is minutes; for months, give days: 180d`)
+      throw new UsageError(`--keep ${keep} would be minutes; for months, give days: 180d`)
     }
     const before = context.now() - parseDuration('keep', keep)
     const watch = watchWork(context)
@@ -47,7 +47,7 @@ needs --yes.
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
-      await confirm('Delete them for good? [y/N] ', context, 'to delete these')
+      await confirm('Delete them permanently? [y/N] ', context, 'to delete these')
     }
     const pruned = await store.prune(before, watch, isDryRun)
     const known = `The history is complete from version ${pruned.earliestVersion} on.`

@@ -1,4 +1,4 @@
-// `dossier restore`: puts a backup in the place of a store.
+// `dossier restore`: replaces a store with a backup.
 
 import type { Settings } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
@@ -12,24 +12,24 @@ import { lockWait, watchCopy } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',
-  summary: 'put a backup in the place of the store',
+  summary: 'replace the store with a backup',
   synopsis: ['restore COPY [--yes | --replace-foreign]'],
   details: `
-Verifies COPY, which \`dossier backup\` has made, and puts it in the place of the store: all or
-nothing, even if it is killed. Commands that write wait; servers go on, and serve the restored state
-as soon as it is complete. Keys are those of the copy.
+Verifies COPY, made by \`dossier backup\`, and replaces the store with it: all or nothing, even if
+it is killed. Commands that write wait; servers keep running, and serve the restored state as soon
+as it is complete. The keys are those of COPY.
 
-If the store has imports that COPY lacks, it asks on a terminal; elsewhere it needs --yes, or
---replace-foreign if COPY is of another registry.
+If the store has imports that COPY lacks, it asks for confirmation; without a terminal, it needs
+--yes, or --replace-foreign if COPY is of another registry.
 
-The replaced store is kept beside it, with the date in its name, until you delete it; it can be
-restored like any copy. What is withheld (\`dossier withhold\`) is taken out of a copy of COPY
-first: nobody comes back with it.
+The replaced store is kept next to the restored one, with the date in its name, until you delete it;
+it can be restored like any copy. Data that is withheld (\`dossier withhold\`) is first removed from
+a copy of COPY, so that none of it returns.
 
   dossier restore registry-2026-11-30.db --db registry.db`,
   options: {
-    '--yes': 'replace a store that has later imports, without a question',
-    '--replace-foreign': 'replace a store by a copy of another registry',
+    '--yes': 'replace a store that has later imports, without asking',
+    '--replace-foreign': 'replace a store with a copy of another registry',
   },
   settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
@@ -62,7 +62,7 @@ async function agree(
   const imports = countOf(lost, 'version')
   const what = isForeign
     ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
-    : `${copy} lacks ${imports} of ${db}, which would be gone.`
+    : `${copy} lacks ${imports} of ${db}, which would be lost.`
   context.stderr.writeLines(what)
   const option = isForeign ? '--replace-foreign' : '--yes'
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
@@ -102,6 +102,6 @@ function advice({ kept, isFileReplaced }: Restored, isForeign: boolean): string[
     ...(kept === undefined ? [] : [`The replaced store is ${kept}; delete it when all is well.`]),
     ...(isFileReplaced ? [`${restart} have the damaged file open.`] : []),
     ...(isForeign ? [`${restart} count uses of keys for the other registry.`] : []),
-    'Keys are those of the copy; see: dossier keys list',
+    'The keys are those of the copy; see: dossier keys list',
   ]
 }

@@ -1,4 +1,4 @@
-// `dossier revert`: takes versions back, as a new version.
+// `dossier revert`: undoes versions, as a new version.
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
@@ -11,7 +11,7 @@ import { watchWork } from '../progress.ts'
 
 export const revert: Command = {
   name: 'revert',
-  summary: 'take an import back, as a new version',
+  summary: 'undo an import, as a new version',
   synopsis: [
     'revert VERSION [--with-later] [--dry-run] [--json]',
     'revert --to VERSION [--dry-run] [--json]',
@@ -19,17 +19,18 @@ export const revert: Command = {
   details: `
 Makes a new version in which the data of one import's source is as it was before that import: its
 records or companies, and the changes that it recorded. Other sources keep their data. Ids stay
-assigned, and the past is kept, so a revert can be reverted. \`dossier imports\` lists the versions.
+assigned, and the past is kept, so a revert can itself be reverted. \`dossier imports\` lists the
+versions.
 
-If the source was imported again since, --with-later takes those imports back as well. --to goes
-back to the state of a version with all sources; 0 is the empty registry. It can be repeated.
+If the source has been imported again since, --with-later reverts those imports as well. --to
+restores the state of a version for all sources; 0 is the empty registry.
 
   dossier revert 12 --dry-run
   dossier revert 12
   dossier revert --to 11`,
   options: {
-    '--with-later': 'take later imports of the same source back as well',
-    '--to VERSION': 'take back everything after this version',
+    '--with-later': 'revert later imports of the same source as well',
+    '--to VERSION': 'revert everything after this version',
     '--dry-run': 'report what would change, and change nothing',
     '--json': 'print the report as JSON',
   },
@@ -49,13 +50,13 @@ function rangeOf({ words, options, flags }: Input): RevertRange {
   const { to } = options
   if (to !== undefined) {
     if (words.length > 0) throw new UsageError('revert takes either VERSION or --to VERSION')
-    if (flags.has('with-later')) throw new UsageError('--to takes back all later imports anyway')
+    if (flags.has('with-later')) throw new UsageError('--to reverts all later imports anyway')
     return { to: parseVersion('--to', to, 0) }
   }
   const [word, ...rest] = words
   if (word === undefined) throw new UsageError('revert needs a VERSION; see: dossier imports')
   if (rest.length > 0) {
-    throw new UsageError('revert takes one VERSION; --with-later adds those that follow')
+    throw new UsageError('revert takes one VERSION; --with-later adds the later ones of its source')
   }
   return { version: parseVersion('VERSION', word), isWithLater: flags.has('with-later') }
 }
@@ -77,7 +78,7 @@ function committed(reverted: readonly Reverted[]): string {
   const versions = reverted.map(({ version }) => version)
   const [first = 0] = versions
   const back = versions.length === 1 ? String(first) : `--to ${first - 1}`
-  return `Committed as ${versionsOf(versions)}; to take that back: dossier revert ${back}`
+  return `Committed as ${versionsOf(versions)}; to undo that: dossier revert ${back}`
 }
 
 function sourceLines(one: Reverted): string[] {

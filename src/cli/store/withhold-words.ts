@@ -1,4 +1,4 @@
-// What an operator types after `dossier withhold`: whom an order is about, and why.
+// The arguments of `dossier withhold`: whom an order is about, and why.
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
@@ -19,7 +19,7 @@ import { formatDay } from '../table.ts'
 export function parseSubject(kind: OrderKind, { words, options: { text } }: Input): AskedSubject {
   const [what, ...names] = words
   if (what === 'company') return parseCompanyOrder(kind, names, text)
-  if (text !== undefined) throw new UsageError('--text is for a company only')
+  if (text !== undefined) throw new UsageError('--text applies to companies only')
   const known = resources.map(({ name }) => name)
   const resource = resources.find(({ name }) => name === what)
   if (resource === undefined) {
@@ -55,7 +55,9 @@ function parseCompanyOrder(
   text: string | undefined,
 ): AskedSubject {
   if (kind === 'mask' && text === undefined) {
-    throw new UsageError('a company cannot be masked; erase it, or mask a --text or its records')
+    throw new UsageError(
+      'a company cannot be masked; erase it, or mask words (--text) or its records',
+    )
   }
   return { company: parseCompany(names), text }
 }
@@ -63,7 +65,7 @@ function parseCompanyOrder(
 function parseId(word: string): number {
   const id = wholeNumber(word)
   if (id > 0) return id
-  throw new UsageError(`${JSON.stringify(word)} is no ID; it takes a number, or FIELD=VALUE`)
+  throw new UsageError(`${JSON.stringify(word)} is not an ID; it takes a number, or FIELD=VALUE`)
 }
 
 const textMax = 1_000
@@ -81,7 +83,7 @@ export function parseReason(
 ): Reason {
   const textOf = (name: 'reason' | 'by') => {
     const text = (options[name] ?? '').trim()
-    if (text === '' && !isOptional) throw new UsageError(`--${name} is needed: the list keeps it`)
+    if (text === '' && !isOptional) throw new UsageError(`--${name} is required, for the list`)
     if (text.length <= textMax) return text
     throw new UsageError(`--${name} has more than ${formatCount(textMax)} characters`)
   }

@@ -1,4 +1,4 @@
-// `dossier withhold`: takes people's data out for good, lists what is withheld, and ends that.
+// `dossier withhold`: removes or masks people's data, lists what is withheld, and lifts orders.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { UsageError } from '../../config/settings.ts'
@@ -30,7 +30,7 @@ const fieldLines = maskable
 
 export const withhold: Command = {
   name: 'withhold',
-  summary: "take a person's or a company's data out for good",
+  summary: "permanently mask or erase a person's or a company's data",
   synopsis: [
     'withhold {mask|erase} RESOURCE ID --reason TEXT --by NAME [OPTIONS]',
     'withhold {mask|erase} RESOURCE FIELD=VALUE --reason TEXT --by NAME [OPTIONS]',
@@ -41,40 +41,39 @@ export const withhold: Command = {
     'withhold adopt --reason TEXT --by NAME [OPTIONS]',
   ],
   details: `
-Withholds one record, the records with a value in a personal field, or a company, in the present,
-in every past version and in whatever is imported later. \`mask\` keeps the record, and its personal
-fields read [withheld] or null. \`erase\` takes it out of its listing; an erased company is not
-known any more. The words of a person's personal fields read [withheld] in the recorded changes of
-their companies, and in what sources say about them; \`erase\` leaves no such value in a change.
-COMPANY is an id, or a name in a register such as GB:09876543; of a company, --text takes words out
-of these alone.
+Withholds one record, the records with a value in a personal field, or a company: in the present,
+in every past version, and in whatever is imported later. \`mask\` keeps the record; its personal
+fields read [withheld] or null. \`erase\` removes the record from its listing; an erased company is
+unknown. Words of a person's personal fields are replaced by [withheld] in the attributes and the
+recorded changes of their companies; \`erase\` removes such values from the changes entirely.
+COMPANY is an id, or a name in a register such as GB:09876543; with --text, only these words in the
+company's attributes and recorded changes are withheld.
 
 Personal fields:
 ${fieldLines}
 
-Each order is a line of a list beside the store (--withheld), which holds hashes instead of what
-identifies people. Back it up apart: a restored backup of the store is brought up to it. Run
-\`dossier compact\` afterwards, so that no file has the bytes. \`lift\` ends an order: the data
-comes back with the next import that has it.
+Each order is a line of a list next to the store (--withheld), which holds hashes instead of what
+identifies people. Back it up separately: a restored backup of the store is brought up to date with
+it. Run \`dossier compact\` afterwards to remove the data from the files. \`lift\` ends an order:
+the data returns with the next import that contains it.
 
-A list is that of one registry, and every other one refuses it. \`adopt\` makes it the list of a
-registry that was made anew, best before the first import, and withholds there what it says.
+A list belongs to one registry, and every other one refuses it. \`adopt\` makes it the list of a
+registry that has been rebuilt, preferably before its first import, and carries out its orders.
 
-It shows what it would touch, and asks; elsewhere than on a terminal it needs --yes.
+It shows what would change and asks for confirmation; without a terminal, it needs --yes.
 
   dossier withhold erase employees identifier=770412345678 --dry-run
   dossier withhold erase employees identifier=770412345678 --reason 'GDPR 17' --by 'A. Person'
   dossier withhold mask rights 4711 --reason 'court order 7/26' --by legal
-  dossier withhold adopt --reason 'imported anew' --by 'A. Person'
+  dossier withhold adopt --reason 'registry rebuilt' --by 'A. Person'
   dossier withhold list`,
   options: {
-    '--text WORDS':
-      'of a company: withhold these words in what sources say and in recorded changes',
-    '--reason TEXT': 'why; kept in the list',
-    '--by NAME': 'who asked for it; kept in the list',
+    '--text WORDS': 'withhold only these words in the attributes and recorded changes of a company',
+    '--reason TEXT': 'why; recorded in the list',
+    '--by NAME': 'who asked for it; recorded in the list',
     '--day YYYY-MM-DD': 'the day of the request (default: today)',
-    '--yes': 'withhold without a question',
-    '--dry-run': 'show every place that it would touch, and change nothing',
+    '--yes': 'withhold without asking',
+    '--dry-run': 'show every place that would change, and change nothing',
     '--json': 'print the report, or the list, as JSON',
   },
   settings: ['db', 'withheld', 'exports'],
@@ -90,8 +89,7 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
   },
 }
 
-const copiesKeepIt =
-  'Complete copies, if there are any, still have it: run dossier compact --exports DIR.'
+const copiesKeepIt = 'Complete copies, if any, still contain it: run dossier compact --exports DIR.'
 
 const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
@@ -103,7 +101,7 @@ async function order(kind: OrderKind, input: Input, context: CommandContext): Pr
   const request = { ...reason, kind, subject, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
-    question: 'Withhold this for good? [y/N] ',
+    question: 'Withhold this permanently? [y/N] ',
     purpose: 'to withhold this',
     done: `${doneWords[kind]} as order`,
   })
@@ -115,7 +113,7 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
   const { db } = input.settings
-  const question = 'Adopt the list, and withhold this for good? [y/N] '
+  const question = 'Adopt the list and withhold this permanently? [y/N] '
   const purpose = 'to adopt the list'
   const isNew = !(await hasStore(db))
   if (isNew && isDryRun) {
@@ -167,7 +165,7 @@ async function carryOut(
   return 0
 }
 
-/** Withdraws copies; if that fails, the report of what was done before comes all the same. */
+/** Withdraws copies; if that fails, what was done before is reported all the same. */
 async function withdrawReporting(
   store: StoreWriter,
   settings: Input['settings'],
@@ -211,9 +209,9 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
     number === undefined
       ? 'Dry run: nothing was changed.'
       : version === undefined
-        ? `${done} ${number}; nothing that it withholds is here.`
+        ? `${done} ${number}; the store contains nothing that it withholds.`
         : `${done} ${number}, in version ${version}. ` +
-          'Run dossier compact, so that no file has the bytes.'
+          'Run dossier compact to remove the data from the files.'
   return [
     ...tableLines(rows),
     ...renamed,
@@ -254,7 +252,7 @@ function describeSubject({ subject }: Order): string {
 async function lift(input: Input, context: CommandContext): Promise<number> {
   const [word, ...more] = input.words
   if (word === undefined || more.length > 0 || !/^\d{1,9}$/.test(word)) {
-    throw new UsageError('withhold lift takes one NUMBER as in: dossier withhold list')
+    throw new UsageError('withhold lift takes one NUMBER; see: dossier withhold list')
   }
   const reason = parseReason(input, context, false)
   await using store = await openExistingStore(input.settings, resources)
@@ -264,7 +262,7 @@ async function lift(input: Input, context: CommandContext): Promise<number> {
     startedAt: context.now(),
     ...watchWork(context),
   })
-  const next = 'what it withheld comes back with the next import that has it'
+  const next = 'the data returns with the next import that contains it'
   context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
   return 0
 }

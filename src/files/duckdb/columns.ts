@@ -191,7 +191,7 @@ function refuseDoubled(columns: readonly Column[]): void {
   if (like === undefined) return
   const [, name] = like
   throw new OperatorError(
-    `the mapping returns the column ${name} twice; name one of them otherwise, or leave it ` +
+    `the mapping returns the column ${name} twice; rename one of them, or leave it ` +
       `out of a star: * exclude (${quoted(name)})`,
   )
 }

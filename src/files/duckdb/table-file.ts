@@ -223,5 +223,5 @@ function withHoles(rows: Buffer, holes: ReadonlySet<number>): Buffer {
 function refuseHalves(row: SourceRow): Refusal | undefined {
   const [name, value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
   if (name === undefined) return undefined
-  return new Refusal('contains half of a surrogate pair', name.toWellFormed(), value, { row })
+  return new Refusal('contains an unpaired surrogate', name.toWellFormed(), value, { row })
 }

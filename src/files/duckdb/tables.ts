@@ -109,7 +109,7 @@ function refuseLikeNames(name: string, columns: readonly string[]): void {
   const like = likeNames(columns)
   if (like === undefined) return
   throw new OperatorError(
-    `${name}: the columns ${like.join(' and ')} are one name whatever their case; ` +
+    `${name}: the columns ${like.join(' and ')} differ only in case; ` +
       'rename one of the two in the file',
   )
 }

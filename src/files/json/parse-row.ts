@@ -25,7 +25,7 @@ function notUtf8(bytes: Buffer): Refusal {
   const at = bytes.findIndex((byte) => byte > 0x7f)
   const read = inEncodings(lineAround(bytes, at))
   return new Refusal(
-    'is not valid UTF-8; say which of these it is: --encoding NAME',
+    'is not valid UTF-8; choose one of these encodings: --encoding NAME',
     undefined,
     read,
   )
@@ -43,7 +43,7 @@ function parseText(text: string): SourceRow | Refusal {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    if (text.trim() === ',') return new Refusal('is not JSON: there is a comma too many')
+    if (text.trim() === ',') return new Refusal('is not JSON: it has an extra comma')
     const why = error instanceof Error ? error.message : ''
     return new Refusal(
       `is not valid JSON (${why.replace(/, (\.{3})?"[^]*$/, '')})`,
@@ -54,7 +54,7 @@ function parseText(text: string): SourceRow | Refusal {
   if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
   const doubled = doubledMember(text, value)
   if (doubled !== undefined) {
-    return new Refusal('is in the JSON object twice', doubled, undefined, { row: text })
+    return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }
   return refuseRounded(text, value) ?? value
 }

@@ -199,7 +199,7 @@ export function checkName(row: SourceRow, column: string): string | null | Refus
   // It would be another company than the one without them.
   if (name !== null && name.trim() !== name) {
     return new Refusal(
-      'has blanks around it; to remove them from all texts, add --trim',
+      'has leading or trailing blanks; to strip them from all texts, add --trim',
       column,
       given,
     )

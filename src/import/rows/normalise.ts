@@ -23,7 +23,7 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   if (value.length * 3 > bytesMax && Buffer.byteLength(value) > bytesMax) {
     return new Refusal(`is longer than ${formatCount(bytesMax)} bytes`)
   }
-  if (!value.isWellFormed()) return new Refusal('contains half of a surrogate pair')
+  if (!value.isWellFormed()) return new Refusal('contains an unpaired surrogate')
   if (value.includes('\0')) return new Refusal('contains a NUL character')
   return value
 }

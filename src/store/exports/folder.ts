@@ -100,7 +100,7 @@ function withdrawIfOutdated(
   const path = join(folder, String(version), manifestName)
   if (found === undefined && existsSync(path)) {
     throw new OperatorError(
-      `${path} is damaged, or another program's, so that its copy may have what is withheld; ` +
+      `${path} is damaged or from another program, so its copy may have withheld data; ` +
         'remove its folder, or name another one with --exports',
     )
   }

@@ -86,8 +86,8 @@ export async function writeExport(
 }
 
 function hasCopy(folder: string, version: number): OperatorError {
-  const advice = `to make it again, remove ${join(folder, String(version))} first`
-  return new OperatorError(`${folder} has the copy of version ${version} already; ${advice}`)
+  const advice = `to write it again, remove ${join(folder, String(version))} first`
+  return new OperatorError(`${folder} already has a copy of version ${version}; ${advice}`)
 }
 
 /** Makes the folder, and removes what killed exports have left in it. */
@@ -109,7 +109,7 @@ function prepareFolder(folder: string): void {
 function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof Error)) return error
   if (!('syscall' in error) && !/No space left/i.test(error.message)) return error
-  const advice = 'make room, or name another folder, and type the command again'
+  const advice = 'free some space or name another folder, and run the command again'
   return new OperatorError(`${folder} cannot be written (${error.message}); ${advice}`)
 }
 

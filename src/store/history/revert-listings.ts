@@ -148,8 +148,8 @@ async function refuseTaken(
     if (other === undefined) continue
     const name = (await tables.sources()).get(other.source)?.name
     throw new OperatorError(
-      `record ${other.id} of ${listing} cannot come back: the source ${name} has used its id ` +
-        'since; take that import back first, or all since then with --to',
+      `record ${other.id} of ${listing} cannot be restored: the source ${name} has used its id ` +
+        'since; revert that import first, or everything since with --to',
     )
   }
 }

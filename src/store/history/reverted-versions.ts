@@ -13,7 +13,7 @@ export interface LoggedVersion {
   readonly recordedIn: readonly string[]
   /** The versions that it takes back, all from the first on; none if it is an import. */
   readonly reverts: readonly number[]
-  /** Whether it has withheld something, which no revert brings back. */
+  /** Whether it has withheld something, which no revert restores. */
   readonly isWithholding: boolean
   /** The version that has taken it back. */
   readonly revertedBy: number | undefined
@@ -61,14 +61,14 @@ function versionsFrom(
   const { target, source, revertedBy } = chosen
   if (chosen.isWithholding) {
     throw new OperatorError(
-      `version ${version} has withheld something, which no revert brings back; ` +
+      `version ${version} is a withholding, which cannot be reverted; ` +
         'see: dossier withhold list',
     )
   }
   if (revertedBy !== undefined) {
     throw new OperatorError(
       `version ${version} was reverted by version ${revertedBy}; ` +
-        `to bring it back: dossier revert ${revertedBy}`,
+        `to restore it: dossier revert ${revertedBy}`,
     )
   }
   const versions = log.filter((one) => one.version >= version && nameOf(one) === nameOf(chosen))
@@ -78,7 +78,7 @@ function versionsFrom(
     const more = later.length > shown.length ? ` and ${later.length - shown.length} more` : ''
     throw new OperatorError(
       `version ${version} (${target} from ${source}) has later imports of the same source: ` +
-        `${shown.join(', ')}${more}; take them back, too, with --with-later`,
+        `${shown.join(', ')}${more}; revert them, too, with --with-later`,
     )
   }
   return { ...groupNamed(chosen), versions }

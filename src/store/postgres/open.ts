@@ -140,7 +140,7 @@ function noBackup(db: string, path: string): OperatorError {
   const schema = schemaIn(db)
   const only = schema === undefined ? '' : ` --schema=${schema}`
   return new OperatorError(
-    `${describeUrl(db)} is a PostgreSQL; back it up with its own tools: ` +
+    `${describeUrl(db)} is a PostgreSQL database; back it up with its own tools: ` +
       `pg_dump --format=custom${only} --file=${path} '${toolsUrl(db)}'`,
   )
 }
@@ -148,7 +148,7 @@ function noBackup(db: string, path: string): OperatorError {
 /** The same for restoring what `pg_dump` has made. */
 export function noRestore(db: string, path: string): OperatorError {
   return new OperatorError(
-    `${describeUrl(db)} is a PostgreSQL; restore it with its own tools: ` +
+    `${describeUrl(db)} is a PostgreSQL database; restore it with its own tools: ` +
       `pg_restore --clean --if-exists --single-transaction --dbname='${toolsUrl(db)}' ${path}`,
   )
 }
@@ -196,7 +196,7 @@ export async function compact(client: Client, db: string, wait: LockWait): Promi
 }
 
 const note =
-  'The free room is for the next imports; `vacuum full` gives it back to the system, but locks ' +
+  'The next imports reuse the free space; `vacuum full` returns it to the system, but locks ' +
   'out readers meanwhile.'
 
 async function sizeOf(client: Client): Promise<number> {

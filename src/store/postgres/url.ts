@@ -163,7 +163,7 @@ const adviceOfState: Readonly<Record<string, string>> = {
   '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
-  '53100': 'nothing was changed; make room on the disk of the server, and try again',
+  '53100': 'nothing was changed; free some space on the disk of the server, and try again',
   '53300': 'raise max_connections or the limit of this user, or lower --pool of the servers',
 }
 

@@ -39,7 +39,7 @@ export async function addKey(
   await db.withKeysLocked(wait, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
-        `a key named ${key.name} exists; rotate it, revoke it first, or choose another name`,
+        `a key named ${key.name} already exists; rotate it, revoke it, or choose another name`,
       )
     }
     await insertKey(db, key)

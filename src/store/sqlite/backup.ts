@@ -42,7 +42,8 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
 }
 
 function refuseExisting(path: string): void {
-  if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
+  if (existsSync(path))
+    throw new OperatorError(`${path} already exists; name a new file for the copy`)
 }
 
 /**

@@ -32,7 +32,7 @@ export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compact
     bytesAfter: sizeWithLog(path),
     notes: isEmptied
       ? []
-      : ['A reader keeps an earlier state; the room is given back by the next import after it.'],
+      : ['A reader still uses an earlier state; the next import after it frees the space.'],
   }
 }
 

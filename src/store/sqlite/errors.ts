@@ -50,7 +50,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
     'the disk failed to read or write; check free space, file size limits (ulimit -f) and ' +
     'the system log',
   11: 'is damaged; restore it from a backup: dossier restore COPY',
-  13: 'the disk, or the folder for temporary files, is full; make room and try again',
+  13: 'the disk, or the folder for temporary files, is full; free some space and try again',
   14:
     'cannot be opened; name a file that this user may read and write, in a folder where that ' +
     'holds, too',

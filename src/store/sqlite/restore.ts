@@ -52,7 +52,7 @@ function refuseOldLog(path: string): void {
   const log = `${path}-wal`
   if (!existsSync(log)) return
   throw new OperatorError(
-    `${log} is left of another store and may have changes of it; ` +
+    `${log} is left over from another store and may have changes of it; ` +
       'move it to where that store is now, or delete it',
   )
 }
@@ -151,7 +151,7 @@ async function putFile(
   await backUp(copy, next.path, watch.copying(restoring))
   await check()
   if (isReplaced()) {
-    throw new OperatorError(`another command has made ${path} meanwhile; run the command again`)
+    throw new OperatorError(`another command has created ${path} meanwhile; run the command again`)
   }
   const kept = existsSync(path) ? keptPath(path, watch.startedAt) : undefined
   if (kept !== undefined) {

@@ -192,7 +192,7 @@ async function restoreCaughtUp(
 async function refuseStale(copy: DatabaseSync, list: ListPlace): Promise<void> {
   const { behind } = await compareWithList(registryOf(copy), list)
   if (behind === 0) return
-  throw new OperatorError(`${list.name} has a new entry meanwhile; run the command again`)
+  throw new OperatorError(`${list.name} has changed meanwhile; run the command again`)
 }
 
 function openCopy(copy: string): DatabaseSync {

@@ -35,8 +35,8 @@ export async function compareWithList(db: RowReader, place: ListPlace): Promise<
   const text = await place.read(db)
   if (text === undefined && state !== noState && place.isOptional !== true) {
     throw new OperatorError(
-      `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
-        'backup, or say where it is with --withheld',
+      `${place.name}, the list of what the store withholds, is missing; restore it from its own ` +
+        'backup, or name it with --withheld',
     )
   }
   const newText = text === undefined ? newList() : ''
@@ -47,7 +47,7 @@ export async function compareWithList(db: RowReader, place: ListPlace): Promise<
   const behind = list.states.length - 1 - at
   if (at >= 0) return { list, newText, behind, registry, isForeign }
   throw new OperatorError(
-    `${place.name} is not the list of what the store withholds, or an earlier state of it; ` +
+    `${place.name} is not the list of what the store withholds, or is an earlier state of it; ` +
       'restore it from its own backup, or name another one with --withheld',
   )
 }
@@ -68,14 +68,14 @@ export async function compareWithNew(db: RowReader, place: ListPlace): Promise<v
 function ofAnother({ name, options }: ListPlace): OperatorError {
   return new OperatorError(
     `${name} is the list of what another registry withholds; name the list of this one with ` +
-      '--withheld or, if this one takes the place of that one, type: ' +
+      '--withheld or, if this registry replaces that one, run: ' +
       `dossier withhold adopt ${options} --reason TEXT --by NAME`,
   )
 }
 
 /** What is wrong with the adoption of a list that belongs to nobody else. */
 export function nothingToAdopt({ name }: ListPlace): OperatorError {
-  return new OperatorError(`${name} has nothing that another registry withholds; nothing to adopt`)
+  return new OperatorError(`${name} is not the list of another registry; there is nothing to adopt`)
 }
 
 /**
@@ -88,7 +88,7 @@ export function refuseBehind({ behind }: Agreement, db: string, place: ListPlace
   if (behind === 0) return
   const what = behind === 1 ? 'an entry' : `${behind} entries`
   throw new OperatorError(
-    `${db} is behind ${place.name}, the list of what is withheld, by ${what}, as a restored ` +
-      `backup is; bring it up to the list with: dossier migrate --db ${db}`,
+    `${db} is behind ${place.name}, the list of what is withheld, by ${what}, as after a ` +
+      `restored backup; bring it up to date with: dossier migrate --db ${db}`,
   )
 }

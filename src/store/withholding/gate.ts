@@ -72,7 +72,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       const isSame = isDeepStrictEqual(await namesNow(db, list), names)
       if (isSame && (await readState(db)) === state) return
       throw new OperatorError(
-        'what is withheld has changed while this import read its files; nothing was changed, ' +
+        'what is withheld has changed while this import read its files; nothing was changed; ' +
           'run it again',
       )
     },

@@ -101,7 +101,7 @@ export function lift(
     const { lifts } = request
     const { inForce, lifted } = ordersOf(list)
     if (lifted.some(({ number }) => number === lifts)) {
-      throw new OperatorError(`order ${lifts} was lifted before; see: dossier withhold list`)
+      throw new OperatorError(`order ${lifts} has already been lifted; see: dossier withhold list`)
     }
     if (!inForce.some(({ number }) => number === lifts)) {
       throw new OperatorError(`there is no order ${lifts}; see: dossier withhold list`)
@@ -253,9 +253,10 @@ function nothingThere({ kind, subject }: WithholdRequest): OperatorError {
         ? `no record of ${subject.resource} has this ${subject.field}`
         : `company ${[subject.company].flat().join(' ')} ${lacks(subject.text)}`
   const isText = 'company' in subject && subject.text !== undefined
-  const ofMasked = 'field' in subject ? ' (name a masked one by its id)' : isText ? maskedStays : ''
+  const ofMasked =
+    'field' in subject ? ' (name a masked record by its id)' : isText ? maskedStays : ''
   const advice = kind === 'erase' ? ofMasked : ''
   return new OperatorError(`${what}, now or in a past version${advice}; nothing was withheld`)
 }
 
-const maskedStays = ' (words that were masked before stay so)'
+const maskedStays = ' (words already masked are kept masked)'

@@ -82,11 +82,11 @@ const mapped = (sql: string, says: RegExp, content = all, options = ''): BadInpu
 export const badExtracts: BadInputs = {
   '3: a partial extract': strict(
     extract((n) => (n > 57 ? undefined : bank(n))),
-    /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* leave --strict out$/,
+    /^dossier: the files lack 3 of the 60 companies of banks \(5\.0 %\), .* leave out --strict$/,
   ),
   '3: a forgotten limit': mapped(
     "select * from source where identifier <> '0060'",
-    /^rows of the files: 60$/,
+    /^rows in the files: 60$/,
     newest,
     '--strict',
   ),
@@ -104,7 +104,7 @@ export const badExtracts: BadInputs = {
   ),
   '12: jobs of companies that no register named': command(
     'import jobs jobs.ndjson --source jobs --strict',
-    /^dossier: 60 of 60 companies are in no register here, .*--known-companies-only; nothing was/,
+    /^dossier: 60 of 60 companies are not in the registry, .*--known-companies-only; nothing was/,
     { 'jobs.ndjson': jobs },
   ),
   '13: an identifier in scientific notation': next(
@@ -132,7 +132,7 @@ export const badExtracts: BadInputs = {
   ),
   '14: a second header in another order': next(
     insert('identifier,jurisdiction,name,town'),
-    /row 30 .*: has the names of the columns in another order; split the file before it$/,
+    /row 30 .*: has the column names in another order; split the file before this line$/,
   ),
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
@@ -165,11 +165,11 @@ export const badExtracts: BadInputs = {
   ),
   '17: a pipe as a snapshot': usage(
     'import companies - --source banks --snapshot --as-of 2025-12-31',
-    /^dossier: - is a pipe, which may be cut: .* add --complete to --snapshot$/,
+    /^dossier: - is a pipe, which may end early: .* add --complete to --snapshot$/,
   ),
   'unclear: a line to skip after one that is skipped': next(
     `Register\nof banks\n${all}`,
-    /begins with "of banks", which has 1 cell, but the lines from line 3 .*; say --skip-lines 2$/,
+    /begins with "of banks", which has 1 cell, but the lines from line 3 .*; add --skip-lines 2$/,
     '--skip-lines 1',
   ),
   'unclear: a file without a header that has a value twice': next(
@@ -229,12 +229,12 @@ export const badExtracts: BadInputs = {
   ),
   'records without the keys that they had': command(
     'update marks marks-2.ndjson',
-    /^dossier: the records of marks were told apart by key so far, .* are by their content/,
+    /^dossier: the records of marks have been identified by key so far, .* are by their content/,
     { 'marks-2.ndjson': marks.replaceAll(/"key":"\d+",/g, '') },
   ),
   'records with ids where they had keys': command(
     'update marks marks-2.ndjson',
-    /by key so far, and these are by id: 60 would be new beside the 60 .* add --accept$/,
+    /by key so far, but these are by id: 60 would be added to the 60 .* add --accept$/,
     { 'marks-2.ndjson': marks.replaceAll(/"key":"(\d+)"/g, '"id":9$1') },
   ),
   'a time to keep in months': usage('prune --keep 6m --yes', /^dossier: --keep 6m .* days: 180d$/),

@@ -136,7 +136,7 @@ export const badMappings: BadInputs = {
   ),
   'two columns of one name': mapping(
     `${named}, Name as name, upper(Name) as name from source`,
-    /^dossier: the mapping returns the column name twice; name one .*: \* exclude \("name"\)$/,
+    /^dossier: the mapping returns the column name twice; rename one .*: \* exclude \("name"\)$/,
   ),
   'a null joined with ||': mapping(
     "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
@@ -150,7 +150,7 @@ export const badMappings: BadInputs = {
     'x.json',
     '[{"a":{"b":1}},{"a":{"b":1,"c":[{"d":1},{"d":2,"d":3}]}}]',
     "select a->>'$.b' as jurisdiction, a->>'$.b' as identifier from source",
-    /^x\.json: row 2: d: is in the JSON object twice$/,
+    /^x\.json: row 2: d: occurs twice in the JSON object$/,
   ),
   'a mapped file with a NUL in a name': mappingOf(
     'x.ndjson',

@@ -53,7 +53,7 @@ async function isAnyUndecided(client: Client, db: string): Promise<boolean> {
   const lost = rows.filter(({ answers }) => !answers).map(({ node }) => node)
   if (lost.length === 0) return rows.length > 0
   throw new OperatorError(
-    `${describeUrl(db)}: no answer from its node ${lost.join(', ')}; nothing was changed, start ` +
+    `${describeUrl(db)}: node ${lost.join(', ')} does not answer; nothing was changed; start ` +
       'it and try again',
   )
 }
