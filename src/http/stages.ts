@@ -98,10 +98,12 @@ function admit(
 }
 
 /** The last stages: whether there is something at the path, and for the method. */
-function pass({ target, endpoint, method }: HttpRequest): undefined {
+function pass({ target, endpoint, method, url }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
-  if (endpoint === undefined) throw notFound()
-  if (!readMethods.includes(method)) {
+  const isRead = readMethods.includes(method)
+  // `*` is the service as a whole, of which the router makes `/`; there is nothing to read.
+  if (endpoint === undefined || (isRead && url.startsWith('*'))) throw notFound()
+  if (!isRead) {
     throw statusError(405, { headers: { allow: readMethods.join(', ') } })
   }
 }

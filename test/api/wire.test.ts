@@ -280,6 +280,13 @@ test('the Host and the host of the target are not used for links (D7)', async ()
   }
 })
 
+test('the service as a whole, `*`, is nothing to read (1.1)', async () => {
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
+    const { status } = answerIn(await exchange(port, lines(`${method} * HTTP/1.1`, host, close)))
+    assert.equal(status, ['GET', 'HEAD'].includes(method) ? 404 : 405, method)
+  }
+})
+
 test('no field overrides method or path (D18)', async () => {
   const fields = [
     ...['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE', 'X-Original-URL: /healthz'],
