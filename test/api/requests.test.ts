@@ -192,6 +192,12 @@ test('a value of the wrong JSON type in the body is a 400 that quotes it (1.3, B
   const ofFilter = await askWithBody('{"status":["a",1.0],"version":1e0}')
   checkFailure(ofFilter, 400, /^status is 1\.0; it takes text, an integer or null$/)
   checkFailure(await askWithBody('{"version":1e0}'), 400, /^version is 1e0; it takes/)
+  for (const name of ['version', 'sort', 'known_at', 'registration_date[gte]']) {
+    const ofNull = await askWithBody({ [name]: null })
+    checkFailure(ofNull, 400, `${name} is null; it takes one value`)
+  }
+  const ofBound = await askWithBody({ registration_date: { lt: null } })
+  checkFailure(ofBound, 400, 'registration_date[lt] is null; it takes one value')
 })
 
 test('a long value is shortened in the message (1.3)', async () => {

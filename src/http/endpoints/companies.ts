@@ -12,6 +12,7 @@ import { fromStore, pageTooLarge } from '../store-errors.ts'
 import { companiesPath } from '../requests/company-request.ts'
 import { pageOffset, type Paging, parameters, readIntegers } from '../requests/listing-request.ts'
 import { checkNames, type Given, readMembers, readValue } from '../requests/members.ts'
+import { areSame } from '../requests/request-words.ts'
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
@@ -155,8 +156,9 @@ function parseIdentifiers({ query, body }: Given): readonly string[] | undefined
   const inQuery = name in query ? textsOf(name, query[name]) : undefined
   const inBody = body !== undefined && name in body ? textsOf(name, body[name]) : undefined
   if (inQuery !== undefined && inBody !== undefined) {
-    const isSame = JSON.stringify(inQuery) === JSON.stringify(inBody)
-    if (!isSame) throw badRequest(`${name} differs between the query and the body; give one`)
+    if (!areSame(inQuery, inBody)) {
+      throw badRequest(`${name} is not the same in the query and the body; give one of them`)
+    }
   }
   return inQuery ?? inBody
 }

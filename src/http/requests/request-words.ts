@@ -15,7 +15,7 @@ interface Collected {
   readonly check: NameCheck
   /** Parameters of others, which are ignored here. */
   readonly ignored?: readonly string[]
-  /** Whether a parameter takes several values: a list in a body. */
+  /** Whether a parameter takes several values, and null: a list and null in a body. */
   readonly takesList?: (name: string) => boolean
 }
 
@@ -38,13 +38,14 @@ export function collectWords(
   const inBody = new Set<string>()
   for (const [name, value] of bodyValues(body, ignored)) {
     check(name, 'body member')
-    if (Array.isArray(value) && takesList?.(name) !== true) throw invalid(name, value, takesOne)
+    const isOneValue = value !== null && !Array.isArray(value)
+    if (!isOneValue && takesList?.(name) !== true) throw invalid(name, value, takesOne)
     // A bound has two forms in a body.
     if (inBody.has(name)) throw badRequest(`${name} is given more than once; ${takesOne}`)
     inBody.add(name)
     const words = wordsOf(name, value)
     const inQuery = given.get(name)
-    if (inQuery !== undefined && !isDeepStrictEqual(distinct(inQuery), distinct(words))) {
+    if (inQuery !== undefined && !areSame(inQuery, words)) {
       throw badRequest(`${name} is not the same in the query and the body; give one of them`)
     }
     given.set(name, words)
@@ -84,6 +85,11 @@ function wordsOf(name: string, value: unknown): string[] {
     if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one)
     throw invalid(name, one, 'it takes text, an integer or null')
   })
+}
+
+/** Whether a query and a body give the same values, in whatever order. */
+export function areSame(inQuery: readonly string[], inBody: readonly string[]): boolean {
+  return isDeepStrictEqual(distinct(inQuery), distinct(inBody))
 }
 
 /** The words in one order, each once. */
