@@ -8,7 +8,7 @@ import { events } from '../../src/resources/events.ts'
 import { jobs } from '../../src/resources/jobs.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { checkPage, linksOf, makeApp, pathOf } from '../support/make-app.ts'
+import { checkFailure, checkPage, linksOf, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords, type WireRecord } from '../support/make-record.ts'
 import { makeRights } from '../support/rights-store.ts'
 
@@ -160,14 +160,16 @@ test('Last-Modified is when the listing last changed, on every 200 and 304 (5)',
   assert.ok(Date.parse(later) > Date.parse(modified))
 })
 
-test('links that would be too long are left out: all but the next page, or all of them', async () => {
+test('links that would be too long are left out, except that to the next page, else a 400', async () => {
   const filter = (length: number) => `jurisdiction=GB&jurisdiction=${'9'.repeat(length)}`
-  const linkOf = async (length: number) =>
-    (await ask(`${path}?limit=1&${filter(length)}`)).headers['link']
+  const askFor = (length: number, query = 'limit=1') => ask(`${path}?${query}&${filter(length)}`)
+  const linkOf = async (length: number) => (await askFor(length)).headers['link']
   assert.match((await linkOf(2_000)) ?? '', /rel="first", .*rel="next", .*rel="last"$/)
   const next = (await linkOf(5_000)) ?? ''
   assert.match(next, /^<[^>]+page=2[^>]+>; rel="next"$/)
-  assert.equal(await linkOf(9_000), undefined)
+  checkFailure(await askFor(9_000), 400, /^The parameters are too long for a link to the next page/)
+  const last = await askFor(9_000, 'limit=100')
+  assert.deepEqual([last.status, last.headers['link']], [200, undefined])
 })
 
 /** The pages that each relation leads to, for a page of a limit. */

@@ -1,5 +1,7 @@
 // The bound on header fields with links, which repeat the filters of a request.
 
+import { badRequest } from '../errors.ts'
+
 /** The maximum length of a field with links; many clients take 16 KiB of headers at most. */
 export const linkLengthMax = 8_192
 
@@ -9,11 +11,20 @@ export function linkTo(rel: string, form: string): string {
 }
 
 /**
- * A Link field: all links, or else, if they are too long, only that to the next page; undefined if
- * even that is, which only filters of thousands of characters can cause.
+ * A Link field: all links, or only that to the next page if they are too long; undefined if there is
+ * none, either.
+ *
+ * @throws ApiError 400 if even that is too long, since a walk by links would end there.
  */
 export function joinLinks(links: readonly string[]): string | undefined {
   const all = links.join(', ')
   if (all.length <= linkLengthMax) return all
-  return links.find((link) => link.endsWith('; rel="next"') && link.length <= linkLengthMax)
+  const next = links.find((link) => link.endsWith('; rel="next"'))
+  if (next !== undefined && next.length > linkLengthMax) {
+    throw badRequest(
+      'The parameters are too long for a link to the next page; give fewer or shorter values, ' +
+        'or a greater limit',
+    )
+  }
+  return next
 }
