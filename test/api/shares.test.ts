@@ -148,3 +148,28 @@ test('followers that wake together, each for another page, all get it (L3, 12.4)
   const asked = Array.from({ length: 100 }, (_, n) => status(one(changesOf(n + 1))))
   assert.deepEqual(new Set(await Promise.all(asked)), new Set([200]))
 })
+
+test('clients that ask for the same changes get them, though the first one leaves (L3, 12.4)', async (t) => {
+  const held = Promise.withResolvers<undefined>()
+  let asked = 0
+  const { one, other, logged } = await serve(t, { scansMax: 1 }, (reader) => ({
+    ...reader,
+    readRegistry() {
+      asked += 1
+      return reader.readRegistry()
+    },
+    readChanges: (...given) => held.promise.then(() => reader.readChanges(...given)),
+  }))
+  const leaving = new AbortController()
+  const asking: Promise<number>[] = []
+  for (const [n, ask] of [one, one, other, one].entries()) {
+    const answer = ask(changesOf(n === 0 ? 1 : 2), n === 1 ? leaving.signal : undefined)
+    if (n === 1) answer.catch(() => undefined)
+    else asking.push(status(answer))
+    await until(() => asked === n + 1)
+  }
+  leaving.abort()
+  await until(() => logged().some(({ status: given }) => given === 499))
+  held.resolve(undefined)
+  assert.deepEqual(await Promise.all(asking), [200, 200, 200])
+})

@@ -40,8 +40,9 @@ interface ReadyChanges extends ReadyState {
   readonly isNothingYet: boolean
 }
 
-/** A page that is being made, and for how many. */
+/** A page that is being made, by whom, and for how many. */
 interface Making {
+  readonly maker: HttpRequest
   readonly ready: Promise<ReadyChanges>
   users: number
 }
@@ -61,7 +62,12 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   for (;;) {
     // Of what is asked, a request that waits keeps only its members.
     const { making, waitMs } = await readReady(request, given, work)
-    const ready = await making.ready
+    const ready = await making.ready.catch((error: unknown) => {
+      // One who has left makes no page; another one does.
+      if (making.maker !== request && making.maker.socket.destroyed) return undefined
+      throw error
+    })
+    if (ready === undefined) continue
     const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
@@ -129,7 +135,7 @@ interface Asked {
  * Makes a page once for all who ask for it at the same time, as those who have waited do. It is not
  * kept, since each follower asks for a page once.
  *
- * @throws ApiError 503 as `ReadInTurn`, also for those who ask for it after a client that leaves.
+ * @throws ApiError 503 as `ReadInTurn`.
  */
 function share(
   request: HttpRequest,
@@ -149,7 +155,7 @@ function share(
   const ready = service
     .changesInTurn(request, () => make(service, { question, asked, what }, coding))
     .finally(() => void underWay.delete(key))
-  const making = { ready, users: 1 }
+  const making = { maker: request, ready, users: 1 }
   underWay.set(key, making)
   return making
 }
