@@ -4,10 +4,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { doubledMember } from '../../src/files/json/doubled-member.ts'
+import { doubledMember, mayHaveLost } from '../../src/files/json/doubled-member.ts'
 import { createMemberScan } from '../../src/text/member-scan.ts'
 
-const find = (text: string) => doubledMember(text, JSON.parse(text) as object)
+const find = (text: string) => (isSuspect(text) ? doubledMember(text) : undefined)
+const isSuspect = (...texts: readonly string[]) =>
+  mayHaveLost(
+    texts.join('\n'),
+    texts.map((text) => JSON.parse(text) as object),
+  )
 
 /** What is found in a file that comes in chunks of so many bytes. */
 function scan(text: string, chunkBytes: number) {
@@ -31,6 +36,8 @@ const doubled: Readonly<Record<string, string>> = {
   '{"":1,"":2}': '',
   '{"2":1,"1":2,"2":3}': '2',
   '{"__proto__":1,"__proto__":2}': '__proto__',
+  '{"x": 1,"b":2,"c":3,"d":4,"x":1}': 'x',
+  '{"a":1e9,"bc":1,"bc":1}': 'bc',
 }
 
 const inFiles: readonly (readonly [text: string, row: number, name: string])[] = [
@@ -72,15 +79,20 @@ const { tree: anyTree } = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 }))
 
-/** How a program separates members: colons and commas. */
-const anyStyle = fc.constantFrom([':', ','], [': ', ', '], [':\t', ',\n  '], [' :', ' , '])
+/** How members are separated, colons and commas in turn; most programs do it in one way. */
+const separators = fc.constantFrom([':', ','], [': ', ', '], [':\t', ',\n  '], [' :', ' , '])
+const anyStyle = fc.array(separators, { minLength: 1, maxLength: 3 })
 
-function textOf(tree: Tree, style: readonly string[]): string {
-  const [colon = ':', comma = ','] = style
+function textOf(tree: Tree, style: readonly (readonly string[])[]): string {
+  const separator = (n: number, at: 0 | 1) => style[n % style.length]?.[at] ?? ''
+  const joined = (parts: readonly string[]) =>
+    parts.map((part, n) => (n === 0 ? part : separator(n, 1) + part)).join('')
   if ('word' in tree) return write(tree.word)
-  if ('list' in tree) return `[${tree.list.map((one) => textOf(one, style)).join(comma)}]`
-  const members = tree.members.map(([name, one]) => `${write(name)}${colon}${textOf(one, style)}`)
-  return `{${members.join(comma)}}`
+  if ('list' in tree) return `[${joined(tree.list.map((one) => textOf(one, style)))}]`
+  const members = tree.members.map(
+    ([name, one], n) => write(name) + separator(n, 0) + textOf(one, style),
+  )
+  return `{${joined(members)}}`
 }
 
 function isDoubled(tree: Tree): boolean {
@@ -106,6 +118,7 @@ test('exactly the texts with a doubled member are found, in a row and in a file'
       const texts = rows.map((tree) => textOf({ members: [['row', tree]] }, style))
       const found = texts.map((text) => find(text) !== undefined)
       assert.deepEqual(found, rows.map(isDoubled), texts.join('\n'))
+      assert.equal(isSuspect(...texts), rows.some(isDoubled), texts.join('\n'))
       const file = isArray ? `[${texts.join(',')}]` : texts.join('\n')
       assert.equal((scan(file, bytes)?.row ?? 0) - 1, rows.findIndex(isDoubled), file)
     }),

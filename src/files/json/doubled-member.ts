@@ -1,99 +1,111 @@
-// Finds a member that a JSON object has twice: parsing would silently keep the last one.
-//
-// Almost no row has one, and a scan of each would slow imports down. But a text with a doubled
-// member is longer than its value needs, so only a text of another length is scanned. So is that of
-// a number that was rounded, unless it is as long as the double itself.
+// Finds what parsing JSON loses silently: of a member that an object has twice, all but the last
+// one, and digits of long numbers.
 
 import { createMemberScan } from '../../text/member-scan.ts'
 
-const letterU = 0x75
-// The greatest code of a blank; JSON has no other character up to it outside its strings.
-const blankMax = 0x20
+const [quote, backslash, colon, openBrace] = [0x22, 0x5c, 0x3a, 0x7b]
+const [dot, zero, nine, letterE, upperE] = [0x2e, 0x30, 0x39, 0x65, 0x45]
+/** The length of the shortest lost member, `"":1,`. */
+const lostLengthMin = 5
+/** A longer text that is rounded to a number of so few characters loses as much. */
+const shortLengthMax = 11
+/** No number of so many digits is rounded, unless it has an exponent. */
+const exactDigitsMax = 15
 
-/**
- * The name of a member that one object in a JSON text has twice; undefined if there is none.
- *
- * @param value what the text was parsed as.
- */
-export function doubledMember(text: string, value: object): string | undefined {
-  const rules = { hasEscapes: true, lengthMax: Infinity }
-  const line = text.includes('\t') ? withoutIndents(text) : text
-  if (!isLonger(line, 0, line.length, value, rules)) return undefined
+/** The name of a member that one object in a JSON text has twice; undefined if there is none. */
+export function doubledMember(text: string): string | undefined {
   return createMemberScan()(Buffer.from(text))?.name
 }
 
-/** A text without its line ends, which are tabs here (`createArrayWalk`); no string has one. */
-function withoutIndents(text: string): string {
-  return text.replaceAll(/,\r?\t[\t ]*/g, ', ').replaceAll(/\r?\t[\t ]*/g, '')
-}
-
 /**
- * Whether an object may have a member twice, or a number that parsing has rounded.
+ * Whether an object has a member twice, or a number may have been rounded.
  *
- * @param text the JSON texts of the values, each on a line of its own.
+ * @param text the JSON texts of the values, with a character between them.
  */
 export function mayHaveLost(text: string, values: readonly object[]): boolean {
-  const rules = { hasEscapes: text.includes('\\'), lengthMax: exactLengthMax }
-  let from = 0
-  // Line by line: what one is too long must not make up for what another one is too short.
-  for (const value of values) {
-    const end = text.indexOf('\n', from)
-    const to = end < 0 ? text.length : end
-    if (isLonger(text, from, to, value, rules)) return true
-    from = to + 1
-  }
-  return from <= text.length
+  // This is faster, and enough for texts that are hardly longer than their values need. In the
+  // brackets of an array, the text would have two characters more.
+  const spare = text.length + 2 - shortestLength(values)
+  return !(spare < lostLengthMin) && hasOtherMembers(text, values)
 }
 
-/** Whether the text of a value, from one place to another, is not as long as the value needs. */
-function isLonger(
-  text: string,
-  from: number,
-  to: number,
-  value: object,
-  { hasEscapes, lengthMax }: { readonly hasEscapes: boolean; readonly lengthMax: number },
-): boolean {
-  // Most programs write either no blanks, or one after each colon and comma.
-  const gap = text.charCodeAt(text.indexOf(':', from) + 1) === blankMax ? 1 : 0
-  const lineEnd = text.charCodeAt(to - 1) <= blankMax ? 1 : 0
-  const escapes = hasEscapes ? escapesLength(text.slice(from, to)) : 0
-  return lengthOf(value, gap, lengthMax) + escapes + lineEnd !== to - from
-}
-
-/** By how much escapes such as `\n` and `\u00e9` lengthen a JSON text. */
-function escapesLength(text: string): number {
-  let length = 0
-  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
-    length += text.charCodeAt(at + 1) === letterU ? 5 : 1
-  }
-  return length
-}
-
-/** No number of so many characters was rounded from a text of as many. */
-const exactLengthMax = 15
-
-/** The length of a value as JSON without escaped characters; NaN if it has a longer number. */
-function lengthOf(value: unknown, gap: number, lengthMax: number): number {
+/** The length of the shortest JSON text of a value; NaN if it has a number that may be rounded. */
+function shortestLength(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
-  if (typeof value === 'number') {
-    const { length } = String(value)
-    return length > lengthMax ? NaN : length
-  }
+  if (typeof value === 'number') return shortestNumber(value)
   if (typeof value !== 'object' || value === null) return String(value).length
-  // Each bracket or comma, and the blank after a comma.
-  let length = 1 - gap
+  // Each bracket or comma.
+  let length = 1
   if (Array.isArray(value)) {
-    for (const element of value) length += lengthOf(element, gap, lengthMax) + 1 + gap
-    return value.length === 0 ? 2 : length
+    for (const element of value) length += shortestLength(element) + 1
+    return Math.max(length, 2)
   }
   const members = value as Readonly<Record<string, unknown>>
-  let isEmpty = true
   for (const name in members) {
     const inner = members[name]
-    isEmpty = false
-    // A name has quotes, a colon and a gap.
-    length += name.length + 4 + 2 * gap
-    length += typeof inner === 'string' ? inner.length + 2 : lengthOf(inner, gap, lengthMax)
+    // A name has quotes and a colon.
+    length += name.length + 4
+    length += typeof inner === 'string' ? inner.length + 2 : shortestLength(inner)
   }
-  return isEmpty ? 2 : length
+  return Math.max(length, 2)
+}
+
+/** The same of a number. */
+function shortestNumber(value: number): number {
+  const text = String(value)
+  const size = Math.abs(value)
+  if (size < 0.01 || size === Infinity || text.length > shortLengthMax) return NaN
+  return text.endsWith('000') ? text.replace(/0+$/, 'e3').length : text.length
+}
+
+function hasOtherMembers(text: string, values: readonly object[]): boolean {
+  let members = 0
+  let objects = 0
+  let digits = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = stringEnd(text, at + 1)
+    } else if ((code >= zero && code <= nine) || code === dot) {
+      digits += 1
+      if (digits > exactDigitsMax) return true
+    } else {
+      if (digits > 0 && (code === letterE || code === upperE)) return true
+      digits = 0
+      if (code === colon) members += 1
+      else if (code === openBrace) objects += 1
+    }
+  }
+  // Reading each value takes several times as long as counting the names.
+  const membersOf = objects === values.length ? namesOf : membersWithin
+  for (const value of values) members -= membersOf(value)
+  return members !== 0
+}
+
+/** Where a string ends that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  let at = text.indexOf('"', start)
+  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  return at < 0 ? text.length : at
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let start = at
+  while (text.charCodeAt(start - 1) === backslash) start -= 1
+  return (at - start) % 2 === 1
+}
+
+function namesOf(value: object): number {
+  let names = 0
+  for (const _ in value) names += 1
+  return names
+}
+
+/** The members of all objects in a value. */
+function membersWithin(value: object): number {
+  let members = Array.isArray(value) ? 0 : namesOf(value)
+  for (const inner of Object.values(value)) {
+    if (typeof inner === 'object' && inner !== null) members += membersWithin(inner as object)
+  }
+  return members
 }

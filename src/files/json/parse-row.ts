@@ -52,7 +52,8 @@ function parseText(text: string): SourceRow | Refusal {
     )
   }
   if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
-  const doubled = doubledMember(text, value)
+  if (!mayHaveLost(text, [value])) return value
+  const doubled = doubledMember(text)
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }
@@ -61,7 +62,6 @@ function parseText(text: string): SourceRow | Refusal {
 
 // What a line in the middle of a value cannot contain, as no file can know it.
 const mark = randomBytes(6).toString('hex')
-const tab = 0x09
 const betweenRows = `,"${mark}",`
 
 /**
@@ -71,8 +71,7 @@ const betweenRows = `,"${mark}",`
  * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.
  */
 export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
-  // Objects that begin so are longer than their values need, so that nothing would be gained.
-  if (lines[1] === tab || mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
+  if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
   let values: readonly unknown[]
   try {
