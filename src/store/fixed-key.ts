@@ -1,5 +1,5 @@
-// Keys of what is kept in memory. They have text that clients choose, up to 15 kB of it, which no
-// cache that counts only its values would notice.
+// Keys of caches. They contain up to 15 kB of text that clients choose, which a cache that counts
+// only its values would miss.
 
 import { hash } from 'node:crypto'
 

@@ -1,5 +1,4 @@
-// What operators may read of a store, whichever database has it, and the watches of a copy and of a
-// restore.
+// What operators may read of a store in either database, and the watches of a copy and a restore.
 
 import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'

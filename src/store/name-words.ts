@@ -77,7 +77,7 @@ type Cut = (dense: readonly string[]) => readonly string[]
 
 function wordsOf(text: string, cut: Cut): string[] {
   const all = ascii.test(text) ? (text.toLowerCase().match(asciiRuns) ?? []) : cutFolded(text, cut)
-  // Most names have few words, of which none comes twice.
+  // Most names have few words, and none of them twice.
   const found: string[] = []
   for (const one of all) {
     const isLong = one.length > wordLengthMax
@@ -94,7 +94,7 @@ function wordsOf(text: string, cut: Cut): string[] {
 function cutFolded(text: string, cut: Cut): string[] {
   const words = fold(text).match(runs) ?? []
   if (!words.some((word) => dense.test(word))) return words
-  // What its group captures stays between the other parts.
+  // What its group captures is kept between the other parts.
   const parts = words.flatMap((word) => word.split(dense)).filter((part) => part !== '')
   return parts.flatMap((part) => (dense.test(part) ? cut(Array.from(part)) : [part]))
 }

@@ -181,7 +181,7 @@ export async function openStoreWriter(
 }
 
 /**
- * Opens the store at `db` for an import. A file that it creates stays only if something is
+ * Opens the store at `db` for an import. A file that it creates is kept only if something is
  * committed to it, or if another process has it open.
  *
  * @throws OperatorError as `openStoreWriter`.

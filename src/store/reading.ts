@@ -33,10 +33,10 @@ export interface Page extends Head {
   readonly selected: number
   /**
    * The records' JSON texts, several joined by commas in each; to be joined by commas. They may be
-   * parts of larger memory, which nobody is to keep.
+   * parts of larger memory, which must not be kept.
    */
   readonly records: readonly Uint8Array[]
-  /** Frees the memory of the records once they are copied, instead of the garbage collector. */
+  /** Frees the memory of the records once they are copied, without the garbage collector. */
   readonly free: (() => void) | undefined
   /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
@@ -152,7 +152,7 @@ export interface CompanyReader {
   readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
 }
 
-/** Whose turn it is to scan a long listing: decided above the store, which asks only if it must. */
+/** Schedules scans of long listings: above the store, which asks only if it has to scan. */
 export interface ScanTurns {
   /** Who asks; those who ask for the same wait once for each of them. */
   readonly asker: string

@@ -28,8 +28,8 @@ export interface WritingAccess {
   /** Opens a connection for one change of the registry. */
   openImport(): Awaitable<ImportConnection>
   /**
-   * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
-   * the database can do that beside readers.
+   * Frees the space of deleted rows, and leaves nothing of them in the store's files, as far as the
+   * database can do that while others read.
    */
   compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
@@ -106,7 +106,7 @@ export interface Pruned {
 export interface Compacted {
   readonly bytesBefore: number
   readonly bytesAfter: number
-  /** What is still to be freed, or was not tried: a sentence each. */
+  /** What is still to be freed, or was not tried, a sentence each. */
   readonly notes: readonly string[]
 }
 

@@ -26,7 +26,7 @@ export function openCompressed(path: string) {
     async write(content: Buffer): Promise<void> {
       await before
       if (encoder.write(content)) return
-      // Where the pipeline has failed, nobody drains it.
+      // After a failure of the pipeline, it is never drained.
       before = Promise.race([once(encoder, 'drain'), written])
       before.catch(() => undefined)
     },

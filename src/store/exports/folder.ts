@@ -10,7 +10,7 @@ import { type Manifest, manifestName, parseManifest, withheldName } from './mani
 export interface StoredExport {
   readonly folder: string
   readonly manifest: Manifest
-  /** What was withheld since is in it: it is not given out. */
+  /** It contains what has been withheld since, so it is not offered. */
   readonly isWithdrawn: boolean
 }
 
@@ -62,8 +62,8 @@ function withheldIn(folder: string): string {
 }
 
 /**
- * Deletes the files of those copies of a registry that have what was withheld since, and what
- * killed exports have left.
+ * Deletes the files of those copies of a registry that contain what has been withheld since, and
+ * what killed exports have left.
  *
  * @returns their versions.
  * @throws what is wrong with a copy, once all others are withdrawn; an OperatorError if nobody can

@@ -50,7 +50,7 @@ export async function writeExport(
   plan: ExportPlan,
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
-  // What is withheld meanwhile withdraws the copy as soon as it is there.
+  // If something is withheld meanwhile, the copy is withdrawn as soon as it is there.
   const lastWithheld = await store.lastWithheld()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
@@ -105,7 +105,7 @@ function prepareFolder(folder: string): void {
   removeKilled(folder)
 }
 
-/** A failure of the file system, as the system or DuckDB tells it. */
+/** A failure of the file system, as the system or DuckDB reports it. */
 function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof Error)) return error
   if (!('syscall' in error) && !/No space left/i.test(error.message)) return error
@@ -155,7 +155,7 @@ async function writeAll(
   }
 }
 
-/** The records of a resource, or the companies: each has changed since nothing was there. */
+/** The records of a resource, or the companies, as changes since the empty registry. */
 async function* partsOf(
   store: StoreReader,
   resource: Resource | undefined,

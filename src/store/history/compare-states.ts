@@ -7,7 +7,7 @@ import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables } from '../listing/tables.ts'
 
-/** Records or companies that come back, have their former content again, and are gone. */
+/** The numbers of records, or of companies, by what a revert does to them. */
 export interface Changes {
   restored: number
   updated: number

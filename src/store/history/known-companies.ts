@@ -1,5 +1,5 @@
 // Which companies are known after a revert: those that a version in force mentions, and by which
-// number in a register. Their ids stay theirs.
+// register number. They keep their ids.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
@@ -39,7 +39,7 @@ export async function forgetCompanies(
   return forgotten
 }
 
-/** Companies that came, or got a number in a register, by a version that is not in force. */
+/** Companies that became known, or got a register number, in a version that is not in force. */
 const namedByReverted = `
   select id from companies where version not in (${inForce})
   union
@@ -47,8 +47,8 @@ const namedByReverted = `
   order by 1`
 
 /**
- * Takes the number in a register from companies that stay known, but that no import of companies in
- * force names. One with an assigned id keeps it, since whatever mentions the company has it.
+ * Takes the register number from companies that stay known, but that no import of companies in
+ * force names. One with an assigned id keeps it, since everything that mentions the company has it.
  * (Records that have both a given id and the number give it again with their next import.)
  */
 export async function unnameCompanies(

@@ -55,8 +55,8 @@ const lastVersionBefore = `
     0
   ) as version`
 
-// By its last state a company that was forgotten keeps its id, and gets it again by its name; by
-// one before all versions, a company that was erased keeps its own.
+// The last state of a forgotten company is kept, so that its name gets the same id again; so is the
+// state before all versions that an erased company has.
 const dropPast = `
   delete from companies_past where until <= $1 and version > 0 and (
     exists (select 1 from companies c where c.id = companies_past.company_id)

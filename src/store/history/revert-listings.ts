@@ -1,5 +1,5 @@
 // Takes back what versions have changed in listings: what their source has in each is again as it
-// was in the head before them. What other sources have stays.
+// was in the head before them. What other sources have is kept.
 //
 // Segments never change, so where nothing else has changed since, the new head names the segments
 // of that former head, and no text is read.
@@ -84,7 +84,7 @@ async function revertListing(
   out: Output,
 ): Promise<void> {
   const { companyId, former, present, back, gone, hasOthers } = found
-  // What a source says about a company comes back as of the new version.
+  // What a source says about a company is restored as of the new version.
   const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
   if (isAsFormer) {
     out.addHead({ ...(former ?? emptyHead(shape)), companyId, version: context.version })
@@ -99,7 +99,7 @@ function emptyHead(shape: ListingShape) {
   return { total: 0, meta: metaOf(shape, new Map()), largest: 0, directory: emptyDirectory }
 }
 
-/** Reads records of the former state in the order of the listing, as they are needed. */
+/** Reads records of the former state as they are needed, in the order of the listing. */
 function readFormer(
   { tables, version }: MergeContext,
   shape: ListingShape,

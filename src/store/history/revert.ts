@@ -1,7 +1,7 @@
 // Takes versions back: a new version for each source and target, whose state is the one before.
 //
-// All are made in one transaction. What the reverted versions replaced or removed comes back from
-// the heads before them, which stay, as those of the reverted versions do: so a revert can be
+// All are made in one transaction. What the reverted versions replaced or removed is restored from
+// the heads before them. These are kept, as are those of the reverted versions: so a revert can be
 // reverted.
 
 import type { Resource } from '../../resources/resource.ts'

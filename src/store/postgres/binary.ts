@@ -1,7 +1,7 @@
-// Rows in binary form, which takes bytes as they are: results, and COPY.
+// Results and COPY in binary form, which carries bytes unchanged.
 //
 // The driver asks the server for binary results (`binary: true`), but then decodes every column as
-// UTF-8, which destroys what is none; so it is given the columns as bytes.
+// UTF-8, which corrupts other bytes; so rows bypass its parser.
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 
 import { EventEmitter, once } from 'node:events'
@@ -20,7 +20,7 @@ interface DriverConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void
 }
 
-/** Makes a client that returns the columns of binary results as they are. */
+/** Makes a client that returns the columns of binary results as bytes. */
 export function createClient(config: ClientConfig): Client {
   const client = new Client(config)
   const { connection } = client as unknown as { readonly connection: DriverConnection }
@@ -35,8 +35,8 @@ const dataRow = 'D'.charCodeAt(0)
 const headerLength = 5
 
 /**
- * The server's messages, for the driver to parse; rows of a binary result are left out, and given
- * to the connection as the driver would.
+ * Passes the server's messages to the driver's parser, except for rows of binary results, which it
+ * emits on the connection as the driver would.
  */
 function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): EventEmitter {
   const others = new EventEmitter()
@@ -50,7 +50,7 @@ function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): 
     isBinary = fields[0]?.format === 'binary'
   })
 
-  /** Gives complete messages on, those of other kinds together; returns where the rest begins. */
+  /** Passes on complete messages, those of other kinds together; returns where the rest begins. */
   function handle(bytes: Buffer): number {
     let start = 0
     let at = 0
@@ -125,7 +125,7 @@ export function binaryParser(type: number): Parse {
 /** A value as the server reads it; null for null. */
 export type Field = Uint8Array | null
 
-/** The bytes that are sent at once, unless one row has more. */
+/** How many bytes are sent at a time, unless one row has more. */
 const pieceBytes = 1_048_576
 
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')

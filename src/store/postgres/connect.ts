@@ -25,7 +25,7 @@ export function socketOf(client: ClientBase): Socket {
     .stream
 }
 
-/** The process of the server that has a session, as the server, or a pooler, said at its start. */
+/** The process id that the server, or a pooler, announced when the session began. */
 function announcedPid(client: ClientBase): number {
   return (client as unknown as { readonly processID: number }).processID
 }
@@ -45,18 +45,18 @@ const graceMs = 200
  */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
   const client = makeClient(db)
-  // Perhaps as soon as it is connected.
+  // It may be lost as soon as it is connected.
   client.once('error', (reason: Error) => failWith(client, reason))
   client.on('error', () => undefined)
   try {
     await client.connect()
     const pid = await applySettings(client, db, { ...commandSettings, ...settings })
-    // A pooler has numbers of its own for its clients.
+    // A pooler announces numbers of its own.
     if (pid !== announcedPid(client)) await refuseSharedSessions(client, db, pid)
     return client
   } catch (error) {
-    // What the driver itself cannot begin, as without a password, it leaves open; the server would
-    // end it after a minute.
+    // If the driver itself gives up, as without a password, it leaves the connection open; the
+    // server would close it after a minute.
     socketOf(client).destroy()
     throw error
   }
@@ -72,7 +72,7 @@ function makeClient(db: string): Client {
   }
 }
 
-/** Has what a lost session is asked fail with the reason; the driver only says that it is lost. */
+/** Makes queries of a lost session fail with the reason; the driver only says that it is lost. */
 function failWith(client: Client, reason: Error): void {
   const ask = client.query.bind(client) as (...asked: unknown[]) => unknown
   const query = (...asked: unknown[]) => {
@@ -90,8 +90,8 @@ const settingsSql = `
   where current_setting(key, true) is not null`
 
 /**
- * Applies settings to a session, and returns which of the server it is. Given at the start of the
- * session, they would not pass a pooler.
+ * Applies settings to a session, and returns its process id. A pooler would not accept them as
+ * startup parameters.
  */
 async function applySettings(
   client: ClientBase,
@@ -156,11 +156,11 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
     statement_timeout: statementMs,
     // Short enough that requests waiting for its connection still get it in time.
     lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
-    // The pool itself ends what is idle; a session that the server ends may just get a request.
+    // The pool itself closes idle sessions; one that the server closes may just get a request.
     idle_session_timeout: 0,
     default_transaction_read_only: 'on',
     // Every statement has one good plan, an index seek, so there is no need to plan it again.
-    // Citus can have one plan for statements of one table; it says which.
+    // Citus can reuse plans only of statements on one table, which `auto` leaves to it.
     plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
     jit: 'off',
   }
@@ -178,8 +178,8 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
-  // The pool drops connections that are lost; there is nothing to report. A session may end as soon
-  // as it is ready, before anything waits for it.
+  // The pool drops lost connections; there is nothing to report. A session may end as soon as it is
+  // ready, before anything waits for it.
   opened.on('error', () => undefined)
   opened.on('connect', (client) => client.on('error', () => undefined))
   return opened
@@ -189,7 +189,7 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
 function clientConfig(db: string): ClientConfig {
   const url = parseUrl(db)
   url.searchParams.delete('schema')
-  // The driver takes these for `verify-full`, but warns that a later one will not.
+  // The driver treats these as `verify-full`, but warns that a later version will not.
   const isTaken = /^(prefer|require|verify-ca)$/.test(url.searchParams.get('sslmode') ?? '')
   if (isTaken && url.searchParams.get('uselibpqcompat') !== 'true') {
     url.searchParams.set('sslmode', 'verify-full')

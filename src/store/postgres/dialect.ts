@@ -4,7 +4,7 @@ import { after } from '../awaitable.ts'
 import type { Dialect } from '../sql/dialect.ts'
 
 export const dialect: Dialect = {
-  // A company may have thousands of heads, so that each last one is looked up.
+  // A company may have thousands of heads, so each last one is looked up.
   headsInForce: (columns) => `
     select ${columns} from unnest($2::bigint[]) e (company_id)
     cross join lateral (
@@ -41,10 +41,10 @@ export const dialect: Dialect = {
   },
 }
 
-/** Citus runs a statement where the rows are if all its joins are by the column of distribution. */
+/** Citus pushes a statement down to the nodes if all its joins are on the distribution column. */
 export const distributedDialect: Dialect = {
   ...dialect,
-  // It cannot send a limit that depends on a row to the nodes.
+  // It cannot push down a limit that depends on a row.
   headsInForce: (columns) => `
     select distinct on (company_id) ${columns} from heads h
     where company_id = any($2::bigint[]) and listing = $1 and version <= $3

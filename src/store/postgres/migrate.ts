@@ -56,10 +56,10 @@ async function createSchema(client: Client, schema: string): Promise<void> {
   }
 }
 
-// Of the system's catalogue: processes that look at the same time both find nothing.
+// In the system catalogue: two processes that look at the same time both find nothing.
 const uniqueViolation = '23505'
 
-/** Whether the database contains a registry. */
+/** Whether the database has a registry. */
 export async function hasRegistry(db: string): Promise<boolean> {
   return withSession(db, (client) => hasTables(client, db))
 }
@@ -100,7 +100,7 @@ function noRights(db: string, what: string): OperatorError {
 const storeSql = `
   select from pg_class where relnamespace = current_schema()::regnamespace and relname = 'store'`
 
-// Without this right, a schema seems not to be there.
+// Without this right, a schema appears to be missing.
 const unusableSql = `
   select from pg_namespace where nspname = $1 and not has_schema_privilege(oid, 'usage')`
 
@@ -116,7 +116,7 @@ async function hasTables(client: ClientBase, db: string): Promise<boolean> {
     if (rowCount !== 0) throw noRights(db, `use the schema ${schema}`)
     return false
   }
-  // Also where the table is of another program.
+  // The table may be another program's.
   const sql = "select to_jsonb(store) ->> 'format' as format from store"
   const { rows } = await client.query<{ format: string | null }>(sql)
   const found = rows[0]?.format
@@ -179,13 +179,13 @@ async function distribute(client: Client): Promise<string[]> {
   return done
 }
 
-/** Whether servers on other nodes do not see the list, as after it was restored. */
+/** Whether the list is missing on other nodes, as after it was restored. */
 async function lacksList(client: Client, db: string): Promise<boolean> {
   const isDistributed = (await findNodeRole(client)) === 'coordinator'
   return isDistributed && !(await isListDistributed(registryOf(client, db)))
 }
 
-/** Citus needs a transaction of its own for that; another process may just have done so. */
+/** Citus needs a separate transaction for this; another process may just have done it. */
 async function copyList(client: Client, db: string): Promise<string[]> {
   if (!(await lacksList(client, db))) return []
   const list = await createList(registryOf(client, db))

@@ -169,8 +169,8 @@ const sizeSql = `
   where relnamespace = current_schema()::regnamespace and relkind = 'r'`
 
 /**
- * Runs `vacuum` on the schema's tables, as autovacuum would: their room is used again by the next
- * imports, and readers notice nothing. `vacuum full`, which locks them out, is left to operators.
+ * Runs `vacuum` on the schema's tables, as autovacuum would: the next imports reuse their space,
+ * and readers notice nothing. `vacuum full`, which locks them out, is left to operators.
  *
  * @throws OperatorError if the user may not do that to every table.
  */

@@ -1,5 +1,5 @@
-// Statements over the connections of a pool, each prepared once on every connection: by themselves
-// where what is read never changes, else in a read-only transaction, which sees one state.
+// Statements over the connections of a pool, each prepared once on every connection: on their own
+// if what they read never changes, else in a read-only transaction, which sees one state.
 
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { ServingReads } from '../serving/reads.ts'
@@ -29,8 +29,8 @@ export async function withConnection<T>(
   try {
     return await work(client)
   } catch (error) {
-    // An error of a statement, such as a timeout, leaves the session as it was, unless the driver
-    // has given up another one that was sent with it.
+    // A statement that fails, as by a timeout, leaves the session intact, unless the driver has
+    // given up another one that was sent with it.
     const isOfStatement = error instanceof DatabaseError && error.severity === 'ERROR'
     isLost = !isOfStatement || socketOf(client).destroyed
     throw error
@@ -39,12 +39,12 @@ export async function withConnection<T>(
   }
 }
 
-/** How long a pool makes do with its connections once the server has refused another one. */
+/** How long a pool keeps to its connections once the server has refused another one. */
 const contentMs = 1_000
 
 const tooManyConnections = '53300'
 
-/** Takes a connection: where the server has no room for another one, the next that is free. */
+/** Takes a connection; if the server accepts no further one, the next that is free. */
 async function takeConnection(pool: Pool): Promise<PoolClient> {
   const end = performance.now() + (pool.options.connectionTimeoutMillis ?? 0)
   for (;;) {
@@ -105,7 +105,7 @@ export function createSnapshots(
         await client.query('commit')
         return result
       } catch (error) {
-        // A session that is lost has nothing to roll back, and why it is lost is to be told.
+        // A lost session has nothing to roll back, and the error should say why it was lost.
         await client.query('rollback').catch(() => undefined)
         throw error
       }

@@ -1,10 +1,10 @@
-// The reads of listings that serve requests from PostgreSQL: a head with the first segment and all
-// that is said beside it is one statement, and other texts are another one. Segments never change,
-// so that no transaction is needed.
+// The reads of listings that serve requests from PostgreSQL: one statement reads a head with its
+// first segment and the state of the registry, another one reads further texts. Segments never
+// change, so no transaction is needed.
 //
-// Citus plans such a statement at four times the cost of one of a single table. So where all nodes
-// are known to show a state of the registry, the head is read alone, and beside it whether that
-// is still the state.
+// Citus takes four times as long to plan such a statement as one on a single table. So where all
+// nodes are known to show one state of the registry, the head is read alone, along with a check
+// that this is still the state.
 
 import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
@@ -27,8 +27,8 @@ const attemptsMax = 3
 const othersBytesMax = 1_048_576
 
 /**
- * Joins the texts of all other segments of a head, if it has no more than $4 records, and they are
- * small: another statement would cost as much again.
+ * Joins the texts of all other segments of a head if it has at most $4 records, and they are small:
+ * another statement would cost as much again.
  */
 const othersOfHead = `
   left join lateral (
@@ -44,8 +44,8 @@ const othersOfHead = `
 const first = firstSegmentOf(dialect, '$1')
 
 /**
- * The state of the registry, and the head of a listing at a version, with its import. All of it is
- * of one moment, since it is one statement.
+ * The state of the registry, and the head of a listing at a version, with its import. It is one
+ * statement, so that they are of one moment.
  */
 const headInRegistrySql = (beside: 'nothing' | 'texts') => `
   select y.past_from, l.version, l.lineage, l.committed_at,
@@ -115,8 +115,8 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
 
 /**
  * Which transactions a node shows; as long as that is the same, so is the state of the registry.
- * Citus plans a statement without tables at a fifth of the cost of one that reads this state. It is
- * null on a standby, whose snapshots do not list all transactions.
+ * Citus plans a statement without tables in a fifth of the time that reading this state takes. Null
+ * on a standby, whose snapshots do not list all transactions.
  */
 const snapshotSql = 'select case when not pg_is_in_recovery() then pg_current_snapshot()::text end'
 

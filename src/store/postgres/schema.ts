@@ -14,7 +14,7 @@ const text = 'text collate "C"'
 /** The format of the tables, raised whenever they change their meaning. */
 export const format = 7
 
-/** Keeps columns uncompressed, and in their rows as long as those fit into a page. */
+/** Keeps columns uncompressed, and within their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {
   const alter = `alter table ${table}`
   const each = columns.map((column) => `${alter} alter column ${column} set storage external;`)
@@ -55,12 +55,12 @@ const ownTables = `
   ${asTheyAre('heads', ['directory', 'entries', 'texts'])}
 `
 
-/** Those segments of `d.directory` which are its entries: the first element is its level. */
+/** The segments that are entries of `d.directory`, whose first element is its level. */
 const segmentsOfDirectory = `
   cross join json_array_elements(d.directory) with ordinality e (entry, place)
   join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint`
 
-/** The directory that a segment without texts is; conditions on it meet other segments, too. */
+/** The directory in a segment without texts; conditions on it apply to other segments, too. */
 const nodeOf = "case when s.texts is null then convert_from(s.entries, 'UTF8')::json end"
 
 /** The levels of the longest listings: 256 entries each (../listing/directory.ts). */
@@ -68,7 +68,7 @@ const levels = 3
 
 /**
  * The directories of a resource's present listings so many levels below their heads. Without
- * recursion, so that Citus runs it where the rows are.
+ * recursion, so that Citus can push it down to the nodes.
  */
 function directoriesBelow(name: string, depth: number): string {
   if (depth === 0) {

@@ -1,5 +1,5 @@
 // Reads and writes the tables of a store in PostgreSQL: lists are arrays; segments and heads are
-// written by COPY. Citus runs the same statements, where the rows are.
+// written by COPY. Citus pushes the same statements down to its nodes.
 
 import {
   type Cell,
@@ -24,12 +24,12 @@ export type Rows = <Row extends readonly unknown[]>(
 
 type Value = Parameter | readonly (string | null)[]
 
-/** A statement whose rows come as arrays, in binary form. */
+/** A statement whose rows are arrays, in binary form. */
 export function binaryQuery(sql: string, values: readonly Value[]): BinaryQuery {
   return { text: sql, values: values.map(bound), rowMode: 'array', binary: true }
 }
 
-/** A list of numbers as PostgreSQL writes one, which takes less than what the driver does. */
+/** A list of numbers in PostgreSQL's own form, which costs less than what the driver makes. */
 const bound = (value: Value) =>
   Array.isArray(value) && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
@@ -138,7 +138,7 @@ export function listingReads(rows: Rows): ListingReads {
   const read = async (column: 'texts' | 'entries', companyId: number, asked: readonly number[]) => {
     if (asked.length === 0) return []
     const found: FoundSegment[] = []
-    // Between the first two, a prune may drop a head that held one, which has a row since then.
+    // Between the first two, a prune may drop a head that held a segment, which then gets a row.
     for (const sql of [segmentsSql(column), heldSql(column), segmentsSql(column)]) {
       found.push(...(await rows<FoundSegment>(sql, companyId, asked)))
       if (found.length >= asked.length) break

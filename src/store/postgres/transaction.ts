@@ -34,7 +34,7 @@ export async function orAborted(
   await Promise.race([work, aborted.promise])
 }
 
-/** Begins a transaction that changes keys: such wait for each other, but not for imports. */
+/** Begins a transaction that changes keys; these wait for each other, but not for imports. */
 export async function beginWithKeys(client: Client, { onWait, signal }: LockWait): Promise<void> {
   const lock = 'lock table keys in share row exclusive mode'
   await client.query('begin')

@@ -8,7 +8,7 @@ import { isMisspelling } from '../../text/nearest.ts'
 // PostgreSQL keeps names that begin with pg_ for itself.
 const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
-/** Parameters whose absence leads elsewhere, or to a connection that is not secure. */
+/** Parameters without which another schema, or a connection that is not secure, would be used. */
 const vital = ['schema', 'sslmode', 'sslrootcert']
 
 /**
@@ -98,7 +98,7 @@ export function storeError(db: string, error: unknown): unknown {
   return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
 }
 
-/** What the driver says of a parameter of a URL, or of a file that one names. */
+/** The driver's own message about a parameter of a URL, or about a file that one names. */
 export function refusedByDriver(db: string, cause: unknown): OperatorError {
   const said = cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause)
   return new OperatorError(`${describeUrl(db)}: ${said}; correct --db, or the variables PG…`, {
@@ -106,7 +106,7 @@ export function refusedByDriver(db: string, cause: unknown): OperatorError {
   })
 }
 
-/** What the driver's parameters in a URL have a session begin with. */
+/** Advice on the parameters with which a session begins. */
 function adviceAtStart({ message, severity }: Error & { severity: unknown }, code: string) {
   if (message.startsWith('unsupported startup parameter')) {
     return 'leave it out of --db, or have the pooler ignore it: ignore_startup_parameters'
@@ -139,7 +139,7 @@ const lacksPassword = /^SASL: .* client password must be /
 /** https://nodejs.org/api/tls.html#x509-certificate-error-codes, and errors of the protocol. */
 const isOfTls = /CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/
 
-/** What the system and the driver say of a session that has ended, or could not begin. */
+/** Messages of the system and the driver about a session that has ended, or could not begin. */
 const isLost =
   /^(Connection terminated|timeout expired|Query read timeout|The server does not support SSL|Client (has encountered|network socket disconnected)|(read|write) E)/
 
@@ -147,7 +147,7 @@ const isLost =
 const isOfNode =
   /^(server closed the connection unexpectedly|SSL (SYSCALL error|connection has been closed)|connection (to the remote node|not open))/
 
-/** No server could be asked. */
+/** No server was reached. */
 const unreachable = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ETIMEDOUT'],
   'ERR_SOCKET_BAD_PORT',

@@ -20,7 +20,7 @@ export const listSchema: Omit<ListPlace, 'options'> = {
       const next = `select coalesce(max(number), -1) + 1, $1 from ${table}`
       await db.run(`insert into ${table} (number, line) ${next}`, line)
     }
-    // They go with the transaction.
+    // A rollback removes them, too.
     return () => undefined
   },
 }

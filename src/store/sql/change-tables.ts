@@ -1,5 +1,4 @@
-// The part of the seam of listings (../listing/tables.ts) that is about what has changed between
-// versions.
+// The part of the seam of listings (../listing/tables.ts) for what has changed between versions.
 
 import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
 import { comparable, lookup, type RowReader, type RowWriter } from './dialect.ts'
@@ -9,8 +8,8 @@ const hasHead = (where: string) => `
     select 1 from heads l where l.company_id = c.company_id and l.listing = $1 and ${where}
   )`
 
-// SQLite seeks by both columns only if no value is cast, and if nothing else bounds the version;
-// else it would look at everything of the version, or since then.
+// SQLite seeks by both columns only if no value is cast and nothing else bounds the version;
+// otherwise it would scan the whole version, or everything since.
 const isBetween = `
   c.listing = $1 and (c.version, c.company_id) > ($4, $5) and (c.version, c.company_id) <= ($6, $7)`
 

@@ -1,4 +1,4 @@
-// The part of the seam of listings (../listing/tables.ts) that is about companies.
+// The part of the seam of listings (../listing/tables.ts) for companies.
 
 import { after } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
@@ -83,7 +83,7 @@ const knownInPastSql = `
   where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
   order by company_id limit $4`
 
-/** Joins as a database that distributes its tables knows them: each by the company. */
+/** All its joins are by the company, as a distributed database needs them. */
 function saidOf(d: Dialect): GatherQuery<SaidOfCompanies> {
   const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
@@ -105,7 +105,7 @@ function saidOf(d: Dialect): GatherQuery<SaidOfCompanies> {
   }
 }
 
-/** Those of rows that have one of the names; they are looked up by identifiers alone. */
+/** Those of the rows that have one of the names; they were looked up by identifiers alone. */
 function thoseNamed<T extends Named>(rows: readonly T[], names: readonly IdentifyingName[]): T[] {
   const asked = new Set(names.map((name) => JSON.stringify(name)))
   return rows.filter((one) => asked.has(JSON.stringify([one.jurisdiction, one.identifier])))
@@ -129,7 +129,7 @@ function presentCompanies(db: RowWriter) {
     select ${idColumn} from ${table} where ${d.isOneOf('identifier', '$1', 'text')}`
   const hasNameTable = table !== 'companies'
   const nameColumns = ['identifier', 'jurisdiction', 'company_id']
-  // A table of names has those of companies that have one.
+  // A table of names has only companies with a name.
   const dropNames = `
     delete from ${table} where (${nameColumns.join(', ')}) in (
       select identifier, jurisdiction, id from companies

@@ -1,5 +1,5 @@
-// A connection to a registry, as used by the logic that both stores share: its listings and
-// companies by their keys, all else by SQL.
+// A connection to a registry, as used by the logic that both stores share: listings and companies
+// are read by their keys, all else by SQL.
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
@@ -43,7 +43,7 @@ export async function readStoreId(db: RowReader): Promise<string> {
   return String(await readValue(db, 'select id from store'))
 }
 
-/** The first column of a query as a list of numbers, since what is found is changed afterwards. */
+/** The first column of a query as a list of numbers, for work that changes what it finds. */
 export async function readNumbers(
   db: Pick<RegistryDatabase, 'batches'>,
   sql: string,

@@ -1,5 +1,5 @@
-// The differences between the SQL of the two databases, in what both stores ask alike: companies,
-// listings, names and their words, keys; and look-ups over it.
+// The differences between the SQL of the two databases in the statements that both stores share,
+// and look-ups over them.
 
 import { after, type Awaitable } from '../awaitable.ts'
 
@@ -16,7 +16,7 @@ export interface Dialect {
    * each part, company, segment, the first byte, from 1, and the number of bytes.
    */
   readonly textRanges: string
-  /** Has a table be read by an index, where the planner might take another one. */
+  /** Makes a table be read by an index, where the planner might choose another one. */
   useIndex(name: string): string
   /** The function for the place of bytes within others, from 1; 0 if there is none. */
   readonly placeOfBytes: string
@@ -25,8 +25,8 @@ export interface Dialect {
   /** Whether a column has one of the values of a list, which is a parameter of its own. */
   isOneOf(column: string, list: string, type: 'text' | 'bigint'): string
   /**
-   * Ends a query on tables that every node has, so that it is answered where company $1 is. Empty
-   * if they are nowhere else.
+   * Ends a query on tables that every node has, so that the node of company $1 answers it. Empty if
+   * there are no nodes.
    */
   readonly atCompany: string
   /** Reads many rows as columns: a value for each row and column would take longer to make. */

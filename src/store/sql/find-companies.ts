@@ -65,7 +65,7 @@ export async function findNames(
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
-  // A name may be cut within a character; it matches no company.
+  // A name may be cut within a character; such a one matches no company.
   const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
   const found = await db.rows(
     `select jurisdiction, identifier from ${db.dialect.companyNames.table}
@@ -121,7 +121,7 @@ async function findByWords(
   return found.map(([company]) => company)
 }
 
-/** Reads between which other requests go on, however many searches there are. */
+/** Reads that let other requests run in between, however many searches there are. */
 function inSteps(snapshot: RowReader): RowReader {
   const pace = createPace()
   return {

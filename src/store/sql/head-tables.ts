@@ -47,7 +47,7 @@ export function headOf(row: readonly [...HeadColumns, ...unknown[]]): HeadRow {
   return { companyId, version, total, meta, largest, directory }
 }
 
-/** What was read with a head, if anything was: its first segment, perhaps all others. */
+/** The texts that were read with a head, if any: of its first segment, perhaps of all others. */
 export const firstTexts = (
   texts: Uint8Array | null | undefined,
   others?: Uint8Array | null,
@@ -60,7 +60,7 @@ export interface FirstSegment {
   readonly join: string
 }
 
-/** What a head holds itself; nothing where it does not. */
+/** The segment that a head holds itself; null if it holds none. */
 export const heldByHead = { texts: 'h.texts', join: '' }
 
 /** Reads a head; texts may be in the same row, since a second statement costs as much again. */
@@ -121,7 +121,7 @@ export function headLookups(db: RowReader) {
 
 export function segmentLookup(db: RowReader): ListingLookups['segments'] {
   type Columns = readonly [number, number, Uint8Array, Uint8Array | null]
-  // Where most were found last is looked first: each statement costs as much as some rows.
+  // The table with most of the last ones comes first: a statement costs as much as some rows.
   let tables = segmentTablesOf(db.dialect)
   const sqlOf = (texts: string, table: string) => `
     select company_id, segment, entries, ${texts} from ${table} and ${db.dialect.isOfSegments}`
@@ -163,8 +163,8 @@ export function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
 }
 
 /**
- * Tells heads that may have been written before. Those of a new version have not, if their
- * companies come after all that this connection has written: imports go by company.
+ * Finds heads that may have been written before. Those of a new version have not if their companies
+ * come after all that this connection has written: imports proceed by company.
  */
 function watchHeads(db: RowReader) {
   let committed: number | undefined

@@ -1,4 +1,4 @@
-// Lists of ids that are longer than what is read of them at once.
+// Lists of ids that are read in portions.
 
 /** Ids in ascending order, in portions. */
 export type Ids = AsyncIterable<readonly number[]> | Iterable<readonly number[]>

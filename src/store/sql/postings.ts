@@ -111,7 +111,7 @@ function takerOf(ids: readonly number[]) {
   }
 }
 
-/** Cuts a changed chunk: after an insertion evenly, so that further ones find room. */
+/** Cuts a changed chunk: after an insertion evenly, so that further ids fit. */
 function rechunk(kept: readonly number[], added: readonly number[]): Chunk[] {
   const ids = merge(kept, added)
   const chunks = chunksOf(ids)
@@ -126,7 +126,7 @@ function inOrder(ids: readonly number[]): readonly number[] {
   return isInOrder ? ids : [...new Set(ids)].sort(ascending)
 }
 
-/** Merges ascending ids; an id in both comes once. */
+/** Merges ascending ids; an id in both is kept once. */
 function merge(one: readonly number[], other: readonly number[]): readonly number[] {
   if (other.length === 0) return one
   if (one.length === 0 || (one.at(-1) ?? 0) < (other[0] ?? 0)) return [...one, ...other]

@@ -25,7 +25,7 @@ export async function readIdentity(
   companyId: number,
   version: number,
 ): Promise<Identity | undefined> {
-  // In this order, since what is replaced meanwhile is among the former states then.
+  // In this order: a state that is replaced meanwhile is then found among the former ones.
   const [now] = await tables.companiesById([companyId])
   const past = await tables.pastCompanies([companyId])
   const then = [...past, ...(now === undefined ? [] : [{ ...now, until: Infinity }])].find(

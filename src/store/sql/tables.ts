@@ -1,5 +1,6 @@
-// The seam of listings (../listing/tables.ts), said once for both databases: reads are statements
-// of one table each, with lists of keys as parameters; a database contributes how rows are written.
+// The seam of listings (../listing/tables.ts), written once for both databases: reads are
+// statements on one table each, with lists of keys as parameters; a database contributes how rows
+// are written.
 
 import { after } from '../awaitable.ts'
 import type {

@@ -76,7 +76,7 @@ const knownSinceSql = `
 
 /** Reads which imports made versions, and keeps them; and which versions made companies known. */
 export function createVersionReads(rows: RowReader['rows']) {
-  // Numbers of versions are used again after a restore, so that these are of one history.
+  // Versions have the same numbers again after a restore, so these are of one history.
   const changes = new LRUCache<number, Change>({ max: changesMax })
   let history: string | undefined
 

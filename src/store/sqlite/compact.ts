@@ -1,4 +1,4 @@
-// Writes a store anew without its free room, while others read it.
+// Rewrites a store without its free space, while others read it.
 
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -10,10 +10,10 @@ import { beginWriting } from './transaction.ts'
 import { emptyWal, sizeWithLog } from './wal.ts'
 
 /**
- * Rewrites the whole file, in place: `vacuum` is one transaction of the log, so a kill leaves the
- * file as it was, and servers go on. What was deleted before files were overwritten
- * (`secure_delete`) is gone afterwards, too, and so is what killed commands have left beside it. On
- * a full disk, what it wrote is removed.
+ * Rewrites the whole file in place: `vacuum` is one transaction of the log, so a kill leaves the
+ * file as it was, and servers go on. Afterwards nothing is left of content that was deleted without
+ * being overwritten (`secure_delete`), nor of the files of killed commands. On a full disk, what it
+ * wrote is removed.
  */
 export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compacted> {
   const path = db.location() ?? ''

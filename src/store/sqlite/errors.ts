@@ -23,7 +23,7 @@ export function onFile(path: string, work: () => void): void {
 /** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
 export const isBusy = (error: unknown) => hasCode(error, [5, 6])
 
-/** Whether a file is none of SQLite (SQLITE_NOTADB). */
+/** Whether a file is not a database of SQLite (SQLITE_NOTADB). */
 export const isNoDatabase = (error: unknown) => hasCode(error, [26])
 
 /** Whether a file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB). */
@@ -32,7 +32,7 @@ export const isDamaged = (error: unknown) => hasCode(error, [11, 26])
 /** Whether a file is damaged, or cannot be read (SQLITE_IOERR). */
 export const isUnreadable = (error: unknown) => hasCode(error, [10, 11, 26])
 
-/** Whether SQLite could not make its files beside a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
+/** Whether SQLite could not make its files next to a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
 export const isUnwritable = (error: unknown) => hasCode(error, [8, 14])
 
 /** Whether it is SQLite's error, or what `storeError` has made of it. */

@@ -1,4 +1,4 @@
-// Opens a store file; each possible fault of it gets an error of one line.
+// Opens a store file; each possible fault of it is reported in one line.
 
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
@@ -46,9 +46,9 @@ function openUnmapped(path: string, how: How = ''): DatabaseSync {
 }
 
 /**
- * Opens a store for reading beside servers, or as it is on a disk or in a folder that cannot be
- * written, where SQLite could not make the files of the log. A command reads most pages once: they
- * are not mapped, since a mapped store is memory of the process.
+ * Opens a store for reading while servers use it, or as it is on a disk or in a folder that cannot
+ * be written, where SQLite could not make the files of the log. A command reads most pages once:
+ * they are not mapped, since mapped pages count as memory of the process.
  *
  * @throws OperatorError as `openForReading`.
  */
@@ -67,7 +67,7 @@ export function openAsItIs(path: string, open: (how: How) => DatabaseSync): Data
     return open('')
   } catch (error) {
     if (!isUnwritable(error)) throw error
-    // What a killed import has written in part must not be read as if it were whole.
+    // What a killed import has written in part must not be read as if it were complete.
     if (sizeOf(`${path}-journal`) > 0) throw error
   }
   if (sizeOf(`${path}-wal`) > 0) {
@@ -128,7 +128,7 @@ export function removeUnused(path: string): void {
     const file = realpathSync(path)
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
   } catch {
-    // It stays, as a store without records.
+    // It is kept as a store without records.
   }
 }
 

@@ -58,7 +58,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     lastWithheld: () => lastWithheld(queries),
     findKey: faults.watch((hash) => {
       checkFile()
-      // Rare, since keys are kept; a key that was revoked by now opens nothing.
+      // Rare, since keys are kept; a key that has been revoked meanwhile must not be accepted.
       renew()
       const key = keyRecord(findKey.get(hash) as unknown as KeyColumns)
       return Number.isInteger(key.id) ? key : undefined
@@ -110,7 +110,7 @@ function isUnchanged(present: Head, version: number, { earliestVersion }: Regist
 
 /**
  * Remembers the last read that failed. SQLite can answer much from memory while the file is damaged
- * or the disk fails, so a check of the store's health tries that read again.
+ * or the disk fails, so a health check of the store repeats that read.
  */
 function rememberFault() {
   let failed: (() => unknown) | undefined

@@ -1,5 +1,5 @@
-// The reads that serve requests from SQLite, over a connection that all requests share: those of
-// one state of the file see all of it. What is the same until another process commits is kept.
+// The reads that serve requests from SQLite, over one connection that all requests share. What
+// stays the same until another process commits is kept.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
@@ -31,8 +31,8 @@ export function listingReadsOf(db: DatabaseSync) {
     },
     texts: readColumn(db, 'texts'),
     entries: readColumn(db, 'entries'),
-    // Each blob has memory of its own, which would otherwise wait for the garbage collector with
-    // that of 100 other pages; new blobs would lie in memory that no cache of the processor has.
+    // Each blob has memory of its own. If that waited for the garbage collector, along with that of
+    // 100 other pages, new blobs would get memory that is in no cache of the processor.
     free(texts) {
       for (const { buffer } of texts) (buffer as ArrayBuffer).transfer(0)
     },
@@ -98,7 +98,7 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries') {
   }
 }
 
-/** How often work is done again; imports are seconds apart, the work takes milliseconds. */
+/** How often work is tried; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5
 
 /** Reads of a connection that see one state. */
@@ -138,7 +138,7 @@ export function createSnapshots(
   }
 
   return {
-    /** Does several reads at once. */
+    /** Does several reads in one state of the file. */
     now,
     /** Forgets what is kept if another process has committed before this turn of the event loop. */
     refresh: enter,
@@ -165,10 +165,11 @@ const changed = new Error('the store has changed')
 
 /**
  * Transactions of reads: one for all requests of a turn of the event loop, since beginning and
- * ending one costs as much as a read. All of them had begun to arrive before the turn, so each sees
- * everything that was committed before it was sent. None stays open while the process waits: later
- * requests would read an old state, and the log could not be emptied. Work that waits goes on in
- * another one, if no other process has committed meanwhile; else it is done again.
+ * ending one costs as much as a read. All these requests had begun to arrive before the turn, so
+ * each sees everything that was committed before it was sent. No transaction stays open while the
+ * process waits: later requests would read an old state, and the log could not be emptied. Work
+ * that waits continues in another one if no other process has committed meanwhile; else it is
+ * repeated.
  *
  * @param forget is called when another process has committed.
  */

@@ -68,7 +68,7 @@ function refuseItself(copy: DatabaseSync, path: string): void {
 }
 
 /**
- * Keeps the state under the write lock, and overwrites that state and no later one.
+ * Saves the state of the store under the write lock, and overwrites exactly that state.
  *
  * @returns the path of the kept one.
  */
@@ -97,7 +97,7 @@ async function overwrite(
         emptyWal(target)
         return kept
       } catch (error) {
-        // The lock was free for a moment, and another command has used that; or the disk is full.
+        // Another command has written while the lock was free for a moment; or the disk is full.
         rmSync(kept)
         emptyWal(target)
         if (error !== overtaken && !isBusy(error)) throw error
@@ -135,7 +135,8 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 const overtaken = new Error('another command has written to the store')
 
 /**
- * Puts a new file where there is none, or one that cannot be opened, which nobody can write either.
+ * Puts a new file where there is none, or in the place of one that cannot be opened, and so not be
+ * written by others either.
  *
  * @returns the path of the former one.
  */

@@ -170,7 +170,7 @@ export async function restoreFile(
   }
 }
 
-/** Restores a copy of a backup that is brought up to the list; it is beside the store meanwhile. */
+/** Restores a copy of a backup, next to the store, that is first brought up to the list. */
 async function restoreCaughtUp(
   source: DatabaseSync,
   db: string,
@@ -238,7 +238,7 @@ function openImport(db: DatabaseSync): ImportConnection {
   return {
     ...registryOf(db),
     async begin(wait) {
-      // There is nothing yet that anybody could want to read meanwhile.
+      // There is nothing yet that others could read meanwhile.
       if (db.prepare('select 1 from imports').get() === undefined) leaveWal(db)
       await beginWriting(db, wait)
       hasWritten = true

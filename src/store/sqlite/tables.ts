@@ -52,9 +52,9 @@ export function writerOf(db: DatabaseSync) {
 const rowsPerStatement = 16
 
 /**
- * What inserts rows. If several might be taken back, as by `or abort`, SQLite would first copy each
- * page that they change to a temporary file, which takes up to ten times as long: they `fail` with
- * the whole transaction, or leave out rows that are there.
+ * The statement that inserts so many rows. If it could undo some of them, as `or abort` does,
+ * SQLite would first copy each page that changes to a temporary file, which takes up to ten times
+ * as long: so it fails along with the whole transaction, or ignores rows that are there.
  */
 function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: number): string {
   const values = [...Object.values(fixed).map(literal), ...columns.map(() => '?')]
@@ -68,7 +68,7 @@ function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: numb
     ${isOne && replacing !== undefined ? onConflict(replacing) : ''}`
 }
 
-/** A name of ours, which costs less than a parameter for each row. */
+/** A name of ours as SQL: it costs less than a parameter for each row. */
 const literal = (name: string) => `'${name.replaceAll("'", "''")}'`
 
 export const dialect: Dialect = {

@@ -1,5 +1,5 @@
-// One writer at a time: a second one waits, and is notified of that. None writes to a file that
-// another one has replaced.
+// One writer at a time: a second one waits, and is notified of that. None writes to a file that has
+// been replaced.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -99,8 +99,8 @@ export async function inTransaction<T>(
 const pathChecks = new WeakMap<DatabaseSync, () => void>()
 
 /**
- * Watches the path of an open store: a file that another one has replaced can still be read and
- * written, but nobody else sees that.
+ * Watches the path of an open store: a file that was replaced can still be read and written, but
+ * nobody else would see the changes.
  *
  * @returns a check that throws an OperatorError with the advice.
  */
@@ -114,7 +114,7 @@ export function watchFile(db: DatabaseSync, advice: string): () => void {
   return check
 }
 
-/** Returns what tells whether a file was made, replaced or removed since; null is of memory. */
+/** Returns a check whether a file has been made, replaced or removed since; null is in memory. */
 export function watchPath(path: string | null): () => boolean {
   if (path === null) return () => false
   const before = statSync(path, { throwIfNoEntry: false })

@@ -31,9 +31,9 @@ export function enterWal(db: DatabaseSync, waitMs: number): void {
 }
 
 /**
- * Switches a file to a rollback journal, unless another connection has it open: what a transaction
- * adds to the file is then written there at once, and not to the log before. While it is written,
- * nobody else can read, and a kill leaves a file that only a command that writes can open.
+ * Switches a file to a rollback journal, unless another connection has it open: a transaction then
+ * adds to the file directly, instead of to the log first. Meanwhile nobody else can read, and a
+ * kill leaves a file that only a command that writes can open.
  */
 export function leaveWal(db: DatabaseSync): void {
   withPatience(db, 0, () => db.exec('pragma journal_mode = delete'))
@@ -82,7 +82,7 @@ export function sizeWithLog(path: string): number {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
-/** Returns what removes the files that reading leaves beside a store; those there now stay. */
+/** Returns what removes the files that reading leaves next to a store; existing ones are kept. */
 export function watchLog(path: string): () => void {
   const hasLog = () => existsSync(`${path}-shm`)
   return hasLog() ? () => undefined : () => hasLog() && removeLog(path)

@@ -19,7 +19,7 @@ const restMs = 200
 export interface EvenState {
   /** The last state that all nodes have been seen to show; undefined before the first. */
   known(): RegistryState | undefined
-  /** Has the nodes asked, if the state is another one than is known; does not wait for that. */
+  /** Asks the nodes if the state differs from the known one, without waiting for the answer. */
   learn(state: RegistryState): void
   /**
    * Does work that reads several nodes, in one state of all of them.

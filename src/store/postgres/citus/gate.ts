@@ -1,10 +1,10 @@
-// Keeps a node of Citus that is silent from using the whole pool: statements for it would hold
-// every connection until they time out, and those for other nodes would wait for one.
+// Keeps a silent node of Citus from exhausting the pool: statements for it would hold every
+// connection until they time out, and those for other nodes would wait for one.
 
 import type { Pool } from 'pg'
 import { rowsIn } from '../pool-rows.ts'
 
-/** A value of the column by which a table is distributed: it says on which node the row is. */
+/** A value of a table's distribution column: it determines on which node the row is. */
 export interface Place {
   readonly table: 'companies' | 'company_names'
   readonly value: string | number
@@ -25,7 +25,7 @@ export const openGate: Gate = (_, work) => work()
 /** How long a node rests after a timeout, until one statement tries it again. */
 const restMs = 1_000
 
-// All of it is in the catalogue of the node that is asked.
+// All of it is in the catalog of the node that is asked.
 const nodeSql = `
   select n.nodename || ':' || n.nodeport
   from pg_dist_placement p join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
@@ -69,7 +69,7 @@ export function createGate(pool: Pool): Gate {
     } catch (error) {
       if (!isTimeout(error)) suspect(tried, 0)
       else {
-        // The look-up may fail, too; the nodes that were tried must not stay so for ever.
+        // The look-up may fail, too; the nodes that were tried must not stay marked.
         const silent = place === undefined ? tried : await nodesOf(place).catch(() => tried)
         suspect(silent, performance.now() + restMs)
       }

@@ -10,10 +10,10 @@ import { watchNodes } from './watch.ts'
 import { withSession } from '../connect.ts'
 import { beginWriting, orAborted } from '../transaction.ts'
 
-/** How long a command waits for a move of shards until it says so. */
+/** How long a command waits for a move of shards before it reports that. */
 const patientMs = 1_000
 
-// The coordinator has these locks, so that no node is asked. 5 is ShareLock, the lock of a write:
+// The coordinator has these locks, so no node is asked. 5 is ShareLock, the lock of a write:
 // https://www.postgresql.org/docs/current/explicit-locking.html, and lockdefs.h of PostgreSQL.
 const holdSql = `
   select lock_shard_metadata(5, array_agg(s.shardid order by s.shardid))
@@ -21,7 +21,7 @@ const holdSql = `
   join pg_class c on c.oid = s.logicalrelid
   where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'`
 
-/** Begins a transaction that may write to every node, once nothing is undecided, nor moved. */
+/** Begins a transaction that may write to every node, once nothing is undecided or being moved. */
 export async function beginDistributed(client: Client, db: string, wait: LockWait): Promise<void> {
   watchNodes(client, db, wait)
   await beginWriting(client, wait)

@@ -1,7 +1,7 @@
-// Transactions that nodes of Citus hold ready while nobody says whether they are committed: the
-// coordinator or a node was lost within a commit. Nobody sees yet what they have changed, so that
-// an import would be merged with a state that is about to be replaced. Citus decides them once a
-// minute; a command that writes has it do so at once.
+// Prepared transactions on nodes of Citus of which nobody has decided whether they are committed,
+// since the coordinator or a node was lost during a commit. What they have changed is not visible
+// yet, so an import would be merged with a state that is about to be replaced. Citus decides them
+// once a minute; a command that writes makes it do so immediately.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -43,7 +43,7 @@ export async function untilDecided(db: string, { onWait, signal }: LockWait): Pr
   })
 }
 
-/** Has Citus decide what is undecided, outside a transaction; a user who may not do this waits. */
+/** Makes Citus decide, outside a transaction; for a user who may not, it does so by itself. */
 export async function decide(client: Client): Promise<void> {
   await client.query('select recover_prepared_transactions()').catch(() => undefined)
 }

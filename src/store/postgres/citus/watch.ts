@@ -1,5 +1,5 @@
-// Watches the nodes of Citus while a command changes the store: a node that has gone silent, or a
-// move of shards, makes a statement wait, and nothing says so.
+// Watches the nodes of Citus while a command changes the store: a node that has gone silent makes a
+// statement wait, and nothing would report it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -26,8 +26,8 @@ const silentSql = `
   where not r.success`
 
 /**
- * Says once that a node does not answer, and ends the session with an error if it stays silent. The
- * watch ends with the session.
+ * Reports once that a node does not answer, and ends the session with an error if it stays silent.
+ * The watch ends with the session.
  */
 export function watchNodes(
   client: Client,
