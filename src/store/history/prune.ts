@@ -37,7 +37,7 @@ export async function prune(
     watch.onStep?.(`deleting past ${kind}`, (n + 1) / (shapes.length + 1))
     forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
   }
-  await db.run(dropListingsOfNobody, version)
+  await db.run(dropOrphanedHeads, version)
   // Its examples are what was replaced.
   await db.run('update imports set difference = null where committed_at < $1', before)
   await db.run('update store set past_from = $1 where past_from < $1', version)
@@ -67,7 +67,7 @@ const dropPast = `
   )`
 
 // The empty listings of companies that are known in no version.
-const dropListingsOfNobody = `
+const dropOrphanedHeads = `
   delete from heads where total = 0
     and not exists (select 1 from companies c where c.id = heads.company_id)
     and not exists (

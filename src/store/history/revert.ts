@@ -11,7 +11,7 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
-import { knownSourceId, logVersion, readVersions } from '../sql/import-log.ts'
+import { knownSourceId, logVersion, readLog } from '../sql/import-log.ts'
 import type { ComparedStates } from './compare-states.ts'
 import { forgetCompanies, reviveCompanies, unnameCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
@@ -52,7 +52,7 @@ async function revertAll(
   plan: RevertPlan,
 ): Promise<RevertReport> {
   const pastFrom = Number(await readValue(db, 'select past_from from store'))
-  const chosen = chooseVersions(await readVersions(db), plan.range, pastFrom)
+  const chosen = chooseVersions(await readLog(db), plan.range, pastFrom)
   const groups = chosen.map((group) => ({ ...group, isAlone: chosen.length === 1 }))
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
@@ -152,7 +152,7 @@ async function note(
       reverts,
     },
   )
-  const log = await readVersions(db)
+  const log = await readLog(db)
   const own = log.filter((one) => one.target === target && one.sourceId === source)
   for (const [one, by] of changedReverts(own)) {
     await db.run('update imports set reverted_by = $2 where version = $1', one, by ?? null)

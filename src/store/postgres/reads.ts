@@ -11,7 +11,12 @@ import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
-import { createVersionReads, registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
+import {
+  createVersionReads,
+  registryStateOf,
+  type RegistryRow,
+  registrySql,
+} from '../sql/versions.ts'
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
@@ -143,7 +148,7 @@ function readHeadAlone(pool: Pool, { even }: DistributedReading) {
       const snapshot = row?.[0] ?? null
       if (snapshot === null || snapshot !== shown?.snapshot || shown.state !== known) {
         const [now] = await rows<[...RegistryRow]>(registrySql)
-        if (!isSame(registryOf(now), known)) return undefined
+        if (!isSame(registryStateOf(now), known)) return undefined
         shown = { snapshot, state: known }
       }
       return { registry: known, ...found }
@@ -173,7 +178,7 @@ function headInRegistryOf(
   if (row === undefined) throw new Error('the store has lost its row of the table store')
   const [earliest, last, lastLineage, lastCommittedAt, version, ...more] = row
   const [total, meta, largest, directory, lineage, committedAt, texts, others] = more
-  const registry = registryOf([earliest, last, lastLineage, lastCommittedAt])
+  const registry = registryStateOf([earliest, last, lastLineage, lastCommittedAt])
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
   const change = lineage === null ? undefined : { lineage, committedAt }

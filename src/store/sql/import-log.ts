@@ -139,7 +139,7 @@ function loggedImport(row: LoggedColumns): LoggedImport {
 }
 
 /** All versions, in order. */
-export async function readVersions(db: RowReader): Promise<LoggedVersion[]> {
+export async function readLog(db: RowReader): Promise<LoggedVersion[]> {
   type Columns = readonly [
     ...[version: number, target: string, sourceId: number, source: string, recorded: string],
     ...[reverts: string | null, revertedBy: number | null],

@@ -46,10 +46,10 @@ export async function readRegistry(db: RowReader, company?: number): Promise<Reg
   const [row] = await (company === undefined || atCompany === ''
     ? db.rows<RegistryRow>(registrySql)
     : db.rows<RegistryRow>(registryAt(atCompany), company))
-  return registryOf(row)
+  return registryStateOf(row)
 }
 
-export function registryOf(row: RegistryRow | undefined): RegistryState {
+export function registryStateOf(row: RegistryRow | undefined): RegistryState {
   return {
     version: row?.[1] ?? 0,
     lineage: row?.[2] ?? '',

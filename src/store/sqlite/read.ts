@@ -54,6 +54,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     readPage: faults.watch((...asked) => listings.readPage(...asked)),
     ...companies,
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
+    findNames: (names, limit) => findNames(queries, names, limit),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
     lastWithheld: () => lastWithheld(queries),
     findKey: faults.watch((hash) => {
@@ -140,7 +141,7 @@ function createCompanyReader(
   { registry }: FileReads,
   { refresh, inSnapshot }: Snapshots,
   ids: LRUCache<string, number>,
-): CompanyReader {
+): Omit<CompanyReader, 'findNames'> {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
   const findFormer = prepareRow(db, formerCompanySql)
   const countListings = createValueCounts()
@@ -160,7 +161,6 @@ function createCompanyReader(
       if (row !== undefined) ids.set(key, row[0])
       return row?.[0]
     },
-    findNames: (names, limit) => findNames(writerOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, countListings)),
     readRegistry() {

@@ -10,7 +10,12 @@ import {
 } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { ServingReads } from '../serving/reads.ts'
-import { createVersionReads, registryOf, type RegistryRow, registrySql } from '../sql/versions.ts'
+import {
+  createVersionReads,
+  registryStateOf,
+  type RegistryRow,
+  registrySql,
+} from '../sql/versions.ts'
 import { firstSegmentOf, firstTexts, headOf, headSql, type ReadHead } from '../sql/head-tables.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import { prepareRow, keepStatements } from './statements.ts'
@@ -46,7 +51,7 @@ export function createReads(db: DatabaseSync) {
   let kept: RegistryState | undefined
 
   const registry = () =>
-    (kept ??= registryOf(registryRow.get() as unknown as RegistryRow | undefined))
+    (kept ??= registryStateOf(registryRow.get() as unknown as RegistryRow | undefined))
   const reads = listingReadsOf(db)
   return {
     ...reads,
