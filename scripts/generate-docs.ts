@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, '..')
 const commands = await loadCommands()
 
 /** The guides that have generated parts. */
-export const guides = ['docs/operating.md', 'docs/commands.md', 'docs/client.md'] as const
+export const guides = ['docs/mappings.md', 'docs/commands.md', 'docs/client.md'] as const
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>

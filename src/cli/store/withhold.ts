@@ -84,8 +84,7 @@ It shows what would change and asks for confirmation; without a terminal, it nee
     if (action === 'lift') return lift(rest, context)
     if (action === 'adopt') return adopt(rest, context)
     if (action === 'mask' || action === 'erase') return order(action, rest, context)
-    const what = action === undefined ? 'nothing to do' : `${action} is unknown`
-    throw new UsageError(`withhold: ${what}; ${advise(action, actions)}`)
+    throw new UsageError(`withhold takes an action; ${advise(action, actions)}`)
   },
 }
 
