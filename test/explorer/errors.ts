@@ -32,6 +32,9 @@ export function testErrors(): void {
     for (const [view, way, to] of [
       ['/companies/1/rights?sort=bad', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?limit=5000', 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/rights?limit=all', 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/rights?page=x', 'Reset the view', '/companies/1/rights'],
+      ['/companies/1/rights?page=0&version=6', 'Reset the view', '/companies/1/rights?version=6'],
       ['/companies/1/jobs?salary_from[gte]=x', 'Reset the view', '/companies/1/jobs'],
       ['/companies/1/jobs?sort=x&version=6', 'Reset the view', '/companies/1/jobs?version=6'],
       ['/companies/1?version=x', 'Reset the view', '/companies/1'],

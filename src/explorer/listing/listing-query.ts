@@ -47,9 +47,11 @@ export function queryOf(path: string): URLSearchParams {
   return new URLSearchParams(path.split('?')[1])
 }
 
-/** The query of the page that an address shows. */
+/** The query of the page that an address shows; the service says what is wrong with it. */
 export function pageQuery(query: URLSearchParams): URLSearchParams {
-  return withQuery(query, { page: String(pageOf(query)), limit: String(sizeOf(query)) })
+  const given = (name: string, usual: number) =>
+    query.has(name) ? query.getAll(name) : String(usual)
+  return withQuery(query, { page: given('page', 1), limit: given('limit', usualSize) })
 }
 
 /** What is selected, without page and order: filters and version. */
