@@ -16,15 +16,47 @@ export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: num
   const { failure, wait, value, retry, isLoading } = loaded
   if (wait !== undefined) return html`<${Waiting} ...${wait} />`
   if (failure === undefined) return null
-  const again = html`<button type="button" aria-disabled=${isLoading}
-    onClick=${() => isLoading || retry()}>${texts.tryAgain}</button>`
-  if (failure.kind === 'offline') {
-    const { at } = value ?? {}
-    const text = at === undefined ? texts.offlineNothing : texts.offlineKept(formatMoment(at))
-    return html`<div class="notice" role="status"><p>${text}</p>${again}</div>`
-  }
+  if (failure.kind === 'offline') return html`<${Offline} at=${value?.at} isLoading=${isLoading} />`
   return html`<div class="notice" role="alert"><${Said} error=${failure}>
-    ${failure.kind === 'fault' && again}<//></div>`
+    ${failure.kind === 'fault' && html`<${Again} isLoading=${isLoading} onClick=${retry} />`}
+      <//></div>`
+}
+
+/** What shows the notices that the service is away. The first of them speaks for all. */
+const offline = new Set<() => void>()
+
+interface OfflineProps {
+  /** When what is still shown was loaded. */
+  readonly at: number | undefined
+  readonly isLoading: boolean
+}
+
+function Offline({ at, isLoading }: OfflineProps) {
+  const [isFirst, setFirst] = useState(false)
+  useEffect(() => {
+    const update = () => setFirst([...offline][0] === update)
+    offline.add(update)
+    update()
+    return () => {
+      offline.delete(update)
+      for (const other of offline) other()
+    }
+  }, [])
+  if (!isFirst) return null
+  const text = at === undefined ? texts.offlineNothing : texts.offlineKept(formatMoment(at))
+  const retryAll = () => dispatchEvent(new Event('online'))
+  return html`<div class="notice" role="status"><p>${text}</p>
+    <${Again} isLoading=${isLoading} onClick=${retryAll} /></div>`
+}
+
+interface AgainProps {
+  readonly isLoading: boolean
+  readonly onClick: () => void
+}
+
+function Again({ isLoading, onClick }: AgainProps) {
+  return html`<button type="button" aria-disabled=${isLoading}
+    onClick=${() => isLoading || onClick()}>${texts.tryAgain}</button>`
 }
 
 interface SaidProps {

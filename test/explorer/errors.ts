@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
 import { untilLoaded, visit, visitDemo } from './browser.ts'
@@ -196,6 +197,25 @@ export function testErrors(): void {
     await page.getByText('1–25 of 230').waitFor()
     await page.context().setOffline(false)
     await page.getByText('26–50 of 230').waitFor()
+    await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
+  })
+
+  test('one notice that the service is away speaks for all requests, and retries them all', async (t) => {
+    const page = await visitDemo(t, '/companies/1', { expected: /ERR_FAILED/ })
+    await untilLoaded(page)
+    await page.route(/limit=1000/, (route) => route.abort())
+    await page.evaluate('location.hash = "#/companies/1/print"')
+    const sections = page.locator('.print-view section')
+    await sections.last().waitFor()
+    await page.locator('.print-view [aria-busy=true]').first().waitFor({ state: 'detached' })
+    assert.equal(await sections.count(), resources.length)
+    assert.equal(await page.getByText('The service cannot be reached.').count(), 1)
+    await page.unroute(/limit=1000/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page
+      .getByRole('row', { name: /Alice Smythe-Parr/ })
+      .first()
+      .waitFor()
     await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
   })
 }

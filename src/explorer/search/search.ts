@@ -130,10 +130,10 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
   const { value, failure } = found
   if (failure?.kind === 'scope') return html`<${Unsearchable} words=${words} onOpen=${onOpen} />`
   const searching = html`<p class="hint late" role="status">${texts.searching}</p>`
+  const notice = html`<${Notice} loaded=${found} />`
   if (value === undefined) {
-    return failure === undefined && found.wait === undefined
-      ? searching
-      : html`<${Notice} loaded=${found} />`
+    const isOver = failure !== undefined && failure.kind !== 'offline'
+    return isOver ? notice : html`${notice}${searching}`
   }
   const { companies, total, advice } = value
   // What other words have found stays in sight, but says nothing of these.
@@ -151,7 +151,7 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
     list?.querySelector<HTMLElement>('li:last-child a')?.focus()
     onMore()
   }
-  return html`<${Notice} loaded=${found} />
+  return html`${notice}
     ${isOld ? searching : html`<p class="hint" role="status">${summary}</p>`}
     ${
       companies.length > 0 &&
