@@ -15,6 +15,7 @@ export const texts = {
   less: 'less',
   notKnown: 'not known',
   loading: 'Loading …',
+  awaited: '…',
 
   // The first page.
   welcome: 'Look up a company',
@@ -44,7 +45,6 @@ export const texts = {
     'register such as GB:09876543, it opens what it may read of it.',
   foundNone: 'No company has this name or number. Try fewer or other words.',
   recent: 'Recently opened in this tab',
-  nameAwaited: '…',
   nameless: (id: number | string) => `Company ${id}`,
 
   // A company.

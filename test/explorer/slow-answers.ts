@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/until.ts'
-import { holdAnswers, queryOf, untilLoaded, visitDemo } from './browser.ts'
+import { holdAnswers, queryOf, shiftOf, untilLoaded, visitDemo } from './browser.ts'
 import { makeHistory, person } from './versions.ts'
 
 export function testSlowAnswers(): void {
@@ -191,6 +191,24 @@ export function testSlowAnswers(): void {
     await release()
     await page.getByRole('heading', { name: 'On record' }).waitFor()
   })
+
+  for (const view of ['/companies/1?version=3', '/companies/1/employees?version=3']) {
+    test(`nothing moves on a phone while ${view} loads`, async (t) => {
+      const page = await visitDemo(t, '/', { width: 360 })
+      const release = await holdAnswers(page, /versions\?/)
+      const answered = page.waitForResponse(/companies\/1\?version=3/)
+      await page.evaluate(`location.hash = '#${view}'`)
+      await (await answered).finished()
+      await page.evaluate(
+        'new Promise((done) => setTimeout(() => requestAnimationFrame(done), 200))',
+      )
+      await release()
+      await page.getByText('This is the past: Version 3').waitFor()
+      await untilLoaded(page)
+      const shift = await shiftOf(page)
+      assert.ok(shift < 0.05, `the page has shifted by ${shift}`)
+    })
+  }
 
   test('what was to be printed is not, once one has left it', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')

@@ -14,17 +14,16 @@ const statusName = 'status'
 interface HeadProps {
   readonly id: string
   readonly company: Company | undefined
-  /** Undefined until it is known. */
-  readonly name: string | undefined
+  readonly name: string
   readonly changes: readonly LatestChange[] | undefined
   readonly versions: readonly Version[] | undefined
   readonly isPast: boolean
 }
 
 export function CompanyHead({ id, company, name, changes, versions, isPast }: HeadProps) {
-  const facts = company === undefined ? [] : factsOf(company, changes ?? [])
+  const facts = company === undefined ? [] : factsOf(company, changes)
   return html`<header class="company-head">
-    <h1 dir="auto">${name ?? texts.nameAwaited}</h1>
+    <h1 dir="auto">${name}</h1>
     <dl class="facts">
       ${facts.map(
         ([term, value, day]) =>
@@ -49,10 +48,14 @@ function isId(name: string): boolean {
 
 type Fact = readonly [term: string, value: string, day: string | null]
 
-function factsOf(company: Company, changes: readonly LatestChange[]): Fact[] {
+function factsOf(company: Company, changes: HeadProps['changes']): Fact[] {
   const { id, jurisdiction, identifier } = company
   const number = [jurisdiction, identifier].filter((part) => part !== null).join(' ')
-  const status = latestOf(statusName, company, changes)
+  // Its place is kept until it is known.
+  const status =
+    changes === undefined
+      ? { value: texts.awaited, day: null }
+      : latestOf(statusName, company, changes)
   return [
     ...(number === '' ? [] : [[texts.number, number, null] as const]),
     ...(status === undefined ? [] : [[labelOf(statusName), status.value, status.day] as const]),

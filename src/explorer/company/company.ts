@@ -33,8 +33,11 @@ export function CompanyPage({
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
   const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
-  const isKnown = company !== undefined || found.loaded.failure !== undefined
-  const name = company?.name ?? now?.name ?? (isKnown ? texts.nameless(id) : undefined)
+  // All of it appears at once, so that nothing that is shown moves.
+  const isCompanyKnown = company !== undefined || isFailed || isRefused
+  const areVersionsKnown = (versions ?? loadedVersions.failure ?? loadedVersions.wait) !== undefined
+  const isReady = isCompanyKnown && areVersionsKnown
+  const name = company?.name ?? now?.name ?? (isReady ? texts.nameless(id) : undefined)
   useEffect(() => {
     if (company !== undefined && !isPast) noteRecent(company)
   }, [company, isPast])
@@ -47,18 +50,22 @@ export function CompanyPage({
   usePrintKeys(place)
   const isSilent = isRefused && isListing(place)
   const isTold = !isSilent && (found.loaded.failure ?? found.loaded.wait) !== undefined
+  const notice = html`<${Notice} loaded=${isTold ? found.loaded : loadedVersions} />`
+  if (!isReady)
+    return html`<article class="company" aria-busy="true">
+      <h1>${texts.awaited}</h1>${notice}<${Loading} /></article>`
   return html`<article class="company" aria-busy=${found.loaded.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
       company=${company} now=${now} shown=${shownVersion} isHidden=${isFailed || isRefused} />
-    <${Notice} loaded=${isTold ? found.loaded : loadedVersions} />
+    ${notice}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
         <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
           versions=${versions} shown=${shownVersion} changes=${changes}
-          areOfVersion=${found.areOfVersion} isRefused=${isRefused} />`
+          areOfVersion=${found.areOfVersion} />`
     }
   </article>`
 }
@@ -115,16 +122,14 @@ interface ViewProps extends Parts {
   readonly changes: readonly LatestChange[] | undefined
   /** Whether `company` and `now` are of the versions that the address asks for. */
   readonly areOfVersion: boolean
-  readonly isRefused: boolean
 }
 
 function View(props: ViewProps) {
   const { place, id, name, company, now, versions = [], shown = Infinity, changes = [] } = props
-  const { areOfVersion, isRefused } = props
   if (place.view === differences)
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
   if (place.view === undefined || place.view === printView) {
-    if (company === undefined) return isRefused ? null : html`<${Loading} />`
+    if (company === undefined) return null
     // Texts begin cut or whole, so each of the two views has its own.
     const isPrint = place.view === printView
     return html`<${IsWhole.Provider} key=${place.view} value=${isPrint}>
@@ -138,13 +143,12 @@ function View(props: ViewProps) {
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`
-  if (company === undefined && !isRefused) return html`<${Loading} />`
   const listing = company?.listings[resource.name]
   if (company !== undefined && listing === undefined)
     return html`<p class="empty">${texts.listingForbidden}</p>`
   return html`<${ListingView} key=${resource.name} place=${place} id=${id} name=${name}
     resource=${resource} listing=${listing} now=${now?.listings[resource.name]}
-    areOfVersion=${areOfVersion} imports=${lastImports(versions, resource.name, shown)}
+    areOfVersion=${props.areOfVersion} imports=${lastImports(versions, resource.name, shown)}
     until=${untilOf(place.query, versions, shown)} />`
 }
 

@@ -38,8 +38,9 @@ export function useLatestChanges(
     changesResource === undefined || listing === undefined || listing.total === 0
       ? undefined
       : listingPath(id, changesResource, query)
-  const { value } = useAnswer<ListingAnswer>(path)
+  const { value, failure } = useAnswer<ListingAnswer>(path)
   const fields = changesResource?.changeFields
+  if (failure !== undefined) return []
   if (path === undefined) return company === undefined ? undefined : []
   if (value === undefined || changesResource === undefined || fields === undefined) return undefined
   return rowsOf(changesResource, value.body).map((row) => ({
