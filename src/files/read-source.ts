@@ -11,7 +11,7 @@ import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
-import { mayBeRounded, refuseRounded } from './json/exact-number.ts'
+import { mayBeRounded, withLongNumbers } from './json/exact-number.ts'
 import { tooDeep } from './json/parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './json/read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
@@ -248,8 +248,7 @@ const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 function parseJson(text: string): unknown {
   if (isNestedTooDeep(text)) return tooDeep()
   const value = tryParse(text)
-  if (value !== undefined) return refuseRounded(text, value) ?? value
+  if (value !== undefined) return withLongNumbers(text, value)
   const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
-  const row: unknown = JSON.parse(quoted)
-  return refuseRounded(quoted, row) ?? row
+  return withLongNumbers(quoted, JSON.parse(quoted))
 }

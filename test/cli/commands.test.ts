@@ -1,7 +1,7 @@
 // The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
@@ -65,6 +65,26 @@ test('--rejects loads the good rows and writes the others with their reasons', a
     ...{ file: 'x.csv', unit: 'row', number: 2, field: 'id', value: '"zwei"' },
     ...{ reason: 'must be an integer in plain digits', row: { id: 'zwei', company_id: '7' } },
   })
+})
+
+test('a refused row is written with its numbers as they were given, however long', async (t) => {
+  const folder = makeFolder(t)
+  const rows = [
+    '{"id":9007199254740993,"company_id":7}',
+    '{"id":12345678901234567890,"company_id":7}',
+    '{"id":"x","company_id":12345678901234567168,"key":0.1234567890123456789}',
+    '{"id":3,"company_id":7,"name":[1e400]}',
+  ]
+  writeFileSync(join(folder, 'x.ndjson'), `${rows.join('\n')}\n`)
+  writeFileSync(join(folder, 'x.json'), `[\n${rows.join(',\n')}\n]\n`)
+  for (const [name, ...options] of [['x.ndjson'], ['x.json'], ['x.ndjson', '--trim']] as const) {
+    rmSync(join(folder, 'bad.ndjson'), { force: true })
+    const args = ['import', 'rights', name, '--rejects', 'bad.ndjson', '--dry-run', ...options]
+    const { err } = await mustRun(folder, args)
+    assert.match(err, /id: 9007199254740993: is beyond 2\^53-1 .*also 12345678901234567890/)
+    const written = readFileSync(join(folder, 'bad.ndjson'), 'utf8').trimEnd().split('\n')
+    for (const [n, row] of rows.entries()) assert.ok(written[n]?.endsWith(`"row":${row}}`))
+  }
 })
 
 test('a bundled mapping is found by name', async (t) => {

@@ -64,9 +64,9 @@ const values: Readonly<Record<string, readonly (readonly [json: string, becomes:
     ['"１５"', /integer/],
     ['9007199254740992', /beyond 2\^53-1/],
     ['"-9007199254740992"', /beyond 2\^53-1/],
-    ['"99999999999999999999"', /integer/],
-    ['1e400', /rounded/],
-    ['32000.00000000000000001', /rounded/],
+    ['"99999999999999999999"', /beyond 2\^53-1/],
+    ['1e400', /integer/],
+    ['32000.00000000000000001', /integer/],
     ['32000.00000000000000000', 32000],
     ['true', /integer/],
     ['[15]', /integer/],
@@ -312,9 +312,9 @@ test('a refused row of a mapping is reported whole, however long the rows are', 
     const refused: unknown[] = []
     await importInto(db, 'companies', [`${db}.csv`], {
       mapping,
-      onRejected: ({ row }) => refused.push(row),
+      onRejected: ({ row }) => refused.push(JSON.stringify(row)),
     })
-    const named = { jurisdiction: 'GB', identifier: '1', note: 'x'.repeat(length) }
-    assert.deepEqual(refused, [{ ...named, amount: '99999999999999.99' }])
+    const named = JSON.stringify({ jurisdiction: 'GB', identifier: '1', note: 'x'.repeat(length) })
+    assert.deepEqual(refused, [`${named.slice(0, -1)},"amount":99999999999999.99}`])
   }
 })

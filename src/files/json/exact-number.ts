@@ -1,51 +1,65 @@
-// Numbers of a JSON text that would not be kept as they are written: parsing rounds them silently
-// to the nearest double.
+// Numbers of a JSON text that parsing would round silently to the nearest double are kept as they
+// are written, to be refused where they are checked, and to be shown as the file has them.
 
-import { isObject, Refusal, type SourceRow } from '../refusal.ts'
+declare global {
+  interface JSON {
+    parse(text: string, reviver: Reviver): unknown
+    rawJSON(text: string): LongNumber
+    isRawJSON(value: unknown): value is LongNumber
+  }
+}
+
+type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown
+
+/** A number as it is written, which `JSON.stringify` writes again. */
+interface LongNumber {
+  readonly rawJSON: string
+}
 
 // Almost no text has a number of 16 digits, or one with an exponent, outside its strings.
 const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
 // An unclosed string runs to the end of its line.
 const stringOrNumber = /"(?:[^"\\\n]|\\.)*"?|-?\d[\d.eE+-]*/g
+const integer = /^-?\d+$/
 const toPrecisionMax = 100
 
 /** Whether a JSON text may have a number that is rounded when it is parsed. */
 export const mayBeRounded = (text: string): boolean => longNumber.test(text)
 
-/** JSON texts, each on a line or more, with quotes around the numbers that would be rounded. */
+/** JSON texts, each on a line or more, with quotes around the decimals that would be rounded. */
 export function quoteRounded(text: string): string {
   if (!mayBeRounded(text)) return text
-  return text.replace(stringOrNumber, (part) => (isExact(part) ? part : `"${part}"`))
-}
-
-/**
- * Refuses a value with a number that was rounded.
- *
- * @param text the JSON text that the value was parsed from.
- */
-export function refuseRounded(text: string, value: unknown): Refusal | undefined {
-  const quoted = quoteRounded(text)
-  if (quoted === text) return undefined
-  const exact = JSON.parse(quoted) as unknown
-  if (!isObject(exact)) return new Refusal(reason, undefined, exact)
-  const rounded = value as SourceRow
-  const name = Object.keys(exact).find(
-    (name) => JSON.stringify(exact[name]) !== JSON.stringify(rounded[name]),
+  return text.replace(stringOrNumber, (part) =>
+    part.startsWith('"') || integer.test(part) || isExact(part) ? part : `"${part}"`,
   )
-  return new Refusal(reason, name, name === undefined ? exact : exact[name], { row: exact })
 }
 
-const reason = 'would be rounded as a number; quote it, or cast it to varchar'
-
 /**
- * Whether a part of a text is no number, or one whose double, with as many digits, is the number
- * again. Integers are exact here: whether they are too great is checked where they are used.
+ * The value of a JSON text with a `LongNumber` for each number that is rounded.
+ *
+ * @param value what the text was parsed as.
  */
-function isExact(part: string): boolean {
-  if (/^(?:"|-?\d+$)/.test(part)) return true
-  const digits = digitsOf(part)
+export function withLongNumbers(text: string, value: unknown): unknown {
+  if (!mayBeRounded(text)) return value
+  return JSON.parse(text, (_name, inner, { source = '' }) =>
+    typeof inner !== 'number' || isExact(source) ? inner : JSON.rawJSON(source),
+  )
+}
+
+/** Why a number cannot be stored as it is written; undefined for what is none, or can be. */
+export function refuseRounded(value: unknown): string | undefined {
+  if (!JSON.isRawJSON(value)) return undefined
+  return integer.test(value.rawJSON)
+    ? 'is beyond 2^53-1, where numbers are not exact; quote it'
+    : 'would be rounded as a number; quote it, or cast it to varchar'
+}
+
+/** Whether a number's double, with as many digits, is the number again. */
+function isExact(text: string): boolean {
+  const number = Number(text)
+  if (integer.test(text)) return Number.isSafeInteger(number)
+  const digits = digitsOf(text)
   if (digits === '') return true
-  const number = Number(part)
   if (!Number.isFinite(number) || digits.length > toPrecisionMax) return false
   // The shortest text of a double, as programs write it, may be a digit below the nearest one.
   return [number.toPrecision(digits.length), String(number)].map(digitsOf).includes(digits)

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { doubledMember, mayHaveLost } from './doubled-member.ts'
 import { inEncodings, lineAround } from '../encoding-guess.ts'
-import { refuseRounded } from './exact-number.ts'
+import { withLongNumbers } from './exact-number.ts'
 import { isObject, Refusal, type SourceRow } from '../refusal.ts'
 import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../../text/nested-json.ts'
 
@@ -57,7 +57,7 @@ function parseText(text: string): SourceRow | Refusal {
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }
-  return refuseRounded(text, value) ?? value
+  return withLongNumbers(text, value) as SourceRow
 }
 
 // What a line in the middle of a value cannot contain, as no file can know it.

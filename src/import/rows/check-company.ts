@@ -6,7 +6,8 @@ import { attributeText, presenceAttr } from '../../store/companies/attribute-tex
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
 import { digestOf } from '../../store/record-texts.ts'
 import { checkId, type CheckRow, checkName } from './check-record.ts'
-import { normaliseText, refuseInexact } from './normalise.ts'
+import { normaliseText } from './normalise.ts'
+import { refuseRounded } from '../../files/json/exact-number.ts'
 import { Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
@@ -168,8 +169,8 @@ function refuseValue(value: unknown, depthLeft: number): string | undefined {
     const text = normaliseText(value)
     return text instanceof Refusal ? text.reason : undefined
   }
-  if (typeof value === 'number') return refuseInexact(value)
   if (typeof value !== 'object' || value === null) return undefined
+  if (JSON.isRawJSON(value)) return refuseRounded(value)
   if (depthLeft === 0) return `is nested deeper than ${depthMax} levels`
   const inners: readonly unknown[] = Array.isArray(value) ? value : Object.entries(value).flat()
   for (const inner of inners) {

@@ -12,8 +12,8 @@ import {
   normaliserOf,
   normaliseText,
   type WireValue,
-  refuseInexact,
 } from './normalise.ts'
+import { refuseRounded } from '../../files/json/exact-number.ts'
 import { faultsMax, Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 
 /** Checks a row; returns a row for the store to stage, or a refusal. */
@@ -117,7 +117,7 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
     return { id, key: null }
   }
   const given = row[keyColumn]
-  const inexact = typeof given === 'number' ? refuseInexact(given) : undefined
+  const inexact = refuseRounded(given)
   if (inexact !== undefined) return new Refusal(inexact, keyColumn, given)
   const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
   if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)

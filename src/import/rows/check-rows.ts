@@ -46,7 +46,7 @@ function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => Sour
   const empty = new Set(nulls)
   function prepared(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(prepared)
-    if (isObject(value)) return preparedMembers(value)
+    if (isObject(value) && !JSON.isRawJSON(value)) return preparedMembers(value)
     if (typeof value !== 'string') return value
     const text = isTrimmed ? value.trim() : value
     return empty.has(text) ? null : text

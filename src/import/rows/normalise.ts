@@ -11,7 +11,7 @@ export type WireValue = string | number | null | string[]
 
 type Normalise = (value: unknown) => WireValue | Refusal
 
-const decimalDigits = /^-?\d{1,16}$/
+const decimalDigits = /^-?\d+$/
 
 /** The maximum length of a key, an identifier or a jurisdiction, in bytes. */
 export const nameBytesMax = 1_024
@@ -28,17 +28,12 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   return value
 }
 
-/** Why a number is not what the file has; undefined for one that is. */
-export function refuseInexact(number: number): string | undefined {
-  const isExact = Number.isFinite(number) && Math.abs(number) <= Number.MAX_SAFE_INTEGER
-  return isExact ? undefined : 'is beyond 2^53-1, where numbers are not exact; quote it'
-}
-
 /** An integer, given as a number or as plain decimal digits; null if blank. */
 function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
-  if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
-    const number = Number(value)
+  const given = JSON.isRawJSON(value) ? value.rawJSON : value
+  if (typeof given === 'number' || (typeof given === 'string' && decimalDigits.test(given))) {
+    const number = Number(given)
     if (Number.isSafeInteger(number)) return number === 0 ? 0 : number
     if (Number.isInteger(number)) return new Refusal('is beyond 2^53-1')
   }
