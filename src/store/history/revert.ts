@@ -136,22 +136,10 @@ async function note(
   { startedAt }: RevertPlan,
 ): Promise<void> {
   const back = Object.entries(recorded).map(([name, one]) => [name, one.restored] as const)
-  await logVersion(
-    db,
-    { version, source, asOf: null },
-    {
-      target,
-      isSnapshot: false,
-      startedAt,
-      counts: {
-        ...{ read: restored + updated, inserted: restored, updated, unchanged: 0 },
-        ...{ refused: 0, removed, companiesCreated: 0 },
-      },
-      files: [],
-      recorded: Object.fromEntries(back),
-      reverts,
-    },
-  )
+  await logVersion(db, {
+    ...{ version, target, source, startedAt, reverts, recorded: Object.fromEntries(back) },
+    counts: { read: restored + updated, inserted: restored, updated, removed },
+  })
   const log = await readLog(db)
   const own = log.filter((one) => one.target === target && one.sourceId === source)
   for (const [one, by] of changedReverts(own)) {

@@ -264,17 +264,10 @@ async function logImport(
 ): Promise<void> {
   const { target, recording, isSnapshot, startedAt, recipe } = plan
   const { recorded, ...outcomes } = counts
-  await logVersion(
-    db,
-    { source, version, asOf },
-    {
-      target: target.name,
-      isSnapshot,
-      startedAt,
-      counts: outcomes,
-      ...{ files, recipe, attributes, difference },
-      // Without a day, nothing is recorded.
-      recorded: recording && asOf !== null ? { [recording.resource.name]: recorded } : {},
-    },
-  )
+  await logVersion(db, {
+    ...{ version, target: target.name, source, startedAt, counts: outcomes },
+    ...{ asOf, isSnapshot, files, recipe, attributes, difference },
+    // Without a day, nothing is recorded.
+    recorded: recording && asOf !== null ? { [recording.resource.name]: recorded } : {},
+  })
 }

@@ -8,26 +8,22 @@ import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import { type RegistryDatabase, numberIn, readStoreId, readValue } from './database.ts'
 import type { RowReader } from './dialect.ts'
 
-/** What a version is of. */
-interface VersionOf {
+/** A version in the log. */
+interface LogEntry {
   readonly version: number
+  readonly target: string
   /** The number of its source. */
   readonly source: number
-  readonly asOf: string | null
-}
-
-/** What the log says about a version, besides its number, source and day. */
-interface LogEntry {
-  readonly target: string
-  readonly isSnapshot: boolean
   readonly startedAt: number
-  readonly counts: Omit<ImportCounts, 'recorded' | 'erased' | 'withheld'>
-  readonly files: readonly ImportedFile[]
+  readonly counts: Partial<ImportCounts>
+  /** What is left out is that of a version which is no import of files. */
+  readonly asOf?: string | null
+  readonly isSnapshot?: boolean
+  readonly files?: readonly ImportedFile[]
   /** The number of records that describe its changes, by resource. */
-  readonly recorded: Readonly<Record<string, number>>
+  readonly recorded?: Readonly<Record<string, number>>
   /** The versions that it takes back; undefined for an import, none for a withholding. */
   readonly reverts?: readonly number[]
-  /** Undefined for what is no import of files. */
   readonly recipe?: Recipe | undefined
   /** The attributes that its source has for the first time. */
   readonly attributes?: readonly string[] | undefined
@@ -37,19 +33,17 @@ interface LogEntry {
 }
 
 /** Adds a version to the log. */
-export async function logVersion(
-  db: RegistryDatabase,
-  of: VersionOf,
-  entry: LogEntry,
-): Promise<void> {
-  const { read, inserted, updated, unchanged, refused, removed, companiesCreated } = entry.counts
+export async function logVersion(db: RegistryDatabase, entry: LogEntry): Promise<void> {
+  const { read = 0, inserted = 0, updated = 0, unchanged = 0, refused = 0 } = entry.counts
+  const { removed = 0, companiesCreated = 0 } = entry.counts
   const row = {
-    ...{ version: of.version, source_id: of.source, as_of: of.asOf, resource: entry.target },
-    ...{ is_snapshot: entry.isSnapshot, started_at: entry.startedAt, committed_at: Date.now() },
+    ...{ version: entry.version, source_id: entry.source, as_of: entry.asOf ?? null },
+    ...{ resource: entry.target, is_snapshot: entry.isSnapshot ?? false },
+    ...{ started_at: entry.startedAt, committed_at: Date.now() },
     ...{ read, inserted, updated, unchanged, refused, removed },
     companies_created: companiesCreated,
-    files: JSON.stringify(entry.files),
-    recorded: JSON.stringify(entry.recorded),
+    files: JSON.stringify(entry.files ?? []),
+    recorded: JSON.stringify(entry.recorded ?? {}),
     lineage: entry.lineage ?? (await drawLineage(db)),
     reverts: jsonOrNull(entry.reverts),
     recipe: jsonOrNull(entry.recipe),

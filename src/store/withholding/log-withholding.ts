@@ -33,15 +33,10 @@ export async function logWithholding(db: RegistryDatabase, logged: Logged): Prom
   const target = 'resource' in subject ? subject.resource : 'companies'
   const own = touched.filter(({ listing, isPresent }) => listing === target && isPresent)
   const removed = own.filter(({ isGone }) => isGone).length
-  const counts = { read: 0, inserted: 0, updated: own.length - removed, unchanged: 0 }
-  await logVersion(
-    db,
-    { version, source: await sourceId(db, ownSource), asOf: null },
-    {
-      ...{ target, isSnapshot: false, startedAt, files: [], recorded: {}, reverts: [], lineage },
-      counts: { ...counts, refused: 0, removed, companiesCreated: 0 },
-    },
-  )
+  await logVersion(db, {
+    ...{ version, target, source: await sourceId(db, ownSource), startedAt, reverts: [], lineage },
+    counts: { updated: own.length - removed, removed },
+  })
   await leaveTraces(db.tables, version, logged)
   return version
 }
