@@ -13,7 +13,7 @@ import { settings, variableOf } from '../src/config/settings.ts'
 import { parameters } from '../src/http/requests/listing-request.ts'
 import { normaliserOf } from '../src/import/rows/normalise.ts'
 import { Refusal } from '../src/files/refusal.ts'
-import { type FieldKind, isNullable } from '../src/resources/field.ts'
+import type { FieldKind } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
 import type { Resource } from '../src/resources/resource.ts'
 import { parameterMeanings } from './openapi/components.ts'
@@ -146,7 +146,7 @@ const valueInWords: Readonly<Record<FieldKind, string>> = {
 function fieldsTable(resource: Resource): string {
   const rows = Object.entries(resource.fields).map(([name, field]) => [
     code(name),
-    valueInWords[field.kind] + (isNullable(field) ? ' or null' : ''),
+    valueInWords[field.kind] + (field.required && field.kind !== 'id' ? ', never null' : ''),
     field.description,
   ])
   const { by, direction } = resource.order

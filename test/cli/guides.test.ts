@@ -106,7 +106,8 @@ for (const document of documents) {
 }
 
 test('docs/client.md: the questions are such as the demo has an answer to', async () => {
-  const section = /\n## Ten questions\n([^]*?)\n## /.exec(read('docs/client.md'))?.[1] ?? ''
+  const section =
+    /\n## Questions and requests\n([^]*?)\n## /.exec(read('docs/client.md'))?.[1] ?? ''
   const [, company = ''] = /begins with `([^`]+)`/.exec(section) ?? []
   for (const [, request = ''] of section.matchAll(/`(\/\w+\?[^`]*)`/g)) {
     const answer = await fetch(`${url}${company}${request}`, {
