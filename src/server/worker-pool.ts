@@ -97,11 +97,11 @@ function startWorker(log: Log, stderr: ErrorOutput): Worker {
   errors?.on('data', (bytes: Buffer) => {
     if (stderr.terminal.writableLength < errorBytesMax) stderr.write(bytes.toString())
   })
-  worker.on('error', (error) => {
+  worker.on('error', ({ message: reason }) => {
     const { pid } = worker.process
     const lost = pid === undefined ? 'a worker could not be started' : messageLost
-    log.logger.error({ err: error }, lost)
-    // Node tells of no end where the system has no room for the process or its files.
+    log.logger.error({ reason }, lost)
+    // Node reports no end where the system has no memory for the process, or no files.
     if (pid === undefined) for (const end of ['exit', 'close']) worker.process.emit(end, 1, null)
   })
   return worker

@@ -17,7 +17,8 @@ export async function runWorker(settings: Settings, context: ServerContext): Pro
     const server = await startServer(settings, context, (topic, question) =>
       primary.ask(topic, question),
     )
-    await primary.ask('listening', server.url)
+    // A busy primary may answer too late; it has been told all the same.
+    primary.ask('listening', server.url).catch(() => undefined)
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
     await server.untilStopped(AbortSignal.any([context.signal, stopped.signal]))
   } finally {

@@ -6,6 +6,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../support/free-port.ts'
 import { type Load, startLoad } from '../support/load-client.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -95,6 +97,19 @@ test('a worker that the system cannot start is started later', { skip: hasNoLimi
   limitFiles(1_024)
   await until(() => started(server).length === 3, 'another one has started')
   await server.end()
+})
+
+test('a worker does not die because its primary is busy when it listens', async (t) => {
+  // With a listener of its own, it need not ask the primary for one.
+  const port = String(await freePort())
+  const server = await runServer(t, store.db, [...two, '--reuse-port', 'yes', '--port', port])
+  kill(started(server)[0])
+  await until(() => started(server).length === 3, 'another one has started')
+  server.stop('SIGSTOP')
+  await sleep(4_000)
+  server.stop('SIGCONT')
+  const { lines } = await server.end()
+  assert.equal(lines.filter(({ msg }) => msg === 'a worker died').length, 1)
 })
 
 test('SIGTERM to two workers under load: no request fails, and no process remains (I1)', async (t) => {
