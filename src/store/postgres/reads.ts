@@ -52,10 +52,10 @@ const first = firstSegmentOf(dialect, '$1')
  * The state of the registry, and the head of a listing at a version, with its import. It is one
  * statement, so that they are of one moment.
  */
-const headInRegistrySql = (beside: 'nothing' | 'texts') => `
+const headInRegistrySql = (hasTexts: boolean) => `
   select y.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
-    ${beside === 'texts' ? `, ${first.texts}, r.texts` : ''}
+    ${hasTexts ? `, ${first.texts}, r.texts` : ''}
   from store y
   left join lateral (
     select version, lineage, committed_at from imports order by version desc limit 1
@@ -66,7 +66,7 @@ const headInRegistrySql = (beside: 'nothing' | 'texts') => `
     order by version desc limit 1
   ) h on true
   left join imports i on i.version = h.version
-  ${beside === 'texts' ? `${first.join} ${othersOfHead}` : ''}`
+  ${hasTexts ? `${first.join} ${othersOfHead}` : ''}`
 
 type HeadInRegistryRow = [
   ...RegistryRow,
@@ -87,7 +87,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
   const rows = rowsIn(pool)
   const versions = createVersionReads(rows)
   const headAlone = readHeadAlone(pool, reading)
-  const headBeside = readHeadBeside(rows, versions.note)
+  const headInRegistry = readHeadInRegistry(rows, versions.note)
   const listings = listingReads(rows)
   const at = <T>(company: number, work: () => Awaitable<T>) =>
     gate(companyPlace(company), async () => work())
@@ -110,7 +110,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
       at(asked[1], async () => {
         const alone = await headAlone(...asked)
         if (alone !== undefined) return alone
-        const found = await headBeside(...asked)
+        const found = await headInRegistry(...asked)
         even?.learn(found.registry)
         return found
       }),
@@ -157,13 +157,13 @@ function readHeadAlone(pool: Pool, { even }: DistributedReading) {
 }
 
 /** Reads a head with the state of the registry in which it is found. */
-function readHeadBeside(rows: Rows, note: ReturnType<typeof createVersionReads>['note']) {
+function readHeadInRegistry(rows: Rows, note: ReturnType<typeof createVersionReads>['note']) {
   return async (
     ...[listing, companyId, version, wanted]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {
     const most = comparable(version ?? Number.MAX_SAFE_INTEGER)
     const asked = [companyId, listing, most, ...(wanted === 0 ? [] : [wanted])]
-    const sql = headInRegistrySql(wanted === 0 ? 'nothing' : 'texts')
+    const sql = headInRegistrySql(wanted > 0)
     const [row] = await rows<HeadInRegistryRow>(sql, ...asked)
     const { change, ...found } = headInRegistryOf(companyId, row)
     note(found.registry, found.head?.version, change)

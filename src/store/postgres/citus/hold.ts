@@ -27,13 +27,13 @@ export async function beginDistributed(client: Client, db: string, wait: LockWai
   await beginWriting(client, wait)
   await untilDecided(db, wait)
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const sayWhy = () => {
+  const reportMove = () => {
     isWaiting(db, rows[0]?.pid ?? 0).then(
       (is) => is && wait.onWait('Citus is moving shards; waiting for it to finish'),
       () => undefined,
     )
   }
-  const timer = setTimeout(sayWhy, patientMs)
+  const timer = setTimeout(reportMove, patientMs)
   try {
     await orAborted(client.query(holdSql), wait.signal)
   } finally {
