@@ -214,7 +214,7 @@ async function openSegment(
 
 async function replace(tables: ListingTables, segment: SegmentRow): Promise<void> {
   await tables.dropSegments([segment])
-  await tables.putSegments([segment])
+  await tables.putHeads(attributesShape.listing, [], [segment])
 }
 
 /** Reads or writes the listings of a store that nobody else changes. */

@@ -11,7 +11,7 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
-import { knownSourceId, logVersion, readLog } from '../sql/import-log.ts'
+import { knownSourceId, logVersion, nextVersion, readLog } from '../sql/import-log.ts'
 import type { ComparedStates } from './compare-states.ts'
 import { forgetCompanies, reviveCompanies, unnameCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
@@ -100,7 +100,7 @@ async function revertGroup(
   onShare: (step: string, share: number) => void,
 ): Promise<Done> {
   const { target, source, versions } = group
-  const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
+  const version = await nextVersion(db)
   const context = { tables: db.tables, version, numbers }
   const first = versions[0]?.version ?? version
   const recorded: Record<string, { restored: number; removed: number }> = {}

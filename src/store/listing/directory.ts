@@ -232,12 +232,6 @@ export function sumOf(group: readonly DirectoryEntry[]) {
   return { records, bytes, largest }
 }
 
-/** What a head says of the records of a listing. */
-export function totalsOf(entries: readonly DirectoryEntry[]) {
-  const { records, largest } = sumOf(entries)
-  return { total: records, largest }
-}
-
 /** Segments that only one of two states has, each in the order of the listing. */
 export interface DifferingLeaves {
   readonly former: readonly DirectoryEntry[]

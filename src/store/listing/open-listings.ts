@@ -36,8 +36,11 @@ export async function openListings(
 
 type Directed = Pick<HeadRow, 'companyId' | 'directory'>
 
-const openHead = (tables: Pick<ListingReads, 'entries'>, { companyId, directory }: Directed) =>
-  openDirectory(directory, (nodes) => tables.entries(companyId, nodes))
+/** The nodes and segments to which a head's directory leads. */
+export const openHead = (
+  tables: Pick<ListingReads, 'entries'>,
+  { companyId, directory }: Directed,
+) => openDirectory(directory, (nodes) => tables.entries(companyId, nodes))
 
 /** The segments to which a head's directory leads. */
 export async function leavesOf(

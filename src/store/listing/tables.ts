@@ -239,7 +239,6 @@ export interface ListingTables extends ListingLookups {
     rows: readonly HeadRow[],
     segments?: readonly SegmentRow[],
   ): Awaitable<void>
-  putSegments(rows: readonly SegmentRow[]): Awaitable<void>
   /** Drops heads. Segments that they hold stay, unless they are dropped before. */
   dropHeads(listing: string, heads: readonly HeadRow[]): Awaitable<void>
   dropSegments(keys: readonly SegmentKey[]): Awaitable<void>

@@ -2,7 +2,13 @@
 // their heads.
 
 import type { CutSegment } from './cut.ts'
-import { buildDirectory, type DirectoryEntry, type KnownNode, totalsOf } from './directory.ts'
+import {
+  buildDirectory,
+  type DirectoryEntry,
+  type KnownNode,
+  markDirectory,
+  sumOf,
+} from './directory.ts'
 import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, SegmentRow } from './tables.ts'
@@ -46,6 +52,8 @@ interface NewState {
   readonly entries: readonly DirectoryEntry[]
   /** The nodes that there are already. */
   readonly known: readonly KnownNode[]
+  /** If this replaces the head of an earlier version: that one, and the mark of the new head. */
+  readonly rewrites?: { readonly version: number; readonly mark: string }
 }
 
 /**
@@ -77,12 +85,10 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
   }
 
   /** Makes a head, and the nodes of its directory. */
-  function addHeadOf({ companyId, meta, entries: listed, known }: NewState): void {
-    const { directory, nodes } = buildDirectory(listed, known, numbers.next)
-    for (const { segment, entries } of nodes) {
-      segments.push({ companyId, segment, entries, texts: null })
-    }
-    heads.push({ companyId, version, ...totalsOf(listed), meta, directory })
+  function addHeadOf(state: NewState): void {
+    const { directory, nodes } = buildDirectory(state.entries, state.known, numbers.next)
+    for (const node of nodes) segments.push({ companyId: state.companyId, ...node, texts: null })
+    heads.push(headOf(state, version, directory))
   }
 
   return {
@@ -119,6 +125,17 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
       bytes = 0
     },
   }
+}
+
+function headOf(
+  { companyId, meta, entries, rewrites }: NewState,
+  version: number,
+  directory: string,
+): HeadRow {
+  const { records: total, largest } = sumOf(entries)
+  const head = { companyId, version, total, meta, largest, directory }
+  if (rewrites === undefined) return head
+  return { ...head, version: rewrites.version, directory: markDirectory(directory, rewrites.mark) }
 }
 
 /** The texts of segments, by their numbers. */

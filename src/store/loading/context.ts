@@ -4,8 +4,8 @@ import type { ImportPlan } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { NamingSource } from '../listing/tables.ts'
 import { type MergeContext, numberSegments } from '../listing/write-listings.ts'
-import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
-import { readEarlier, sourceId } from '../sql/import-log.ts'
+import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
+import { nextVersion, readEarlier, sourceId } from '../sql/import-log.ts'
 import type { Gate } from '../withholding/gate.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import type { Staging } from './staging/staging.ts'
@@ -38,11 +38,11 @@ export async function createContext(
   const { tables } = db
   const { target } = plan
   const source = await sourceId(db, plan.source)
-  const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
   const asOf = plan.asOf ?? staging.facts.lastDay
   plan.onEarlier?.(await readEarlier(db, { source, target: target.name }), asOf)
   return {
-    ...{ plan, staging, db, tables, source, version, gate, asOf },
+    ...{ plan, staging, db, tables, source, gate, asOf },
+    version: await nextVersion(db),
     numbers: await numberSegments(tables),
     sources: await tables.sources(),
     isFirst: !(await tables.hasHeads(target.name)),

@@ -276,7 +276,6 @@ export function segmentTables(db: RowWriter) {
       }
       return companies
     },
-    putSegments: (rows) => insertSegments(db, rows),
     async dropSegments(keys) {
       if (holdsSegments) await emptyHeads(db, keys)
       await db.drop(

@@ -32,6 +32,10 @@ interface LogEntry {
   readonly lineage?: string
 }
 
+/** The number of the registry's next version. */
+export const nextVersion = async (db: RowReader): Promise<number> =>
+  1 + (await numberIn(db, 'select max(version) from imports'))
+
 /** Adds a version to the log. */
 export async function logVersion(db: RegistryDatabase, entry: LogEntry): Promise<void> {
   const { read = 0, inserted = 0, updated = 0, unchanged = 0, refused = 0 } = entry.counts

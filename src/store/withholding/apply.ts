@@ -9,7 +9,7 @@ import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
-import { drawLineage } from '../sql/import-log.ts'
+import { drawLineage, nextVersion } from '../sql/import-log.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import { forgetInLog } from './forget-in-log.ts'
 import { hideKeys } from './hide-keys.ts'
@@ -71,8 +71,9 @@ export async function applyOrder(
   const touched: Touched[] = []
   const lineage = await drawLineage(db)
   const numbers = await numberSegments(tables)
+  const version = await nextVersion(db)
   const work: Work = {
-    ...{ ...context, tables, touched, lineage, numbers },
+    ...{ ...context, tables, touched, lineage, numbers, version },
     onStep(step, done) {
       signal?.throwIfAborted()
       onStep?.(step, done)
@@ -89,8 +90,10 @@ export async function applyOrder(
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
-  const logged = { touched, erased, subject, startedAt, lineage }
-  const version = isThere ? await logWithholding(db, logged) : undefined
+  if (!isThere) return { found, touched, names, version: undefined }
+  // Before the first import, there is nothing to tell.
+  if (version === 1) return { found, touched, names, version: 0 }
+  await logWithholding(db, { version, touched, erased, subject, startedAt, lineage })
   return { found, touched, names, version }
 }
 

@@ -3,7 +3,7 @@
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListingTables, TraceRow } from '../listing/tables.ts'
-import { readValue, type RegistryDatabase } from '../sql/database.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Subject } from './list.ts'
 import type { Touched } from './rewrite.ts'
@@ -12,6 +12,7 @@ import type { Touched } from './rewrite.ts'
 const ownSource = 'dossier/withheld'
 
 interface Logged {
+  readonly version: number
   readonly touched: readonly Touched[]
   /** The companies that were erased as a whole. */
   readonly erased: ReadonlySet<number>
@@ -20,16 +21,9 @@ interface Logged {
   readonly lineage: string
 }
 
-/**
- * Adds a version to the log, as one that takes nothing back: it counts as no import.
- *
- * @returns the version; 0 if nothing was ever imported.
- */
-export async function logWithholding(db: RegistryDatabase, logged: Logged): Promise<number> {
-  const { subject, touched, startedAt, lineage } = logged
-  const last = Number(await readValue(db, 'select coalesce(max(version), 0) from imports'))
-  if (last === 0) return 0
-  const version = last + 1
+/** Adds a version to the log, as one that takes nothing back: it counts as no import. */
+export async function logWithholding(db: RegistryDatabase, logged: Logged): Promise<void> {
+  const { version, subject, touched, startedAt, lineage } = logged
   const target = 'resource' in subject ? subject.resource : 'companies'
   const own = touched.filter(({ listing, isPresent }) => listing === target && isPresent)
   const removed = own.filter(({ isGone }) => isGone).length
@@ -37,8 +31,7 @@ export async function logWithholding(db: RegistryDatabase, logged: Logged): Prom
     ...{ version, target, source: await sourceId(db, ownSource), startedAt, reverts: [], lineage },
     counts: { updated: own.length - removed, removed },
   })
-  await leaveTraces(db.tables, version, logged)
-  return version
+  await leaveTraces(db.tables, logged)
 }
 
 const rowsAtOnce = 1_000
@@ -46,8 +39,7 @@ const rowsAtOnce = 1_000
 /** Tells those who follow what heads do not show, since former ones are others now. */
 async function leaveTraces(
   tables: ListingTables,
-  version: number,
-  { touched, erased }: Logged,
+  { version, touched, erased }: Logged,
 ): Promise<void> {
   const companies = new Map<number, TraceRow>()
   const records = new Map<string, TraceRow[]>()

@@ -2,23 +2,15 @@
 // that name them. All else stays as it is.
 
 import { cutSegments } from '../listing/cut.ts'
-import {
-  buildDirectory,
-  type DirectoryEntry,
-  markDirectory,
-  openDirectory,
-  totalsOf,
-} from '../listing/directory.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
 import { addToCount, metaText, parseMeta, type ListingShape, typesOf } from '../listing/shape.ts'
-import { leavesOf, namedSegments } from '../listing/open-listings.ts'
+import { leavesOf, namedSegments, openHead } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
-import type { SegmentNumbers } from '../listing/write-listings.ts'
+import type { HeadRow, SegmentRow } from '../listing/tables.ts'
+import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 
-export interface Rewriting {
-  readonly tables: ListingTables
-  readonly numbers: SegmentNumbers
+export interface Rewriting extends MergeContext {
   /** Marks heads that are written anew: the lineage of the version that does it. */
   readonly lineage: string
   /** Receives what is written anew. */
@@ -66,23 +58,25 @@ export async function rewriteListing(
   const present = new Set(leaves.map(({ segment }) => segment))
   const changed = new Map<number, Touched>()
   const replaced = new Map<number, Replaced>()
+  const out = createOutput(context, shape)
   const inOrder = [...named].sort((a, b) => a - b)
   for (const some of inBatches(inOrder, segmentsAtOnce)) {
     const keys = some.map((segment) => ({ companyId, segment }))
     for (const row of await tables.segments(keys, 'both')) {
       const isPresent = present.has(row.segment)
-      const made = await replaceSegment(context, rewrite, row, ({ id, sort }, isGone) => {
+      const made = replaceSegment(out, rewrite, row, ({ id, sort }, isGone) => {
         const known = changed.get(id) ?? { ...{ listing, companyId, id, sort }, ...unchanged }
         changed.set(id, stateOf(known, { sort, isGone, isPresent }))
       })
       if (made !== undefined) replaced.set(row.segment, made)
     }
+    if (out.isFull()) await out.flush()
   }
   context.touched.push(...changed.values())
   if (replaced.size === 0) return []
-  const after: HeadRow[] = []
-  for (const head of heads) after.push(await rewriteHead(context, rewrite, head, replaced))
-  for (const segment of await namedSegments(tables, after)) named.delete(segment)
+  for (const head of heads) await rewriteHead(context, head, replaced, out)
+  const now = await tables.headsOf(listing, [companyId])
+  for (const segment of await namedSegments(tables, now)) named.delete(segment)
   for (const some of inBatches(named, 1_000)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
@@ -110,12 +104,12 @@ interface Replaced {
 }
 
 /** Writes a segment anew; undefined if all of its records stay as they are. */
-async function replaceSegment(
-  { tables, numbers }: Rewriting,
+function replaceSegment(
+  out: Output,
   { shape, companyId, mayHold, change }: ListingRewrite,
   { entries, texts }: SegmentRow,
   onChanged: (record: ListedRecord, isGone: boolean) => void,
-): Promise<Replaced | undefined> {
+): Replaced | undefined {
   if (texts === null) return undefined
   const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
   if (mayHold?.(bytes) === false) return undefined
@@ -130,14 +124,8 @@ async function replaceSegment(
     onChanged(record, now === undefined)
   }
   if (former.length === 0) return undefined
-  const made = cutSegments(shape, records, 'within').map(({ entries, texts, count, largest }) => {
-    const segment = numbers.next()
-    const entry = { segment, records: count, bytes: texts.length, largest }
-    return { entry, row: { companyId, segment, entries, texts } }
-  })
-  await tables.putSegments(made.map(({ row }) => row))
   return {
-    entries: made.map(({ entry }) => entry),
+    entries: cutSegments(shape, records, 'within').map((cut) => out.addSegment(companyId, cut)),
     former: typesOf(shape, former),
     now: typesOf(shape, changed),
   }
@@ -145,25 +133,22 @@ async function replaceSegment(
 
 /** Writes a head anew if it names segments that were replaced. */
 async function rewriteHead(
-  { tables, numbers, lineage }: Rewriting,
-  { shape, companyId }: ListingRewrite,
+  { tables, lineage: mark }: Rewriting,
   head: HeadRow,
   replaced: ReadonlyMap<number, Replaced>,
-): Promise<HeadRow> {
-  const { leaves, nodes: known } = await openDirectory(head.directory, (some) =>
-    tables.entries(companyId, some),
-  )
-  if (!leaves.some(({ segment }) => replaced.has(segment))) return head
-  const entries = leaves.flatMap((one) => replaced.get(one.segment)?.entries ?? [one])
-  const { directory, nodes } = buildDirectory(entries, known, numbers.next)
-  await tables.putSegments(nodes.map((node) => ({ companyId, ...node, texts: null })))
-  const meta = head.meta === null ? null : metaAfter(head.meta, leaves, replaced)
-  const now = {
-    ...{ companyId, version: head.version, ...totalsOf(entries), meta },
-    directory: markDirectory(directory, lineage),
-  }
-  await tables.putHeads(shape.listing, [now])
-  return now
+  out: Output,
+): Promise<void> {
+  const { leaves, nodes } = await openHead(tables, head)
+  if (!leaves.some(({ segment }) => replaced.has(segment))) return
+  const { companyId, version } = head
+  out.addListing({
+    companyId,
+    meta: head.meta === null ? null : metaAfter(head.meta, leaves, replaced),
+    entries: leaves.flatMap((one) => replaced.get(one.segment)?.entries ?? [one]),
+    known: nodes,
+    rewrites: { version, mark },
+  })
+  await out.flush()
 }
 
 function metaAfter(
