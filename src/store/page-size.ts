@@ -10,22 +10,23 @@ export const pageBytesMax = 16 * 1_048_576
 const frameBytes = 288
 
 /** What the size of a listing's pages depends on. */
-export interface PageRoom {
+export interface PageBudget {
   /** The most bytes of a record and a comma. */
-  readonly widest: number
-  /** The bytes that a page has for its records; below 0 if `meta` has no room. */
-  readonly room: number
+  readonly recordBytesMax: number
+  /** The bytes that a page has for its records; below 0 if `meta` alone is too large. */
+  readonly bytesMax: number
 }
 
 /** @param largest the bytes of the greatest record. */
-export function roomOf(largest: number, meta = ''): PageRoom {
-  return { widest: largest + 1, room: pageBytesMax - frameBytes - Buffer.byteLength(meta) }
+export function budgetOf(largest: number, meta = ''): PageBudget {
+  const bytesMax = pageBytesMax - frameBytes - Buffer.byteLength(meta)
+  return { recordBytesMax: largest + 1, bytesMax }
 }
 
 /**
  * The greatest limit below `limit` with which any page of a listing fits; 0 if none does, because
  * one record or `meta` alone is too large.
  */
-export function greatestLimit({ widest, room }: PageRoom, limit: number): number {
-  return Math.max(0, Math.min(Math.floor(room / widest), limit - 1))
+export function greatestLimit({ recordBytesMax, bytesMax }: PageBudget, limit: number): number {
+  return Math.max(0, Math.min(Math.floor(bytesMax / recordBytesMax), limit - 1))
 }

@@ -85,9 +85,9 @@ function pageTexts(found: readonly FoundCompany[], first: number, limit: number)
   for (const one of found.slice(first, first + limit)) {
     const text = entryText(one)
     bytes += Buffer.byteLength(text) + 1
-    if (bytes > room) {
-      const widest = Math.max(...found.map((any) => Buffer.byteLength(entryText(any)) + 1))
-      throw pageTooLarge(greatestLimit({ widest, room }, limit))
+    if (bytes > bytesMax) {
+      const recordBytesMax = Math.max(...found.map((any) => Buffer.byteLength(entryText(any)) + 1))
+      throw pageTooLarge(greatestLimit({ recordBytesMax, bytesMax }, limit))
     }
     texts.push(text)
   }
@@ -95,7 +95,7 @@ function pageTexts(found: readonly FoundCompany[], first: number, limit: number)
 }
 
 /** The bytes that a page has for its companies, with a margin for the counters. */
-const room = pageBytesMax - 1_024
+const bytesMax = pageBytesMax - 1_024
 
 function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string {
   return JSON.stringify({ id, jurisdiction, identifier, name })

@@ -3,7 +3,7 @@
 
 import { after, type Awaitable } from '../awaitable.ts'
 import { findSeparator, separatorBytes } from '../record-texts.ts'
-import { greatestLimit, type PageRoom } from '../page-size.ts'
+import { greatestLimit, type PageBudget } from '../page-size.ts'
 import { decodeDirectory, findRange, type LeafRange } from './directory.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
 
@@ -40,23 +40,26 @@ export function readPageTexts(
   reads: ListingReads,
   head: HeadRow,
   range: PageRange,
-  room: PageRoom,
+  budget: PageBudget,
   first?: FirstTexts,
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
-  if (range.offset >= total || room.room < 0) return fitting([], range, room)
+  if (range.offset >= total || budget.bytesMax < 0) return fitting([], range, budget)
   if (first?.others !== undefined && range.offset === 0 && range.limit >= total) {
-    return fitting([first.texts, first.others], range, room)
+    return fitting([first.texts, first.others], range, budget)
   }
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
   const found = findRange(decodeDirectory(directory), range.offset, end - range.offset, readNodes)
   return after(found, (leaves) => {
-    if (range.limit * room.widest > room.room && innerBytes(leaves) > room.room) {
-      return leftOut(range, room)
+    if (
+      range.limit * budget.recordBytesMax > budget.bytesMax &&
+      innerBytes(leaves) > budget.bytesMax
+    ) {
+      return leftOut(range, budget)
     }
     return after(readTexts(reads, companyId, leaves, first?.texts), (texts) =>
-      fitting(cut(texts, leaves, range.offset, end), range, room, freeing(reads, texts)),
+      fitting(cut(texts, leaves, range.offset, end), range, budget, freeing(reads, texts)),
     )
   })
 }
@@ -84,19 +87,19 @@ function innerBytes({ entries }: LeafRange): number {
 function fitting(
   records: readonly Uint8Array[],
   range: PageRange,
-  room: PageRoom,
+  budget: PageBudget,
   free?: () => void,
 ): PageTexts {
-  if (range.limit * room.widest > room.room) {
+  if (range.limit * budget.recordBytesMax > budget.bytesMax) {
     let bytes = 0
     for (const { length } of records) bytes += length + 1
-    if (bytes > room.room) return leftOut(range, room)
+    if (bytes > budget.bytesMax) return leftOut(range, budget)
   }
   return { records, free, greatestLimit: undefined }
 }
 
-export function leftOut({ limit }: PageRange, room: PageRoom): PageTexts {
-  return { records: [], free: undefined, greatestLimit: greatestLimit(room, limit) }
+export function leftOut({ limit }: PageRange, budget: PageBudget): PageTexts {
+  return { records: [], free: undefined, greatestLimit: greatestLimit(budget, limit) }
 }
 
 /** What frees the memory of texts that were read; undefined where it may have other bytes, too. */

@@ -1,7 +1,7 @@
 // Views: where the records of a selection are, in its order.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import type { PageRoom } from '../page-size.ts'
+import type { PageBudget } from '../page-size.ts'
 import { freeing, leftOut, type PageRange, type PageTexts } from './read-page.ts'
 import type { ListingReads } from './tables.ts'
 
@@ -61,11 +61,11 @@ export function readViewTexts(
   companyId: number,
   { segments, places }: View,
   { offset, limit }: PageRange,
-  room: PageRoom,
+  budget: PageBudget,
 ): Awaitable<PageTexts> {
   const page = { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
-  if (limit * room.widest > room.room && textBytes(page) > room.room) {
-    return leftOut({ offset, limit }, room)
+  if (limit * budget.recordBytesMax > budget.bytesMax && textBytes(page) > budget.bytesMax) {
+    return leftOut({ offset, limit }, budget)
   }
   const wanted = holdersOf(page)
   const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)

@@ -4,7 +4,7 @@ import { after, type Awaitable, orElse } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { countOf, readViewTexts } from '../listing/view.ts'
-import { roomOf } from '../page-size.ts'
+import { budgetOf } from '../page-size.ts'
 import type { OutsideHistory, Page, RegistryState, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState } from './listing-state.ts'
@@ -47,7 +47,7 @@ function readWhole(reads: ServingReads, selection: Selection, range: PageRange):
     if (!isListed(state)) return state
     const { row, meta, first } = state
     if (row === undefined) return pageOf(state, nothing, 0)
-    return after(readPageTexts(reads, row, range, roomOf(row.largest, meta), first), (texts) =>
+    return after(readPageTexts(reads, row, range, budgetOf(row.largest, meta), first), (texts) =>
       pageOf(state, texts, state.head.total),
     )
   })
@@ -107,7 +107,7 @@ function readView(
   state: FilledState,
 ): Awaitable<Page> {
   const { row, meta } = state
-  const room = roomOf(row.largest, meta)
+  const budget = budgetOf(row.largest, meta)
   const key = keyOf(selection, state)
   const make = async () => {
     const view = await makeView(reads, selection, row)
@@ -122,7 +122,7 @@ function readView(
   return after(found, (view) =>
     reads.now(() =>
       after(checkHistory(reads, state), () =>
-        after(readViewTexts(reads, row.companyId, view, range, room), (texts) =>
+        after(readViewTexts(reads, row.companyId, view, range, budget), (texts) =>
           pageOf(state, texts, countOf(view)),
         ),
       ),
