@@ -58,12 +58,12 @@ export async function readCompanyTexts(
     const other = others.get(id)
     const from = isKnown ? (known.versions[row] ?? 0) : Infinity
     if (other !== undefined || from <= version) {
-      const start = writer.room(0)
+      const start = writer.reserve(0)
       if (other === undefined) usual.write(row)
       else writer.text(`${other.text},`)
       ids.push(id)
       versions.push(other?.version ?? Math.max(from, changed))
-      lengths.push(writer.room(0) - start - 1)
+      lengths.push(writer.reserve(0) - start - 1)
     }
     if (isKnown) row += 1
   }

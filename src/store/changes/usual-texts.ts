@@ -146,7 +146,7 @@ const noText = new Uint8Array()
 
 /** Copies a part without a view of it, since there are thousands. */
 function copy(writer: ByteWriter, from: Buffer, start: number, end: number): void {
-  const at = writer.room(end - start)
+  const at = writer.reserve(end - start)
   from.copy(writer.memory(), at, start, end)
 }
 

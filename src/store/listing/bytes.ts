@@ -10,7 +10,7 @@ export function createWriter() {
   let memory = Buffer.allocUnsafeSlow(16_384)
   let end = 0
 
-  function reserve(bytes: number): void {
+  function grow(bytes: number): void {
     if (end + bytes <= memory.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(end + bytes, memory.length * 2))
     memory.copy(larger, 0, 0, end)
@@ -19,7 +19,7 @@ export function createWriter() {
 
   /** An integer from 0 to 2^53-1. */
   function number(value: number): void {
-    reserve(9)
+    grow(9)
     let rest = value
     while (rest > 0x7f) {
       memory[end++] = (rest % 0x80) | 0x80
@@ -34,7 +34,7 @@ export function createWriter() {
     signed(value: number): void {
       const size = Math.abs(value)
       const sign = value < 0 ? 0x40 : 0
-      reserve(10)
+      grow(10)
       if (size < 0x40) {
         memory[end++] = size | sign
         return
@@ -43,12 +43,12 @@ export function createWriter() {
       number(Math.floor(size / 0x40))
     },
     text(value: string, encoding: BufferEncoding = 'utf8'): void {
-      reserve(value.length * 3)
+      grow(value.length * 3)
       end += memory.write(value, end, encoding)
     },
-    /** Makes room; what is written there is written into `memory()`, from the place returned. */
-    room(length: number): number {
-      reserve(length)
+    /** Reserves bytes, which the caller writes into `memory()`; returns where they begin. */
+    reserve(length: number): number {
+      grow(length)
       end += length
       return end - length
     },

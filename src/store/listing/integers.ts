@@ -26,7 +26,7 @@ export function writeIntegers(writer: ByteWriter, numbers: Float64Array, count: 
   const width = bytesOf(greatest - base)
   writer.number(nulls > 0 ? width | hasNulls : width)
   writer.signed(base)
-  let at = writer.room(count * width)
+  let at = writer.reserve(count * width)
   const bytes = writer.memory()
   for (let n = 0; n < count; n++) {
     const number = numbers[n] ?? NaN

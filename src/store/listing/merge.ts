@@ -120,14 +120,14 @@ export function keyAt({ ids, sorts }: SegmentIndex, n: number) {
   return { id: ids.at(n) ?? 0, sort: sorts.at(n) ?? 0 }
 }
 
-/** Records between two segments join one that is written anyway, or the one that has more room. */
+/** Records between two segments join one that is rewritten anyway, else the emptier one. */
 function chooseHosts(places: readonly Place[]): void {
   let previous: Place | undefined
   for (const place of places) {
     const { before } = place
     if (before.length > 0 && previous?.isTouched !== true && !place.isTouched) {
-      const ahead = roomFor(before[0], previous?.segment)
-      const behind = roomFor(before.at(-1), place.segment)
+      const ahead = bytesLeft(before[0], previous?.segment)
+      const behind = bytesLeft(before.at(-1), place.segment)
       if (previous !== undefined && ahead >= Math.max(behind, 0)) previous.isTouched = true
       else if (behind >= 0) place.isTouched = true
     }
@@ -135,8 +135,8 @@ function chooseHosts(places: readonly Place[]): void {
   }
 }
 
-/** The bytes that a segment has left with a record more; negative if it has no room for it. */
-function roomFor(put: ListedRecord | undefined, segment: OldSegment | undefined): number {
+/** The bytes that a segment would have left with one more record; negative if it does not fit. */
+function bytesLeft(put: ListedRecord | undefined, segment: OldSegment | undefined): number {
   if (put === undefined || segment === undefined) return -1
   const { entry, index } = segment
   const bytes = entry.bytes + index.bytes

@@ -78,7 +78,7 @@ export function encodeSegment(
 ): EncodedSegment {
   const count = records.length
   if (column.length < count) column = new Float64Array(2 * count)
-  writer.room(headBytes)
+  writer.reserve(headBytes)
   writer.number(count)
   writeNumbers(records, (record) => record.id)
   if (shape.hasSort) writeNumbers(records, (record) => record.sort)
@@ -118,7 +118,7 @@ function textOf(value: ColumnValue | undefined): string | null {
 }
 
 function writeDigests(records: readonly ListedRecord[]): void {
-  let at = writer.room(digestBytes * records.length)
+  let at = writer.reserve(digestBytes * records.length)
   const memory = writer.memory()
   for (const { digest } of records) {
     for (let n = 0; n < digestBytes; n++) memory[at++] = digest[n] ?? 0

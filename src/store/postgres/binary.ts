@@ -157,14 +157,14 @@ function* encodeRows(rows: Iterable<readonly Field[]>): Generator<Buffer> {
   const writer = createWriter()
   yield header
   for (const row of rows) {
-    const start = writer.room(2)
+    const start = writer.reserve(2)
     writer.memory().writeInt16BE(row.length, start)
     for (const field of row) {
-      const at = writer.room(4 + (field?.length ?? 0))
+      const at = writer.reserve(4 + (field?.length ?? 0))
       writer.memory().writeInt32BE(field?.length ?? -1, at)
       if (field !== null) writer.memory().set(field, at + 4)
     }
-    if (writer.room(0) >= pieceBytes) yield writer.take()
+    if (writer.reserve(0) >= pieceBytes) yield writer.take()
   }
   yield writer.take()
   yield trailer
