@@ -183,7 +183,7 @@ export async function runStep(
     return { reverted, to: step.isOfOne ? undefined : to }
   } catch (error) {
     const isRefused =
-      step.isOfOne && /: version \d+ (was reverted by|has withheld) /.test(String(error))
+      step.isOfOne && /: version \d+ (was reverted by|is a withholding,) /.test(String(error))
     if (isRefused) return {}
     throw error
   }
