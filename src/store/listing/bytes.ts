@@ -1,11 +1,11 @@
-// Numbers as bytes: seven bits a byte, the lowest first; all but the last byte have the eighth bit.
-// Columns of texts: each different value once, and for each record which one it has.
+// Numbers as bytes: seven bits a byte, lowest first; the eighth bit is set in all but the last one.
+// Columns of texts: a dictionary of the distinct values, and a code for each record.
 
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 
 export type ByteWriter = ReturnType<typeof createWriter>
 
-/** Writes numbers and texts into memory that grows and is used again after `take`. */
+/** Writes numbers and texts into memory that grows, and is reused after `take`. */
 export function createWriter() {
   let memory = Buffer.allocUnsafeSlow(16_384)
   let end = 0
@@ -53,7 +53,7 @@ export function createWriter() {
       return end - length
     },
     memory: () => memory,
-    /** A copy of what was written. */
+    /** Returns a copy of what was written, and begins again. */
     take(): Buffer {
       const copy = Buffer.allocUnsafe(end)
       memory.copy(copy, 0, 0, end)
@@ -63,13 +63,13 @@ export function createWriter() {
   }
 }
 
-/** Bytes that a `ByteWriter` has written, and the place of the next one to be read. */
+/** Bytes that a `ByteWriter` has written, and where to read next. */
 export interface ByteReader {
   readonly source: Buffer
   at: number
 }
 
-/** Passes over bytes, and returns where they begin. @throws Error if they end too early. */
+/** Skips bytes, and returns where they begin. @throws Error if they end too early. */
 export function skip(reader: ByteReader, length: number): number {
   const begin = reader.at
   reader.at += length
@@ -95,15 +95,15 @@ export function readSigned(reader: ByteReader): number {
   return (first & 0x40) === 0 ? size : -size
 }
 
-/** How characters are kept: as ASCII, and as hexadecimal digits, two in a byte, if possible. */
+/** How characters are stored: if possible as ASCII, or as hexadecimal digits, two to a byte. */
 const encodings = ['utf8', 'latin1', 'hex'] as const
 
-/** Values of a column under way, which are used again for the next one. */
+/** Memory of the column that is being written or read, reused for the next one. */
 const codeOf = new Map<string, number>()
 let codes = new Float64Array(1_024)
 let lengths = new Float64Array(1_024)
 
-/** Writes a column of a number of values, which `at` returns. */
+/** Writes a column of `count` values, the nth of which `at` returns. */
 export function writeTexts(
   writer: ByteWriter,
   count: number,
@@ -115,13 +115,13 @@ export function writeTexts(
   }
   const values = fillCodes(count, at)
   writer.number(values.length)
-  // As many values as records are all different, and none is null.
+  // If there are as many values as records, all are distinct, and none is null.
   if (values.length < count) writeIntegers(writer, codes, count)
   writeIntegers(writer, lengths, values.length)
   writeJoined(writer, values.join(''))
 }
 
-/** Numbers the values by their first record, from 1; fills `codes` and `lengths`. */
+/** Numbers the distinct values from 1, as they first occur; fills `codes` and `lengths`. */
 function fillCodes(count: number, at: (n: number) => string | null): string[] {
   const values: string[] = []
   let before: string | null = null
@@ -154,7 +154,7 @@ function writeJoined(writer: ByteWriter, joined: string): void {
   writer.text(text, encodings[encoding])
 }
 
-/** Reads a column of as many values as `into` has room for; returns the different ones. */
+/** Reads the codes of a column, one for each record, into `into`; returns the distinct values. */
 export function readTexts(reader: ByteReader, into: Uint32Array): string[] {
   const count = readNumber(reader)
   if (count > into.length) throw new Error('an index has more values than records')
@@ -174,7 +174,7 @@ export function readTexts(reader: ByteReader, into: Uint32Array): string[] {
   return values
 }
 
-/** Passes over a column of a number of records. */
+/** Skips a column of `count` records. */
 export function skipTexts(reader: ByteReader, count: number): void {
   const values = readNumber(reader)
   if (values < count) skipIntegers(reader, count)

@@ -8,10 +8,13 @@ import type { ListingShape } from './shape.ts'
  * record has a segment of its own.
  */
 export const segmentBytesMax = 10_400
-/** How full segments are that are cut evenly, so that one more record finds room. */
+/** How full evenly cut segments are: the rest is for further records. */
 const evenShare = 0.95
 
-/** Where a listing grows: segments are full but for the one there, or all of about one size. */
+/**
+ * Where a listing grows. At one of its ends, all segments but the last cut are full; `within`, all
+ * are of about the same size.
+ */
 export type Growth = 'front' | 'end' | 'within'
 
 /** Where a new listing grows. */
@@ -43,11 +46,11 @@ export function cutSegments(
   return isBackwards ? segments.reverse() : segments
 }
 
-/** Records that are cut from one of their ends. */
+/** Records that are cut from one end. */
 interface Line {
   readonly records: readonly ListedRecord[]
   readonly isBackwards: boolean
-  /** The bytes that a record takes in an index: a guess, then as in what was encoded last. */
+  /** The bytes of a record in an index: an estimate, then the average of the last segment. */
   entryBytes: number
 }
 
@@ -57,13 +60,13 @@ function bytesOf(records: readonly ListedRecord[], entryBytes: number): number {
   return bytes
 }
 
-/** The size of the next of several even segments. */
+/** The size of the next segment, if those that are left are of one size. */
 function evenSize(rest: number): number {
   if (rest <= segmentBytesMax) return segmentBytesMax
   return rest / Math.ceil(rest / (segmentBytesMax * evenShare))
 }
 
-/** Cuts the segment that begins `from` records from the end of the line at which it is cut. */
+/** Cuts the segment that begins `from` records from the end at which the line is cut. */
 function cutOne(
   shape: ListingShape,
   line: Line,
@@ -85,7 +88,7 @@ function cutOne(
   }
 }
 
-/** How far a segment reaches: to its size or nearest to an even one, but for at least a record. */
+/** Where a segment ends: at its greatest size, or nearest to an even one; not before one record. */
 function reach({ records, isBackwards, entryBytes }: Line, from: number, evenly?: number): number {
   let bytes = 0
   let to = from

@@ -1,7 +1,7 @@
 // The directory of a listing: its segments, in order, with what a page needs to find them.
 //
-// A head has it as text. One of many segments has levels: its entries are nodes, each a directory
-// of its own, so that no head exceeds some kilobytes, and a change writes few nodes.
+// A head has it as text. A directory of many segments is a tree: its entries are nodes, which are
+// directories, too. So no head exceeds some kilobytes, and a change writes few nodes.
 
 import { after, type Awaitable } from '../awaitable.ts'
 
@@ -16,7 +16,7 @@ export interface DirectoryEntry {
 }
 
 export interface Directory {
-  /** 0 if the entries are segments, else that of the nodes which they are, and one. */
+  /** 0 if the entries are segments; if they are nodes, one more than the level of these. */
   readonly level: number
   readonly entries: readonly DirectoryEntry[]
 }
@@ -32,8 +32,8 @@ export interface KnownNode {
 export const entriesMax = 256
 
 /**
- * A directory as JSON, so that SQL can follow it, too: the level, then of each entry its segment,
- * records, bytes and largest record.
+ * A directory as JSON, so that SQL can follow it, too: the level; then the segment, records, bytes
+ * and largest record of each entry.
  */
 function encodeDirectory({ level, entries }: Directory): string {
   const listed = entries.map(
@@ -43,8 +43,8 @@ function encodeDirectory({ level, entries }: Directory): string {
 }
 
 /**
- * Marks a new directory as written anew after its version: it ends with the lineage of that, by
- * which two states of one version differ.
+ * Marks the directory of a head that is rewritten after its version: it ends with the lineage of
+ * the rewrite, so that the two states of the version can be told apart.
  */
 export function markDirectory(directory: string, lineage: string): string {
   return `${directory.slice(0, -1)},"${lineage}"]`
@@ -81,7 +81,7 @@ export function firstSegment(directory: string): number | null {
 export const onlySegment = (directory: string): number | null =>
   directory.lastIndexOf('[') === 3 ? firstSegment(directory) : null
 
-/** The last node that was read: one who reads a long listing in parts asks for it again. */
+/** The last node that was decoded: a client that pages through a long listing needs it again. */
 let last = { text: '', node: decodeDirectory('[0]') }
 
 /** The directory that a node is. */
@@ -205,7 +205,7 @@ export function buildDirectory(
   return { directory: encodeDirectory({ level, entries: upper }), nodes }
 }
 
-/** Groups end at numbers that are multiples of this, so that they stay put beside insertions. */
+/** Groups end at multiples of this, so that an insertion leaves the other groups as they are. */
 const groupLength = 128
 
 function groupsOf(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
@@ -232,15 +232,15 @@ export function sumOf(group: readonly DirectoryEntry[]) {
   return { records, bytes, largest }
 }
 
-/** Segments that only one of two states has, each in the order of the listing. */
+/** The segments that only one of two states has, each list in the order of the listing. */
 export interface DifferingLeaves {
   readonly former: readonly DirectoryEntry[]
   readonly present: readonly DirectoryEntry[]
 }
 
 /**
- * The segments in which two states of a listing differ. Nodes that both have are not read, so that
- * this costs what has changed, not what there is.
+ * The segments in which two states of a listing differ. Nodes that both have are not read: the
+ * cost depends on the size of the change, not on that of the listing.
  *
  * @param former a head's directory, as `present`; undefined for a listing that was not there.
  */

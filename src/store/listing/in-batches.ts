@@ -1,10 +1,10 @@
-// Many values, some at a time.
+// Values in batches.
 
 /**
- * Cuts values into lists, for look-ups.
+ * Cuts values into lists, as for look-ups.
  *
- * @param length how long a list may be.
- * @param weightOf a list ends, too, where these add up to `weight`.
+ * @param length the most values of a list.
+ * @param weightOf a list also ends where the weights of its values add up to `weight`.
  */
 export function* inBatches<T>(
   values: Iterable<T>,

@@ -1,5 +1,5 @@
-// Lists of integers in few bytes: each is the distance from a base, in as many bytes as the
-// greatest distance takes.
+// Lists of integers in few bytes (frame of reference): each is the distance from a base, in as many
+// bytes as the greatest distance takes.
 
 import { type ByteReader, type ByteWriter, readNumber, readSigned, skip } from './bytes.ts'
 
@@ -7,7 +7,7 @@ import { type ByteReader, type ByteWriter, readNumber, readSigned, skip } from '
 const widthMask = 15
 const hasNulls = 16
 const widthMax = 6
-/** Of numbers as they are: those too far apart for distances. */
+/** The width of doubles, for numbers that are too far apart for distances. */
 const plainWidth = 8
 
 /** @param numbers NaN is null. */
@@ -21,7 +21,7 @@ export function writeIntegers(writer: ByteWriter, numbers: Float64Array, count: 
     if (number > greatest) greatest = number
     if (Number.isNaN(number)) nulls++
   }
-  // The distance 0 is left to null, if there is one.
+  // The distance 0 stands for null, if there is one.
   const base = nulls === count ? 0 : nulls > 0 ? least - 1 : least
   const width = bytesOf(greatest - base)
   writer.number(nulls > 0 ? width | hasNulls : width)
@@ -50,7 +50,7 @@ function writeDistance(bytes: Buffer, at: number, distance: number, width: numbe
   }
 }
 
-/** Reads as many numbers as the list has room for. */
+/** Fills the list. */
 export function readIntegers(reader: ByteReader, numbers: Float64Array | Uint32Array): void {
   const head = readNumber(reader)
   const base = readSigned(reader)
@@ -82,7 +82,7 @@ function readDistance(bytes: Buffer, at: number, width: number): number {
   return distance
 }
 
-/** Moves past a list of a number of integers. */
+/** Skips a list of `count` integers. */
 export function skipIntegers(reader: ByteReader, count: number): void {
   const width = readNumber(reader) & widthMask
   readSigned(reader)

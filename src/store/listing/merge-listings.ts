@@ -1,5 +1,5 @@
-// Merges listings with what is put into them. A long listing is merged in windows, so that neither
-// its segments nor what an import puts into it have to be in memory as a whole.
+// Merges new records into listings. A long listing is merged in windows, so that neither its
+// segments nor the new records have to fit into memory.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { metaTypesMax } from '../../resources/resource.ts'
@@ -31,12 +31,12 @@ export interface PutReader {
   ): Awaitable<ListedRecord[]>
 }
 
-/** How many segments of a listing are merged at once, and how many records. */
+/** How many segments, and how many new records, are merged at a time. */
 const segmentsAtOnce = 300
 const recordsAtOnce = 20_000
 
 /**
- * Merges what is put into a listing, and makes its new head.
+ * Merges new records into a listing, and makes its new head.
  *
  * @throws OperatorError where `meta` would have more types than it may (contract 3.7).
  */
@@ -57,11 +57,11 @@ export async function mergeListing(
       left -= 1
     }
     for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
-    // Each record that is still to go may be the last one of its type.
+    // Each record that is still to be removed may be the last one of its type.
     if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
   }
 
-  /** Puts records before a place into segments of their own; returns the last of them. */
+  /** Merges the new records before a place, many at a time; returns the rest of them. */
   async function putBefore(place: Parameters<PutReader['take']>[0]): Promise<ListedRecord[]> {
     for (;;) {
       const records = await puts.take(place, recordsAtOnce)
@@ -74,7 +74,7 @@ export async function mergeListing(
   const leaves = listing?.leaves ?? []
   let indexes: readonly SegmentIndex[] = []
   for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
-    // The segment after the window tells what belongs to it.
+    // The segment after the window shows where the window ends.
     const wanted = Math.min(segmentsAtOnce + 1, leaves.length - at)
     indexes = [...indexes, ...(await Array.fromAsync(read(wanted - indexes.length)))]
     const old = leaves
@@ -94,7 +94,7 @@ export async function mergeListing(
   out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
 }
 
-/** The types of the records of segments that go. */
+/** The types of the records that are removed from segments. */
 function* goneTypes(
   old: readonly OldSegment[],
   gone: ReadonlySet<number>,

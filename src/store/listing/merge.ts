@@ -1,7 +1,7 @@
-// Merges changes into a listing: which of its segments stay, and which are written anew.
+// Merges changes into a listing: decides which of its segments are kept, and replaces the others.
 //
-// The indexes alone decide that (`planMerge`); then the texts of the segments that do not stay are
-// read, and cut into new ones together with what is new (`cutRun`).
+// The indexes are enough for the decision (`planMerge`). The texts of the other segments are read
+// then, and cut into new segments together with the new records (`cutRun`).
 
 import { type CutSegment, cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
 import type { DirectoryEntry } from './directory.ts'
@@ -16,14 +16,14 @@ export interface OldSegment {
 
 /** Consecutive records that are cut into new segments. */
 export interface Run {
-  /** The old segments of which some records stay. */
+  /** The old segments that keep some of their records. */
   readonly old: OldSegment[]
-  /** The ids of records that do not. */
+  /** The ids of the records that are removed. */
   readonly gone: ReadonlySet<number>
   readonly puts: ListedRecord[]
 }
 
-/** A segment that stays, or what takes the place of others. */
+/** A segment that is kept, or the records that replace others. */
 export type Part = { readonly kept: DirectoryEntry } | Run
 
 /** @throws Error if the list has no such element. */
@@ -44,10 +44,10 @@ export function compareOrder(
 }
 
 /**
- * Decides which segments stay.
+ * Decides which segments are kept.
  *
- * @param puts what is new, in the order of the listing.
- * @param gone the ids of records that go or are replaced; they may be in other segments than these.
+ * @param puts the new records, in the order of the listing.
+ * @param gone the ids of records that are removed or replaced, perhaps in other segments.
  */
 export function planMerge(
   shape: ListingShape,
@@ -76,16 +76,16 @@ export function planMerge(
   return parts
 }
 
-/** A segment, and the new records between the one before it and this one, and within it. */
+/** A segment, with the new records between it and the one before it, and those within it. */
 interface Place {
-  /** Undefined behind the last one. */
+  /** Undefined after the last one. */
   readonly segment: OldSegment | undefined
   readonly before: ListedRecord[]
   readonly within: ListedRecord[]
   isTouched: boolean
 }
 
-/** Finds where new records belong, and which segments change. */
+/** Finds where the new records belong, and which segments change. */
 function placePuts(
   shape: ListingShape,
   old: readonly OldSegment[],
@@ -146,7 +146,7 @@ function bytesLeft(put: ListedRecord | undefined, segment: OldSegment | undefine
 /**
  * Cuts the new segments of a run.
  *
- * @param textsOf the texts of one of its old segments.
+ * @param textsOf returns the texts of one of its old segments.
  */
 export function cutRun(
   shape: ListingShape,
@@ -161,7 +161,7 @@ export function cutRun(
   }
   const growth = growthOf(shape, kept, puts)
   if (kept.length === 0) return cutSegments(shape, puts, growth)
-  // Both are in order, so that sorting takes hardly more than a merge.
+  // Both are in order already, so sorting costs hardly more than a merge.
   const records = [...kept, ...puts].sort((a, b) => compareOrder(shape, a, b))
   return cutSegments(shape, records, growth)
 }

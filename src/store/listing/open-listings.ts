@@ -1,4 +1,4 @@
-// Heads, with the segments that their directories lead to, and what is read of those.
+// Opens listings: heads, the segments to which their directories lead, and the records of these.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
@@ -13,7 +13,7 @@ import type { ListingShape } from './shape.ts'
 import { inBatches } from './in-batches.ts'
 import type { HeadRow, ListingLookups, ListingReads, SegmentKey, SegmentRow } from './tables.ts'
 
-/** A head, with the nodes and the segments that its directory leads to. */
+/** A head, with the nodes and the segments to which its directory leads. */
 export interface OpenListing {
   readonly head: HeadRow
   readonly nodes: readonly KnownNode[]
@@ -54,12 +54,12 @@ export async function leavesOf(
 const indexesAtOnce = 1_000
 const textsAtOnce = 400
 
-/** Reads the next indexes of segments, so many as are asked for. */
+/** Reads the indexes of the next segments. */
 export type IndexReader = (count: number) => AsyncGenerator<SegmentIndex>
 
 /**
- * Makes what reads the indexes of segments in the order of their keys, those of many short listings
- * at once.
+ * Creates a reader of the indexes of segments, in the order of their keys; it reads those of many
+ * short listings by one statement.
  *
  * @param wanted as for `decodeEntries`.
  */
@@ -107,7 +107,7 @@ export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): S
   return entries.map(({ segment }) => ({ companyId, segment }))
 }
 
-/** The segments and nodes that heads of a company name. */
+/** The segments and nodes to which heads of a company lead. */
 export async function namedSegments(
   tables: Pick<ListingReads, 'entries'>,
   heads: readonly HeadRow[],

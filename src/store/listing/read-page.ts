@@ -1,5 +1,5 @@
-// Reads consecutive records of a listing: the directory of its head leads to the segments that have
-// them, whose texts are cut at both ends.
+// Reads consecutive records of a listing: the directory of its head leads to their segments, whose
+// texts are cut at both ends.
 
 import { after, type Awaitable } from '../awaitable.ts'
 import { findSeparator, separatorBytes } from '../record-texts.ts'
@@ -9,11 +9,11 @@ import type { HeadRow, ListingReads } from './tables.ts'
 
 /** Records as they are served. */
 export interface PageTexts {
-  /** Texts of records, several joined by commas in each. Some are parts of larger memory. */
+  /** Texts of records, several joined by commas in each; some are parts of larger buffers. */
   readonly records: readonly Uint8Array[]
   /** As `Page.free`. */
   readonly free: (() => void) | undefined
-  /** If they do not fit into a page and are left out: as `Page.greatestLimit`. */
+  /** As `Page.greatestLimit`, if the records are left out since they do not fit into a page. */
   readonly greatestLimit: number | undefined
 }
 
@@ -34,7 +34,7 @@ export interface PageRange {
 /**
  * Reads up to `limit` records after the first `offset`, if they fit into a page.
  *
- * @param first what is at hand of the listing's first records.
+ * @param first what was read of the listing's first records with its head.
  */
 export function readPageTexts(
   reads: ListingReads,
@@ -83,7 +83,7 @@ function innerBytes({ entries }: LeafRange): number {
   return sum
 }
 
-/** Leaves records out that are larger than a page. */
+/** The records; without any if they are larger than a page. */
 function fitting(
   records: readonly Uint8Array[],
   range: PageRange,
@@ -102,7 +102,7 @@ export function leftOut({ limit }: PageRange, budget: PageBudget): PageTexts {
   return { records: [], free: undefined, greatestLimit: greatestLimit(budget, limit) }
 }
 
-/** What frees the memory of texts that were read; undefined where it may have other bytes, too. */
+/** Frees the memory of texts that were read; undefined if other bytes may share it. */
 export function freeing(
   { free }: ListingReads,
   texts: readonly Uint8Array[],
@@ -139,7 +139,7 @@ function sliceTexts(texts: Uint8Array, count: number, from: number, to: number):
   return bytes.subarray(start, end)
 }
 
-/** Where the comma before the nth record is, looked for from the nearer end. */
+/** Finds the comma before the nth record, from the nearer end. */
 function placeOf(bytes: Buffer, count: number, n: number): number {
   let at: number
   if (n <= count / 2) {

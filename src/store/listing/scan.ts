@@ -1,7 +1,7 @@
-// Scans of the indexes of a listing: which records its filters leave, and by what they are ordered.
+// Scans of the indexes of a listing: which records pass the filters, and by what they are ordered.
 //
-// A scan takes the segments one after another, so that its caller decides when to pause. Of a text
-// column, each of a segment's distinct values is looked at once.
+// The caller passes the segments one after another, so that it decides when to pause. Of a text
+// column, each distinct value of a segment is tested once.
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { byCodePoint } from '../record-texts.ts'
@@ -16,10 +16,10 @@ interface IndexedFields {
   readonly orderBy: string
 }
 
-/** The records that are left, in the order of the listing, and what orders them otherwise. */
+/** The records that pass, in the order of the listing, and what orders them otherwise. */
 export interface Scanned {
   readonly view: View
-  /** Empty if they are left in that order. */
+  /** Empty if they stay in that order. */
   readonly ids: Float64Array
   /** As `ids`: numbers, or the place of a text in `texts`; NaN is null. */
   readonly keys: Float64Array
@@ -57,13 +57,13 @@ export function createScan(
   const ids = createFloats()
   const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
   return {
-    /** What an index has to have. */
+    /** What has to be decoded of an index. */
     wanted: {
       ids: keyed !== undefined || looked.includes('id'),
       sorts: looked.includes('sort'),
       columns: looked.filter((place) => typeof place === 'number'),
     },
-    /** Whether `add` has to be given values of the texts. */
+    /** Whether `add` needs values of the texts. */
     readsTexts: keyed?.readsTexts ?? false,
     /**
      * @param segment its number.
@@ -111,7 +111,7 @@ function createPlaces() {
   }
 }
 
-/** As in `View.places`: only a record that has a segment of its own is that large. */
+/** As in `View.places`. Only the record of a segment of its own is that large. */
 function placeOfEnd(start: number, end: number, count: number): number {
   if (end <= 0xffff) return end
   if (start > 0 || count > 1) throw new Error('a segment is larger than segments are')
@@ -120,7 +120,7 @@ function placeOfEnd(start: number, end: number, count: number): number {
 
 const noNumbers = new Float64Array(0)
 
-/** Marks the records of an index that do not pass; false if none passes. */
+/** Clears the marks of the records that do not pass; false if none passes. */
 type Test = (index: SegmentIndex, kept: Uint8Array) => boolean
 
 /** A mark for each record; undefined if none passes all tests. */
@@ -205,7 +205,7 @@ function isIn(value: string, { from, to }: Interval): boolean {
   )
 }
 
-/** Collects the values by which records are ordered; undefined is that of their texts. */
+/** Collects the values by which records are ordered; without a place, those of their texts. */
 function createKeys(place: Place | undefined) {
   const keys = createFloats()
   const texts = createDistinct()

@@ -1,7 +1,7 @@
 // Segments: consecutive records of a listing, as their texts and an index of them.
 //
-// The texts are as served, joined by commas. The index has of each record what finds, orders,
-// filters and compares it, so that nothing but an answer needs the texts:
+// The texts are as served, joined by commas. The index has what finds, orders, filters and compares
+// the records, so that only answers need the texts:
 //
 // format, CRC-32 of all the rest, number of records; ids, order values, lengths of the texts and
 // sources, each as a list of integers; digests; then column by column.
@@ -22,14 +22,14 @@ import type { ListingShape } from './shape.ts'
 
 export type ColumnValue = string | number | null
 
-/** A record with all that is kept of it. */
+/** A record with everything that is stored of it. */
 export interface ListedRecord {
   readonly id: number
   /** The value before the id in the order; 0 if there is none. */
   readonly sort: number
   /** The number of its source. */
   readonly source: number
-  /** 12 bytes, by which the next import recognises that it is unchanged. */
+  /** 12 bytes, by which the next import recognises an unchanged record. */
   readonly digest: Uint8Array
   /** In the order of the shape's columns. */
   readonly values: readonly ColumnValue[]
@@ -69,7 +69,7 @@ const format = 1
 export const headBytes = 5
 const comma = 0x2c
 const writer = createWriter()
-/** The numbers of a column under way. */
+/** The numbers of the column that is being written. */
 let column = new Float64Array(1_024)
 
 export function encodeSegment(
@@ -125,7 +125,7 @@ function writeDigests(records: readonly ListedRecord[]): void {
   }
 }
 
-/** Texts of records as a segment has them. */
+/** Joins the texts of records with commas. */
 function joinTexts(records: readonly ListedRecord[]): Buffer {
   let size = Math.max(0, records.length - 1)
   for (const { text } of records) size += text.length
@@ -205,7 +205,7 @@ const noNumbers = new Float64Array(0)
 const noSources = new Uint32Array(0)
 const noColumns: readonly number[] = []
 
-/** Memory for the numbers of an index: one allocation instead of a dozen short ones. */
+/** Memory for the numbers of an index: one allocation instead of a dozen small ones. */
 function allocateLists(count: number, lists: number) {
   const memory = new ArrayBuffer(8 * count * lists)
   let at = 0
@@ -236,7 +236,7 @@ export function valueAt(column: IndexColumn, n: number): ColumnValue {
   return code === 0 ? null : (column.values[code - 1] ?? null)
 }
 
-/** Whether a record has the digest at a place of others. */
+/** Whether a record's digest is the one at a place among others. */
 export function hasDigest(
   { digests }: Pick<SegmentIndex, 'digests'>,
   n: number,

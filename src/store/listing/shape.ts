@@ -1,4 +1,4 @@
-// The shape of a listing: how its records are ordered, and what is kept of each beside its text;
+// The shape of a listing: how its records are ordered, and what is stored of each besides its text;
 // and its `meta`: how many of its records have each type (contract 3.7).
 
 import { shapeColumns, type ShapeColumn } from '../../resources/filters.ts'
@@ -9,7 +9,7 @@ import type { ListedRecord, WantedParts } from './segment.ts'
 export interface ListingShape {
   /** The name of a resource, or `companies` for what sources say about a company. */
   readonly listing: string
-  /** Of the order by value and id. */
+  /** The direction of the order by value and id. */
   readonly direction: 'ascending' | 'descending'
   /** Whether records are ordered by a value before their id: seconds since 1970. */
   readonly hasSort: boolean
@@ -43,7 +43,7 @@ function makeShape(resource: Resource): ListingShape {
   }
 }
 
-/** What orders a record before its id, of the timestamp that a resource is ordered by. */
+/** The order value of a record, from the timestamp that its resource is ordered by. */
 export function sortOf({ hasSort }: ListingShape, moment: string): number {
   return hasSort ? readMoment(moment) / 1_000 : 0
 }
@@ -52,7 +52,7 @@ export function sortOf({ hasSort }: ListingShape, moment: string): number {
 export const isInIdOrder = ({ hasSort, direction }: ListingShape): boolean =>
   !hasSort && direction === 'ascending'
 
-/** What sources say about a company: a record for each source, whose number is its id. */
+/** What sources say about a company: a record for each source, with its number as the id. */
 export const attributesShape: ListingShape = {
   listing: 'companies',
   direction: 'ascending',
@@ -107,7 +107,7 @@ export function typesOf(
   return types
 }
 
-/** Adds to the count of a type, which goes at 0; null is no type. */
+/** Adds to the count of a type, which is removed at 0; null is not a type. */
 export function addToCount(counts: Map<string, number>, type: unknown, by: number): void {
   if (typeof type !== 'string') return
   const now = (counts.get(type) ?? 0) + by

@@ -1,5 +1,5 @@
-// The seam to a database: heads, segments, ids and companies, by their keys. What they mean is not
-// the database's concern.
+// The seam to a database: heads, segments, ids and companies, by their keys. The database knows
+// nothing of their meaning.
 
 import type { Awaitable } from '../awaitable.ts'
 import type { IdentifyingName } from '../inspecting.ts'
@@ -74,21 +74,21 @@ export interface PastCompanyRow extends Omit<CompanyRow, 'id'> {
 }
 
 /**
- * What clients have to be told of a record that changed, where heads do not show it:
+ * A change of a record that clients have to be told of, and heads do not show:
  *
- * - `look`: it may have changed in another way than its listing, as a company that got a name;
+ * - `look`: it may have changed apart from its listing, as a company that got a name;
  * - `put`: it has changed in every version that it is in;
  * - `remove`: it was removed, and the head that had it was pruned;
  * - `erase`: it was taken out of every version.
  */
 export type TraceKind = 'look' | 'put' | 'remove' | 'erase'
 
-/** A trace of a change, in the version that has made it. A company has its own id. */
+/** A trace of a change, in the version that made it. The id of a company's trace is its own. */
 export interface TraceRow {
   readonly companyId: number
   readonly version: number
   readonly id: number
-  /** The value before the id in the order of the listing; 0 if there is none. */
+  /** The order value; 0 if there is none. */
   readonly sort: number
   readonly kind: TraceKind
 }
@@ -136,7 +136,7 @@ export interface ListingReads {
   texts(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
   /** The indexes of segments, or the directories of nodes, in the order asked for. */
   entries(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
-  /** Frees the memory of texts that nobody reads any more, where they have it for themselves. */
+  /** Frees the memory of texts that are no longer needed, where they share it with nothing else. */
   readonly free?: (texts: readonly Uint8Array[]) => void
 }
 
@@ -151,7 +151,7 @@ export interface KnownCompanies {
   readonly ids: readonly number[]
   readonly jurisdictions: readonly (string | null)[]
   readonly identifiers: readonly (string | null)[]
-  /** In which they became known. */
+  /** The versions in which they became known. */
   readonly versions: readonly number[]
 }
 
@@ -178,7 +178,7 @@ export interface CompanyRange {
   readonly limit: number
 }
 
-/** Looks up listings of many companies at once. */
+/** Looks up the listings of many companies by one statement. */
 export interface ListingLookups extends ListingReads {
   /** The heads at a version of those of the companies that have one, by company. */
   heads(
@@ -192,7 +192,7 @@ export interface ListingLookups extends ListingReads {
   hasHeads(listing: string): Awaitable<boolean>
   /** The companies that have or had a listing. */
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
-  /** Segments of several companies, by company and segment; `texts` is null where not asked for. */
+  /** Segments of several companies, in the order asked for; `texts` is null unless asked for. */
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
   /** Parts of the texts of segments, in the order asked for. */
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
@@ -227,31 +227,31 @@ export interface ListingLookups extends ListingReads {
 export interface ListingTables extends ListingLookups {
   /** The companies that have a segment whose texts contain any of these, present or past. */
   companiesHolding(needles: readonly Uint8Array[]): Awaitable<ReadonlySet<number>>
-  /** Writes traces; of several of one record in one version, the last one stays. */
+  /** Writes traces; of several of one record in one version, the last one is kept. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
   /**
-   * Writes heads; one of the same version is replaced.
+   * Writes heads; those of the same versions are replaced.
    *
-   * @param segments new ones, which are written, too; a head may hold one that is its only one.
+   * @param segments new ones, which are written, too; a head may hold its only segment itself.
    */
   putHeads(
     listing: string,
     rows: readonly HeadRow[],
     segments?: readonly SegmentRow[],
   ): Awaitable<void>
-  /** Drops heads. Segments that they hold stay, unless they are dropped before. */
+  /** Drops heads. Segments that they hold are kept, unless they were dropped before. */
   dropHeads(listing: string, heads: readonly HeadRow[]): Awaitable<void>
   dropSegments(keys: readonly SegmentKey[]): Awaitable<void>
   /** The greatest number that a segment has had. */
   lastSegment(): Awaitable<number>
-  /** Keeps that number, at the end of the work. */
+  /** Stores that number, at the end of the work. */
   noteLastSegment(segment: number): Awaitable<void>
 
   /** The listings in which records with these ids are. */
   whereListed(listing: string, ids: readonly number[]): Awaitable<readonly ListedId[]>
   putIds(listing: string, rows: readonly ListedId[]): Awaitable<void>
   dropIds(listing: string, rows: readonly Omit<ListedId, 'source'>[]): Awaitable<void>
-  /** The ids of a source's natural keys that have one. */
+  /** The ids that natural keys of a source have. */
   keyIds(
     listing: string,
     source: number,
@@ -272,7 +272,7 @@ export interface ListingTables extends ListingLookups {
   companiesByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>
   /** The greatest id that a company has or had, below a bound; 0 if there is none. */
   lastCompanyId(below: number): Awaitable<number>
-  /** Adds companies; of those that are known, only the name is written. */
+  /** Adds companies; of those that are known already, it only writes the names. */
   putCompanies(rows: readonly CompanyRow[]): Awaitable<void>
   dropCompanies(ids: readonly number[]): Awaitable<void>
   /** Former states of companies that had one of the names, and are not known now. */

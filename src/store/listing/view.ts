@@ -6,8 +6,8 @@ import { freeing, leftOut, type PageRange, type PageTexts } from './read-page.ts
 import type { ListingReads } from './tables.ts'
 
 /**
- * Places of records in segments of one state of a listing; eight bytes for each record. Two lists
- * only, since each list that is kept takes 500 bytes besides its numbers.
+ * Places of records in segments of one state of a listing: eight bytes a record. There are only two
+ * lists, since each takes 500 bytes besides its numbers.
  */
 export interface View {
   /** The segments that hold them, two numbers for each: its own, and the bytes of its texts. */
@@ -20,7 +20,7 @@ export interface View {
   readonly places: Uint32Array
 }
 
-/** A view of no records; one for all, since filters that find nothing cost a client nothing. */
+/** The view of no records, shared: clients may ask for any number of filters that find nothing. */
 export const emptyView: View = { segments: new Float64Array(0), places: new Uint32Array(0) }
 
 /** The second word of a record in `View.places`. */
@@ -82,7 +82,7 @@ function holdersOf(view: View): number[] {
   let last: number | undefined
   for (let n = 0; n < countOf(view); n++) {
     const holder = holderOf(view, n)
-    // Records that follow each other are in one segment, mostly.
+    // Consecutive records are mostly in one segment.
     if (holder !== last) found.add(holder)
     last = holder
   }
@@ -105,7 +105,7 @@ function endOf(view: View, n: number): number {
   return end === 0 ? (view.segments[2 * holderOf(view, n) + 1] ?? 0) : end
 }
 
-/** The texts of records; those that follow one another in a segment stay together. */
+/** The texts of records; consecutive ones of a segment are one text. */
 function cut(view: View, textOf: ReadonlyMap<number, Uint8Array | undefined>): Uint8Array[] {
   const count = countOf(view)
   const texts: Uint8Array[] = []

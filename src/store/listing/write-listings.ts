@@ -13,7 +13,7 @@ import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, SegmentRow } from './tables.ts'
 
-/** Segments are written when there are so many bytes of them. */
+/** Segments are written when they have so many bytes. */
 const bytesAtOnce = 4_194_304
 
 /** Where listings are written, and as which version. */
@@ -37,28 +37,28 @@ export async function numberSegments(tables: ListingTables) {
 
 export type Output = ReturnType<typeof createOutput>
 
-/** Consecutive segments of a listing, and what becomes of them. */
+/** Consecutive segments of a listing, and what replaces them. */
 interface PlannedPart {
   readonly companyId: number
   readonly parts: readonly Part[]
-  /** Receives those of the listing's new directory. */
+  /** Receives the entries of the listing's new directory. */
   readonly entries: DirectoryEntry[]
 }
 
-/** What a listing consists of when its parts have been merged. */
+/** A listing whose parts have been merged. */
 interface NewState {
   readonly companyId: number
   readonly meta: string | null
   readonly entries: readonly DirectoryEntry[]
-  /** The nodes that there are already. */
+  /** The nodes that are stored already. */
   readonly known: readonly KnownNode[]
   /** If this replaces the head of an earlier version: that one, and the mark of the new head. */
   readonly rewrites?: { readonly version: number; readonly mark: string }
 }
 
 /**
- * Collects what is planned; writes it when that is much, so that the texts of many listings are
- * read at once.
+ * Collects changes of listings, and makes many of them at a time, so that one statement reads the
+ * texts of many listings.
  */
 export function createOutput({ tables, version, numbers }: MergeContext, shape: ListingShape) {
   let steps: (PlannedPart | NewState)[] = []
@@ -96,7 +96,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
       const touched = part.parts.flatMap((one) => ('kept' in one ? [] : one.old))
       const last = steps.at(-1)
       const isBehindOther = last !== undefined && 'parts' in last
-      // What needs no texts does not wait: as bytes, records take less memory.
+      // What needs no texts is encoded immediately, since it takes less memory then.
       if (touched.length === 0 && !isBehindOther) return merge(part, new Map())
       for (const { entry, index } of touched) {
         needed.push({ companyId: part.companyId, segment: entry.segment })
@@ -105,7 +105,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
       bytes += putBytesOf(part)
       steps.push(part)
     },
-    /** Adds a segment of a listing that is cut already; returns what its directory has of it. */
+    /** Adds a segment of a listing; returns its entry of the directory. */
     addSegment,
     /** Ends a listing whose parts or segments have been added. */
     addListing: (state: NewState) => void steps.push(state),
@@ -141,7 +141,7 @@ function headOf(
 /** The texts of segments, by their numbers. */
 type Texts = ReadonlyMap<number, Uint8Array>
 
-/** The bytes of what a part puts into a listing. */
+/** The bytes of the records that a part puts into a listing. */
 function putBytesOf({ parts }: PlannedPart): number {
   let bytes = 0
   for (const part of parts) {
