@@ -1,4 +1,4 @@
-// The text of a company's attribute, as compared between two extracts and as recorded.
+// The text of a company's attribute, by which two extracts are compared, and which is recorded.
 
 import { isBlank } from '../../text/blank.ts'
 import { byCodePoint, digestOf } from '../record-texts.ts'

@@ -1,4 +1,4 @@
-// What sources say about companies: listings with one record a source.
+// What sources say about companies: listings with one record for each source.
 
 import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { type ListedRecord, type SegmentIndex, valueAt } from '../listing/segment.ts'
@@ -16,11 +16,11 @@ export interface Statement {
    * attributes are its last ones.
    */
   readonly isPresent: boolean
-  /** The version in which the source last said so; an absence or a revert says nothing. */
+  /** The version in which the source last said so; absences and reverts do not count. */
   readonly saidIn: number
 }
 
-/** What `is_present` says; removed: absent since an operator removed what the source had. */
+/** The values of `is_present`; removed: absent because an operator removed the source's data. */
 const presence = { absent: 0, present: 1, removed: 2 }
 
 /** The values of `attributesShape`'s columns. */
@@ -30,12 +30,12 @@ export function valuesOf({ version, asOf, isPresent, saidIn }: Statement, isRemo
   return [version, asOf, isPresent ? presence.present : absent, said] as const
 }
 
-/** Whether the source last had the company: that it was removed says nothing of its register. */
+/** Whether the source had the company last; its removal by an operator does not count. */
 export function wasPresent({ values }: Pick<ListedRecord, 'values'>): boolean {
   return values[2] !== presence.absent
 }
 
-/** Whether an operator has removed what the source had. */
+/** Whether an operator has removed the source's data. */
 export function wasRemoved({ values }: Pick<ListedRecord, 'values'>): boolean {
   return values[2] === presence.removed
 }
@@ -50,13 +50,14 @@ export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement
   }
 }
 
-/** The same, of a record in an index. */
+/** The statement of a record in an index. */
 export function statementAt({ columns }: SegmentIndex, n: number): Statement {
   return statementOf({ values: columns.map((column) => valueAt(column, n)) })
 }
 
 /**
- * What the sources say about companies at a version, by company; those without a source are absent.
+ * What the sources say about companies at a version, by company; companies that no source names are
+ * left out.
  *
  * @param version the last one if undefined.
  */

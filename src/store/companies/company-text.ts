@@ -1,4 +1,4 @@
-// A company as clients get it, as JSON text: who it is, and what its sources say.
+// The JSON text of a company as clients get it: who it is, and what its sources say.
 
 import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'

@@ -1,4 +1,4 @@
-// Keeps the names of companies, and with them the index of their words, within the transaction that
+// Keeps the names of companies and the index of their words up to date, in the transaction that
 // changes what sources say.
 
 import type { ListedRecord } from '../listing/segment.ts'
@@ -9,8 +9,8 @@ import { statementOf, wasRemoved } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
 /**
- * The name of a company: that of the source that said it last (contract 8.3). What an operator has
- * removed only counts if no other source has a name.
+ * The name of a company: that of the source that said it last (contract 8.3). A source whose data
+ * an operator has removed only counts if no other has a name.
  *
  * @param records what sources say about it.
  */
@@ -49,7 +49,7 @@ function nameIn(
   { nameAttribute }: NamingSource,
 ): string | undefined {
   const attributes = JSON.parse(textIn(text)) as Readonly<Record<string, unknown>>
-  // An attribute may be called as a member of every object is.
+  // An attribute may have the name of a member that every object has.
   const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
   return typeof name === 'string' ? name : undefined
 }
@@ -57,8 +57,8 @@ function nameIn(
 export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
 /**
- * Makes what brings names up to date. The sources, and the attributes in which they name companies,
- * are those of now.
+ * Creates what brings names up to date. The sources, and the attributes in which they name
+ * companies, are the current ones.
  */
 export async function createNameKeeper(db: RegistryDatabase) {
   const sources = await db.tables.sources()
@@ -66,9 +66,9 @@ export async function createNameKeeper(db: RegistryDatabase) {
   let count = 0
   return {
     /**
-     * Takes what sources say of companies now.
+     * Takes what sources say about companies now.
      *
-     * @param made those that can have had no name before.
+     * @param made the companies that cannot have had a name before.
      */
     async change(said: Said, made: ReadonlySet<number> = new Set()): Promise<void> {
       const kept = await readNames(
@@ -84,7 +84,7 @@ export async function createNameKeeper(db: RegistryDatabase) {
       await words.change(changes)
       count += changes.length
     },
-    /** Writes what is left, and returns the number of companies whose names have changed. */
+    /** Writes the rest, and returns the number of companies whose names have changed. */
     async finish(): Promise<number> {
       await words.finish()
       return count
@@ -94,7 +94,7 @@ export async function createNameKeeper(db: RegistryDatabase) {
 
 type Said = ReadonlyMap<number, readonly ListedRecord[]>
 
-/** The names that are kept of companies. */
+/** The stored names of companies. */
 async function readNames(
   db: RegistryDatabase,
   ids: readonly number[],

@@ -1,12 +1,11 @@
-// In which attribute a source names its companies, at each version: past versions keep the names
-// that they had.
+// The attribute in which a source names its companies, by version: past versions keep their names.
 
 import { type RegistryDatabase, readValue } from '../sql/database.ts'
 
-/** The attribute with a company's name, unless its source has another one. */
+/** The attribute with a company's name, unless its source uses another one. */
 const usualNameAttribute = 'name'
 
-/** An attribute, and the version from which on it has the names. */
+/** An attribute, and the version from which it has the names. */
 type Since = readonly [version: number, attribute: string]
 
 const parse = (kept: string | null) => (kept === null ? [] : (JSON.parse(kept) as Since[]))
@@ -14,7 +13,7 @@ const parse = (kept: string | null) => (kept === null ? [] : (JSON.parse(kept) a
 /**
  * The attribute at a version: the last one if undefined.
  *
- * @param kept what the store has of a source.
+ * @param kept what the store has for a source.
  */
 export function nameAttributeAt(kept: string | null, version = Infinity): string {
   const found = parse(kept).findLast(([since]) => since <= version)
@@ -22,9 +21,9 @@ export function nameAttributeAt(kept: string | null, version = Infinity): string
 }
 
 /**
- * Keeps the attribute with the names of a source's companies, from a version on.
+ * Stores the attribute with the names of a source's companies, from a version on.
  *
- * @returns whether it differs from the former one, so that its companies get other names.
+ * @returns whether it differs from the former one, so that the companies get other names.
  */
 export async function noteNameAttribute(
   db: RegistryDatabase,

@@ -1,8 +1,8 @@
-// What companies are and were called in their registers.
+// The names that companies have and had in their registers.
 
 import type { CompanyRow, ListingLookups } from '../listing/tables.ts'
 
-/** What companies are and were called, those included that a revert has forgotten. */
+/** The present and past names of companies, including those that a revert has forgotten. */
 export async function namesOf(
   tables: Pick<ListingLookups, 'companiesById' | 'pastCompanies'>,
   ids: readonly number[],

@@ -1,4 +1,4 @@
-// Keeps the index of the words of names: which companies have a word, in chunks of ids.
+// Keeps the index of the words of names: for each word, the ids of its companies, in chunks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wordsOfName } from '../name-words.ts'
@@ -13,7 +13,7 @@ export interface NameChange {
   readonly name: string | undefined
 }
 
-/** Makes what takes former words of companies out of the index, and puts present ones into it. */
+/** Creates what replaces the former words of companies in the index by the present ones. */
 export async function createWordIndex(db: RegistryDatabase) {
   let isEmpty = (await db.rows('select 1 from words limit 1')).length === 0
   let changes: Changes = new Map()
@@ -45,7 +45,7 @@ export async function createWordIndex(db: RegistryDatabase) {
       }
       if (size > changesMax) await write()
     },
-    /** Writes what is left. */
+    /** Writes the rest. */
     finish: write,
   }
 }
@@ -57,14 +57,14 @@ const changesMax = 2_000_000
 
 /**
  * For each word, the ids that it gets and, as negative numbers, those that it loses, in the order
- * of these changes. Most words of a register are those of one name, and have one.
+ * of these changes. Most words of a register occur in one name, so most have one change.
  */
 type Changes = Map<string, number | number[]>
 
-/** Marks an id, which may be 0, as lost; and back again. */
+/** Marks an id, which may be 0, as lost; its own inverse. */
 const lost = (id: number) => -1 - id
 
-/** What is left of changes: of several of one id, the last one. */
+/** The outcome of changes: of several of one id, the last one counts. */
 function changeOf(changes: number | readonly number[] = []): PostingChange {
   const all = typeof changes === 'number' ? [changes] : changes
   if (all.every((id) => id >= 0)) return { added: all, removed: [] }
@@ -76,7 +76,7 @@ function changeOf(changes: number | readonly number[] = []): PostingChange {
   }
 }
 
-/** How many words are changed at once. */
+/** How many words are changed at a time. */
 const wordsAtOnce = 2_000
 
 /** @param isEmpty whether the index has no word yet. */

@@ -17,7 +17,7 @@ import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
 import { attributeRows, changedCompanies } from './record-differences.ts'
 
-/** How many companies are written at once, and how long their attributes may be together. */
+/** How many companies are written at a time, and how long their attributes may be together. */
 const attributesAtOnce = 2_000
 const lengthAtOnce = 1_048_576
 
@@ -58,7 +58,7 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
   await names.finish()
 }
 
-/** Another attribute of the source has the names from this version on. */
+/** Renames companies: from this version on, another attribute of the source has their names. */
 async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
   const [before, now] = [await tables.sources(version - 1), await tables.sources()]
   for (let after = -1; after < Infinity;) {
@@ -77,7 +77,7 @@ async function renameAll({ tables, version }: ImportContext, names: NameKeeper):
   }
 }
 
-/** An import without a day does not say since when it is so. */
+/** An import without a day does not say since when its statements hold. */
 function changedRecord({ source, version, asOf }: ImportContext, row: Buffer): ListedRecord {
   const since = textsIn(row).asOf ?? asOf
   const values = valuesOf({ version, asOf: since, isPresent: true, saidIn: version })

@@ -1,4 +1,4 @@
-// Writes what an import of records changes: the listings are merged one after another.
+// Writes what an import of records changes, one listing after another.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shapeOf } from '../listing/shape.ts'
@@ -15,10 +15,10 @@ import type { ListingCutter } from './staging/cut-listings.ts'
 import type { Staging } from './staging/staging.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
 
-/** How many companies are read at once, with how many changes. */
+/** How many companies are read at a time, and how many changes. */
 const companiesAtOnce = 1_000
 const changesAtOnce = 20_000
-/** How many ids are written at once. */
+/** How many ids are written at a time. */
 const idsAtOnce = 5_000
 
 /** Writes what `change` holds. */
@@ -45,7 +45,7 @@ function* listedIds(staging: Staging, where: string, source: number): Generator<
   }
 }
 
-/** Writes the listings that are cut: no record of their resource has ever been loaded. */
+/** Writes listings that were cut while staging: the first records of their resource. */
 export async function applyFirst(context: ImportContext, cutter: ListingCutter): Promise<void> {
   const { staging, tables, shape } = context
   const { source } = cutter
@@ -62,7 +62,7 @@ export async function applyFirst(context: ImportContext, cutter: ListingCutter):
       })
       out.addListing({ companyId, meta, entries, known: [] })
     }
-    // What is written soon costs little: it does not outlive the young generation.
+    // Written soon, they do not outlive the young generation of the heap.
     await out.flush()
     await tables.putIds(shape.listing, added)
     written += added.length

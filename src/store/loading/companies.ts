@@ -1,4 +1,4 @@
-// Finds, names and creates the companies to which an import's rows refer.
+// Finds, names and creates the companies to which the rows of an import refer.
 
 import { traceCompanies } from '../changes/trace.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
@@ -34,7 +34,10 @@ export function* givenCompanies(staging: Staging): Generator<number> {
   }
 }
 
-/** Copies the registry's companies that rows name into `companies`, and former names. */
+/**
+ * Copies the registry's companies that rows name into `companies`, and former names into
+ * `forgotten`.
+ */
 async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
   const copy = (rows: readonly CompanyRow[]) => {
     for (const row of rows) {
@@ -61,8 +64,8 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
 }
 
 /**
- * The companies with a jurisdiction and identifier that no company has yet, each once. One that was
- * forgotten gets the id that it had.
+ * The companies with a jurisdiction and identifier that no company has yet, each once. A forgotten
+ * company gets its former id.
  */
 const createReference = `
   create table reference as
@@ -105,7 +108,7 @@ const createById = `
     select distinct given_company, 1 from stage
     where identifier is null and given_company is not null`
 
-/** Creates the companies that rows name by ids alone, of which the registry knows the others. */
+/** Creates the companies that rows, all of which name them by id alone, are the first to name. */
 export async function makeById(staging: Staging, tables: ListingTables): Promise<void> {
   for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     const known = new Set((await tables.companiesById(ids)).map(({ id }) => id))
@@ -124,13 +127,13 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
     const lastId = Math.max(assignedIdMin - 1, staging.facts.greatestCompany, last)
     staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
   }
-  // Only a source of companies has to name those that it makes.
+  // Only a source of companies has to name those that it creates.
   if (plan.target.resource !== undefined) staging.run(createById)
 }
 
-/** Drops the companies that were made for refused rows only, and returns how many are left. */
+/** Drops the companies that only refused rows have created, and returns how many are left. */
 export function countCreated(staging: Staging): number {
-  // Else no row is refused.
+  // Otherwise, no row is refused.
   if (staging.isLoaded()) {
     staging.run(`delete from companies where is_new and id not in (
       select company_id from stage where company_id is not null and digest is not null
@@ -158,7 +161,7 @@ export async function writeCompanies({
       const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
         ...[number, string | null, string | null, number, number, number],
       ]
-      // Where its source says something new of it, the head shows that it has changed.
+      // If its source says something new about it, the head shows the change.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       // It was known without a name until now.
       const former = { jurisdiction: null, identifier: null, version: since }

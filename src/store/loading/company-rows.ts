@@ -1,4 +1,4 @@
-// The staged rows by company, in batches of some hundred companies.
+// The staged rows by company, in batches of many companies.
 
 import type { Awaitable } from '../awaitable.ts'
 import { digestBytes } from '../listing/segment.ts'
@@ -26,7 +26,7 @@ const rowsMax = 20_000
  * The companies that have rows, in ascending order.
  *
  * @param sql selects company, id, number, digest and place of the rows, in the order of the first
- *   two; if undefined, the rows are taken as they were read.
+ *   two; if undefined, the rows are in that order as read.
  */
 export function companiesOfRows(staging: Staging, sql?: string): Generator<CompanyRows[]> {
   return batchesOf(byCompany(staging, sql))

@@ -1,5 +1,5 @@
-// Finds what an import changes, by comparing its rows with the indexes of the listings: fills
-// `change`, and reads no record's text.
+// Finds what an import changes by comparing its rows with the indexes of the listings: fills
+// `change` without reading the text of a record.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementAt } from '../companies/attributes.ts'
@@ -37,7 +37,7 @@ export async function findChanges(context: ImportContext): Promise<void> {
   else await carryChanges(context)
 }
 
-/** What a source says about a company has the number of the source for its id. */
+/** What a source says about a company has the source's number as its id. */
 const idOf = ({ shape, source }: ImportContext) => (shape === attributesShape ? source : 'id')
 
 const givenRows = (context: ImportContext) => `
@@ -49,14 +49,14 @@ const takeAll = (context: ImportContext) => `
   insert into change select company_id, ${idOf(context)}, seq, 0, 1, null, null, at, length
   from stage where digest is not null order by 1, 2`
 
-/** The ids of refused rows, which a snapshot does not lack. */
+/** The ids of refused rows: a snapshot does not lack their records. */
 export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
   if (!plan.isSnapshot) return new Set()
   const ids = staging.rows('select distinct id from stage where digest is null and id is not null')
   return new Set(ids.map(([id]) => Number(id)))
 }
 
-/** A history cannot record changes whose dates go backwards. */
+/** The dates of recorded changes cannot go backwards. */
 const refuseEarlier = [
   `insert into refused
     select s.seq, 'as_of', coalesce(s.as_of, $asOf),
@@ -68,7 +68,7 @@ const refuseEarlier = [
   'delete from change where seq in (select seq from refused)',
 ]
 
-/** A record that is in `change` is given for that company, or carried to it already. */
+/** A record that is in `change` for the company was given for it, or carried to it before. */
 const insertCarried = `
   insert or ignore into carried select $company, $id, $seq
   where not exists (select 1 from change where company_id = $company and id = $id)`
@@ -80,8 +80,8 @@ const carriedRows = `
 const idsAtOnce = 1_000
 
 /**
- * A changed record changes in all its listings. Adds the changes in those that the import does not
- * give it for. A snapshot removes it from these, unless a row of the record was refused.
+ * A changed record changes in all its listings. Adds the changes in the listings for which the
+ * import does not give it. A snapshot removes it from these, unless one of its rows was refused.
  */
 async function carryChanges(context: ImportContext): Promise<void> {
   const { staging, tables, plan, shape } = context
@@ -102,7 +102,7 @@ async function carryChanges(context: ImportContext): Promise<void> {
   staging.run('delete from carried')
 }
 
-/** @param refusedIds those of refused rows; undefined if the rows are carried, and not given. */
+/** @param refusedIds those of refused rows; undefined if the rows are carried rather than given. */
 async function compareBatch(
   context: ImportContext,
   batch: readonly CompanyRows[],
@@ -144,7 +144,7 @@ async function compareCompany(
       unlisted.delete(id)
       const isSame = hasDigest(index, n, digests, at)
       const isPresent = isPresentAt(shape, index, n)
-      // A company that returns as it was says nothing of a later day.
+      // A company that returns unchanged may be of an earlier day.
       if (!isSame || !isPresent) change(at, isPresent, isSame ? null : dayAt(shape, index, n))
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
@@ -163,8 +163,8 @@ async function compareCompany(
 }
 
 /**
- * A change that an import of the source has recorded is not another one where a record tells it
- * again: the digests of the recorded ones in a listing; undefined if there are none.
+ * Finds changes that Dossier has recorded from the source already: records that report them again
+ * are no further changes. Undefined if there are none.
  */
 function recordedBefore({ plan, sources }: ImportContext) {
   if (plan.target.resource?.changeFields === undefined) return undefined
@@ -183,7 +183,7 @@ function recordedBefore({ plan, sources }: ImportContext) {
 const digestOf = (digests: Uint8Array, n: number) =>
   digests.subarray(n * digestBytes, (n + 1) * digestBytes).join()
 
-/** A record is present; a company may be listed as one that its source does not have any more. */
+/** Records are present; a company may be listed although its source no longer has it. */
 function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {
   return shape !== attributesShape || statementAt(index, n).isPresent
 }

@@ -15,10 +15,10 @@ export interface ImportContext extends MergeContext {
   readonly shape: ListingShape
   readonly staging: Staging
   readonly db: RegistryDatabase
-  /** The number of the import's source, and all of them. */
+  /** The number of the import's source, and all sources. */
   readonly source: number
   readonly sources: ReadonlyMap<number, NamingSource>
-  /** Whether nothing of its target has ever been loaded. */
+  /** Whether nothing of its target was ever loaded. */
   readonly isFirst: boolean
   /** Holds back what is withheld. */
   readonly gate: Gate
@@ -28,7 +28,7 @@ export interface ImportContext extends MergeContext {
   readonly parts: (part: MergePart) => OnShare
 }
 
-/** What the import's parts share, read while it holds the write lock. */
+/** Reads what the parts share, while the import holds the write lock. */
 export async function createContext(
   db: ImportConnection,
   plan: ImportPlan,

@@ -1,5 +1,5 @@
-// What an import changes, besides the counts: of each attribute how many values, with examples, and
-// which companies come and go. It is found before the merge overwrites the old state.
+// What an import changes, besides the counts: how many values of each attribute, with examples, and
+// which companies are added and removed. It is found before the merge replaces the old state.
 
 import { type AttributeChange, textChanges } from '../companies/attribute-text.ts'
 import type {
@@ -17,9 +17,9 @@ import { recordText, textIn } from './staging/spool.ts'
 import type { StagedRowBytes } from './staging/staging.ts'
 
 /**
- * Of more changed records than a few, one in four is compared, and of no more than many: what a
- * comparison reads is then a small part of what the import itself does. Some that follow each other
- * are taken together, since a segment has several.
+ * Of more than a few changed records, one in four is compared, up to a maximum, so that the
+ * comparison takes a small part of an import's time. Consecutive records are sampled together,
+ * since a segment has several.
  */
 const comparedFew = 2_000
 const comparedMax = 10_000
@@ -30,7 +30,7 @@ const bytesAtOnce = 4_194_304
 const examplesMax = 10
 const namesMax = 10
 
-/** Compares what an import changes with what its source said. */
+/** Compares what an import changes with the former state. */
 export async function findDifference(context: ImportContext): Promise<ImportDifference> {
   const { plan, staging } = context
   const changed = Number(staging.value(`select count(*) from change where ${differs}`))
@@ -62,7 +62,7 @@ export async function findDifference(context: ImportContext): Promise<ImportDiff
 
 const differs = 'is_known and seq is not null'
 
-/** The rows that change what is known, or some of them at equal distances. */
+/** The rows that change known records, or some of them at equal distances. */
 const sampled = `
   select company_id, id, leaf, at, length from (
     select company_id, id, leaf, at, length, row_number() over (order by company_id, id) as n
@@ -163,7 +163,7 @@ async function listCompanies(
   return { count, names: [...(await namesOf(context, first)).values()] }
 }
 
-/** What companies are called in their registers, with their numbers where that is unknown. */
+/** The names of companies in their registers, or their ids if these are unknown. */
 async function namesOf(
   context: ImportContext,
   ids: readonly number[],

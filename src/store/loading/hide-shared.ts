@@ -1,5 +1,6 @@
-// A record has one content in all of its companies, and people are withheld within companies: what
-// is withheld in one of a record's companies is so in what an import brings of it for any other.
+// A record has one content in all of its companies, and texts are withheld within a company. So
+// what is withheld in one of a record's companies is hidden in the rows of an import for all of
+// them.
 
 import { inBatches } from '../listing/in-batches.ts'
 import type { ImportContext } from './context.ts'
@@ -19,7 +20,7 @@ const rowsOfRecord = `
 
 const replaceRow = 'update stage set digest = $digest, at = $at, length = $length where seq = $seq'
 
-/** Hides in the rows of records in several companies what is withheld in any of these. */
+/** Hides in the rows of records in several companies what is withheld in any of them. */
 export async function hideInShared(context: ImportContext): Promise<void> {
   const { staging, tables, plan, gate } = context
   for (const batch of inBatches(staging.iterate(givenRecords), recordsAtOnce)) {

@@ -7,10 +7,10 @@ import type { ImportContext } from './context.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import type { SegmentIndex } from '../listing/segment.ts'
 
-/** How many segments of a listing are looked at. */
+/** How many segments of a listing are read. */
 const segmentsMax = 4
 
-/** The other sources that have some companies of an import, those with the most of them first. */
+/** The other sources that have some of an import's companies, those with the most of them first. */
 export async function findLikeSources(
   context: ImportContext,
   sample: readonly number[],
@@ -48,7 +48,7 @@ async function countCompanies(
   return counts
 }
 
-/** The sources of records; of what sources say about a company, only those that still have it. */
+/** The sources of records; of statements about a company, only those that still have it. */
 function sourcesIn(shape: ListingShape, index: SegmentIndex): readonly number[] {
   const sources = [...index.sources]
   return shape === attributesShape

@@ -1,5 +1,5 @@
-// Finds each row's company and id, and refuses the rows that contradict others or the registry. A
-// natural key has one id, and an id one content, in whatever listings a record is.
+// Finds the company and the id of each row, and refuses rows that contradict others or the
+// registry. A natural key has one id, and an id one content, in all listings of a record.
 
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
@@ -12,8 +12,8 @@ import { inBatches } from '../listing/in-batches.ts'
 const batchLength = 1_000
 
 /**
- * Rows have the company's id already where they name it by that alone; they have none if id and
- * name belong to different ones.
+ * A row that names its company by id alone has that already. A row whose id and name belong to
+ * different companies gets none.
  */
 const placeByName = `
   update stage set company_id = c.id from companies c
@@ -27,7 +27,7 @@ const dropUnknown = `
 const placeByKey = `
   update stage set id = i.id from keys i where i.key = stage.key`
 
-/** Fills `refused` with what no comparison with the listings is needed for. */
+/** Places the rows, and refuses those that can be refused without comparing listings. */
 export async function placeRows(context: ImportContext): Promise<void> {
   const { staging, plan } = context
   const { resource } = plan.target
@@ -83,7 +83,7 @@ export async function lastAssigned(
   return Math.max(assignedIdMin - 1, last, Number(recorded ?? 0))
 }
 
-/** Writes the ids of new natural keys to the registry, where they stay. */
+/** Writes the ids of new natural keys to the registry, where they are permanent. */
 export async function writeKeys({ staging, tables, plan, source }: ImportContext): Promise<void> {
   const keys = staging.iterate('select key, id from keys where is_new order by key')
   for (const batch of inBatches(keys, batchLength)) {

@@ -1,5 +1,5 @@
-// Records an import's changes as records of another resource: found before the merge overwrites the
-// old state, appended after it, in the same transaction.
+// Records an import's changes as records of another resource: they are found before the merge
+// replaces the old state, and appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readAttributes, statementOf, wasPresent } from '../companies/attributes.ts'
@@ -56,7 +56,9 @@ export async function stageDifferences(
   return recorded
 }
 
-/** The companies of which the merge changes something, in ascending order, with a row's length. */
+/**
+ * The companies that the merge changes, in ascending order, with the length of their longest row.
+ */
 export const changedCompanies =
   'select company_id, max(length) from change group by company_id order by company_id'
 
@@ -78,7 +80,7 @@ function readChanged(staging: Staging, companies: readonly number[]): Iterable<S
   )
 }
 
-/** Companies with their names, those included that this import makes or names. */
+/** Companies with their names, including those that this import creates or names. */
 export async function companiesOf(
   { staging, tables }: ImportContext,
   ids: readonly number[],
@@ -96,7 +98,7 @@ export async function companiesOf(
   return ids.flatMap((id) => known.get(id) ?? [])
 }
 
-/** The source's statements before and after, for each company that it had mentioned before. */
+/** The source's statements before and after, for each company that it had before. */
 async function companyDifferences(
   { staging, tables, source, asOf }: ImportContext,
   companies: readonly NamedCompany[],
@@ -127,7 +129,7 @@ type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 type EarlierRecords = Awaited<ReturnType<typeof readEarlierRecords>>
 
 /**
- * What tells of a source's records that are not there now.
+ * Reads what shows which records of a source are no longer there.
  *
  * @param recorded the records that describe their changes.
  */
@@ -135,7 +137,7 @@ async function readEarlierRecords(context: ImportContext, recorded: SourceRecord
   const { db, source, plan } = context
   return {
     recorded,
-    /** The versions in force, each with whether it removed all that the source had. */
+    /** The versions in force, each with whether it removed all records of the source. */
     inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
     /** The ids of refused rows, which a snapshot does not lack. */
     refusedIds: refusedIdsOf(context),
@@ -161,7 +163,7 @@ async function listingDifferences(
     if (before === undefined) continue
     const after = new Map(before)
     const removal = staging.rows(removed, company.id)
-    // Of what was removed with its source, a snapshot lacks what no row gives.
+    // If the records were removed with their source, a snapshot lacks those that no row gives.
     const isBack = had.size === 0 && plan.isSnapshot
     const lacking = [...before.keys()].filter((id) => !earlier.refusedIds.has(id))
     const gone = isBack ? lacking : removal.flat()
@@ -206,10 +208,10 @@ async function* ownRecords(
 }
 
 /**
- * What the source had in a listing that has none of it now: its last records if they were removed
- * with it, else nothing. Undefined if it never had any, or these were removed and then pruned: a
- * company's first state is not a change. Former heads show it (those of reverted versions show
- * nothing); so do the recorded changes, which remain when the past is pruned.
+ * What the source had in a listing that has no record of it now: its last records if they were
+ * removed with it, otherwise nothing. Undefined if it never had any, or they were removed and then
+ * pruned: a company's first state is not a change. Former heads show it (except those of reverted
+ * versions), and so do the recorded changes, which remain when the past is pruned.
  */
 async function formerTexts(
   context: ImportContext,

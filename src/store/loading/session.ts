@@ -52,7 +52,7 @@ export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: 
       if (row === given) staging.stage(place, row)
       else if (row !== undefined) staging.stage(place, { ...row, fields: undefined })
     },
-    /** Stages the identity of a refused row, so that a snapshot does not remove its record. */
+    /** Stages the identity of a refused row: a snapshot must not remove its record. */
     stageRefused: (place: Place, row: RefusedRow) =>
       staging.stageRefused(place, gate.passRefused(row)),
     /** Waits for the write lock, merges the staged rows, and reports those that are refused. */
@@ -78,7 +78,7 @@ export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: 
   }
 }
 
-/** What cuts listings as their rows are staged, if no listing of the resource has had a record. */
+/** Creates what cuts listings as their rows are staged, if the resource has never had a record. */
 async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
   const { resource } = target
   if (resource === undefined || (await db.tables.hasHeads(resource.name))) return undefined
@@ -107,7 +107,8 @@ async function mergeStaged(
     await placeRows(context)
   }
   await tellLikeSources(context)
-  // Where nothing has to be compared, the rows are the listings, if their source is as expected.
+  // If nothing has to be compared, the rows are the listings, unless the source's number was
+  // guessed wrong.
   const cut = isInPlace && context.isFirst ? staging.cut() : undefined
   const first = cut?.source === source ? cut : undefined
   const recorded = await findAndRecord(context, first !== undefined)
@@ -145,7 +146,7 @@ async function mergeStaged(
   }
 }
 
-/** Up to so many companies of the import are looked at, to find a forgotten source. */
+/** How many companies of the import are looked up at most, to find a forgotten `--source`. */
 const sampledMax = 1_000
 
 const firstCompanies = `
@@ -189,7 +190,7 @@ async function findAndRecord(
   return { resource: recording.resource, source, rows }
 }
 
-/** Writes the staged records of the changes: all are new, so that nothing has to be compared. */
+/** Writes the staged records of the changes: all are new, so nothing has to be compared. */
 async function appendRecorded(
   context: ImportContext,
   recorded: Recorded | undefined,
@@ -209,7 +210,7 @@ async function appendRecorded(
   await applyRecords(context, recorded)
 }
 
-/** Many companies that their register, or their source, has not named are probably misnamed. */
+/** Counts the companies that rows name, if the import adds many, which may be misnamed then. */
 async function countNamed(
   { db, staging }: ImportContext,
   added: number,
@@ -244,7 +245,7 @@ function countChanges(staging: Staging): ChangeCounts {
   return { inserted, updated, removed, changing }
 }
 
-/** There may be as many refused rows as rows. */
+/** Reports the refused rows, one by one: all rows may be refused. */
 function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => void): number {
   let refused = 0
   const rows = staging.read(`

@@ -1,5 +1,5 @@
-// Reads a company as a whole, as it is or as it was at a version: who it is, what its sources say,
-// and its listings without their records.
+// Reads a company as a whole, now or at a version: who it is, what its sources say about it, and
+// its listings without their records.
 
 import { statementOf } from '../companies/attributes.ts'
 import { statesOf } from '../companies/company-text.ts'
@@ -60,7 +60,7 @@ export async function readCompany(
   }
 }
 
-/** What the sources say about a company. */
+/** What the sources say about a company, and what it is called. */
 interface Said {
   /** Undefined if they would be larger than an answer may be. */
   readonly sources: readonly SourceState[] | undefined
@@ -123,7 +123,7 @@ async function summarise(
   })
 }
 
-/** A listing without records has not changed before its company was known. */
+/** A listing without records cannot have changed before its company was known. */
 function listingVersion(head: HeadRow | undefined, { since }: Identity) {
   if (head === undefined) return { total: 0, version: since }
   const { total, version } = head

@@ -1,4 +1,4 @@
-// The state of a listing at a version of the registry, the last one included: they are read alike.
+// The state of a listing at a version of the registry. The last version is read like any other.
 
 import { after, type Awaitable } from '../awaitable.ts'
 import { markOf } from '../listing/directory.ts'
@@ -33,7 +33,7 @@ export function readState(
     const { registry, head } = found
     const outside = findOutside(version, registry)
     if (outside !== undefined) return outside
-    // Records are of companies that are known.
+    // A listing with records is of a known company.
     if (head !== undefined && head.total > 0) {
       return stateSince(reads, selection, found, head.version)
     }

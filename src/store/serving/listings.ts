@@ -20,7 +20,7 @@ type Found = Page | OutsideHistory | undefined
 /** Scanning so many records takes some milliseconds. */
 const shortListingMax = 10_000
 
-/** How often a page is read anew if its listing changes meanwhile. */
+/** How many times a page is read, if its listing keeps changing meanwhile. */
 const attemptsMax = 5
 
 export function createListingReader(reads: ServingReads): ListingReader {
@@ -68,11 +68,11 @@ function pageOf({ head, meta }: ListingState, texts: PageTexts, selected: number
 interface Viewing {
   readonly reads: ServingReads
   readonly views: Views
-  /** Whose turn it is to scan a long listing. */
+  /** Schedules the scans of long listings. */
   readonly turns: ScanTurns | undefined
 }
 
-/** Reads at once what is there already, as most views are. */
+/** Reads a page of a selection; without a wait if its view is kept, as most are. */
 function readSelected(
   viewing: Viewing,
   selection: Selection,
@@ -111,12 +111,12 @@ function readView(
   const key = keyOf(selection, state)
   const make = async () => {
     const view = await makeView(reads, selection, row)
-    // That takes long, so that what is known of the history is read again.
+    // The scan took a while, so the state of the registry is read again.
     const again = () => reads.headIn(selection.resource.name, row.companyId, row.version, 0)
     await reads.now(() => after(again(), ({ registry }) => checkHistory(reads, state, registry)))
     return view
   }
-  // Others need not wait for the scan of a short listing.
+  // The scan of a short listing does not have to be scheduled.
   const isLong = row.total > shortListingMax
   const found = views.get(key) ?? views.make(key, make, isLong ? turns : undefined)
   return after(found, (view) =>
@@ -130,7 +130,7 @@ function readView(
   )
 }
 
-/** @throws Error in another history than that of a state: numbers of segments are used again. */
+/** @throws Error if the history is not that of the state: another one reuses segment numbers. */
 function checkHistory(
   reads: ServingReads,
   { head }: ListingState,
@@ -141,7 +141,7 @@ function checkHistory(
   })
 }
 
-/** Names a view by the state of the listing that it is of: a lineage is that of one import. */
+/** Names a view by the state of its listing: each import has a lineage of its own. */
 function keyOf({ resource, companyId, query }: Selection, { head }: ListingState): string {
   return `/${companyId}/${resource.name} ${head.lineage}${query}`
 }

@@ -1,4 +1,4 @@
-// Makes views: scans the indexes of a listing in steps, and orders what is left.
+// Makes views: scans the indexes of a listing in steps, and orders the records that pass.
 
 import { leavesOf } from '../listing/open-listings.ts'
 import { orderScanned } from './order-view.ts'
@@ -36,7 +36,7 @@ export async function makeView(
     for (const [n, segment] of numbers.entries()) {
       const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
-      // To wait for nothing costs as much as to look at some records.
+      // To await nothing costs as much as testing some records.
       const turn = pace()
       if (turn !== undefined) await turn
     }

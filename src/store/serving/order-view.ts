@@ -1,11 +1,11 @@
-// Orders the records that a scan has left: by a value, then by id; null last in both directions.
+// Orders the records that have passed a scan by a value, then by id; null is last both ways.
 
 import type { Pace } from './pace.ts'
 import { byCodePoint } from '../record-texts.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
 
-/** What is sorted at once; longer runs are merged from shorter ones. */
+/** How many records are sorted in one step; longer runs are merged from shorter ones. */
 const runLength = 1_024
 
 export async function orderScanned(
@@ -31,7 +31,7 @@ export async function orderScanned(
   return reorder(view, (n) => order[n] ?? 0)
 }
 
-/** The place of each text among all of them; undefined if there are none. */
+/** The rank of each text among all of them; undefined if there are none. */
 async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Array | undefined> {
   if (texts.length === 0) return undefined
   const compare = (a: number, b: number) => byCodePoint(texts[a] ?? '', texts[b] ?? '')

@@ -1,9 +1,9 @@
-// Long work in steps, between which the event loop goes on.
+// Long work in steps, between which the event loop does other things.
 //
-// All such work shares one lane: in each turn of the event loop, one of those that wait does a
-// step, so that other requests wait no longer for many of them than for one.
+// All such work shares one queue: each turn of the event loop does one step of it, so that other
+// requests wait no longer for many scans than for one.
 
-/** Waits for a step of its own if the work has done one. */
+/** Waits for the next step if the current one has taken its time. */
 export type Pace = () => Promise<void> | undefined
 
 /** How long a step holds the event loop, in milliseconds: as long as some pages take. */

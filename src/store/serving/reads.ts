@@ -1,4 +1,4 @@
-// What a database contributes to serving: reads by keys. What they mean is not its concern.
+// What a database contributes to serving: reads by keys. It knows nothing of their meaning.
 
 import type { Awaitable } from '../awaitable.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
@@ -16,7 +16,7 @@ export interface Change {
 export interface HeadInRegistry {
   readonly registry: RegistryState
   readonly head: HeadRow | undefined
-  /** What was read of its first records at once, if any are wanted. */
+  /** The first records, if some were wanted and were read with the head. */
   readonly first?: FirstTexts | undefined
 }
 
@@ -25,11 +25,10 @@ export interface ServingReads extends ListingReads {
   /** Does several reads that see one state of the registry. */
   now<T>(read: () => Awaitable<T>): Awaitable<T>
   /**
-   * Reads the head of a listing at a version, and nothing of later ones than the registry's state
-   * says.
+   * Reads the head of a listing at a version, and nothing later than the registry's state.
    *
    * @param version the last one if undefined, or if it is later than that.
-   * @param wanted how many of its first records are wanted; some of them may be read at once.
+   * @param wanted how many of its first records are wanted; some of them may be read with it.
    */
   headIn(
     listing: string,
@@ -38,10 +37,10 @@ export interface ServingReads extends ListingReads {
     wanted: number,
   ): Awaitable<HeadInRegistry>
   /**
-   * The import of a version that there is.
+   * The import that made a version, which must be there.
    *
-   * @param registry the state of the registry that was read just now, if it was: after a restore,
-   *   numbers of versions are those of other imports.
+   * @param registry the state of the registry, if it was read just now: after a restore, another
+   *   import may have the same version.
    */
   change(version: number, registry?: RegistryState): Awaitable<Change>
   /** The version that had made a company known at a version; undefined if it was not. */

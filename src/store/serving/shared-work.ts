@@ -1,18 +1,18 @@
-// Work that several clients may wait for: done once for all of them, not too much at a time, and
-// dropped when the last of them has gone.
+// Work that several clients may wait for: done once for all of them, bounded in number, and
+// cancelled when the last of them has left.
 
-/** How much may be under way: with each of them a client waits. */
+/** How many pieces of work may be under way; at least one client waits for each. */
 const underWayMax = 64
 
 /** Work under way. */
 interface Shared<T> {
   readonly result: Promise<T>
   readonly dropping: AbortController
-  /** How many wait for it. */
+  /** How many clients wait for it. */
   waiting: number
 }
 
-/** @param tooMany the message where there is too much. */
+/** @param tooMany the message of the error when too much is under way. */
 export function createSharedWork<T>(tooMany: string) {
   const underWay = new Map<string, Shared<T>>()
 
@@ -32,7 +32,7 @@ export function createSharedWork<T>(tooMany: string) {
         reject(left.reason as Error)
         shared.waiting -= 1
         if (shared.waiting > 0) return
-        // Who asks from now on must not get what is being dropped.
+        // Later requests must not share work that is being cancelled.
         underWay.delete(key)
         shared.dropping.abort(left.reason)
       }
@@ -45,10 +45,10 @@ export function createSharedWork<T>(tooMany: string) {
 
   return {
     /**
-     * Does the work of a key; those who ask for it meanwhile get the same result.
+     * Does the work of a key; requests for it meanwhile share the result.
      *
      * @param work its signal is aborted when nobody waits for it any more.
-     * @param left is aborted when this client has gone; the promise rejects with its reason.
+     * @param left is aborted when this client has left; the promise rejects with its reason.
      * @throws Busy if too much work is under way.
      */
     run(key: string, work: (dropped: AbortSignal) => Promise<T>, left?: AbortSignal): Promise<T> {
@@ -62,7 +62,7 @@ export function createSharedWork<T>(tooMany: string) {
     },
     /** Whether the work of a key is under way. */
     has: (key: string) => underWay.has(key),
-    /** How much is under way. */
+    /** How many pieces of work are under way. */
     count: () => underWay.size,
   }
 }

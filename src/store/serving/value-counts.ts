@@ -1,5 +1,5 @@
-// Counts how many records of a company's listings have which value of a filter (contract 8.4), for
-// filters of few values. Counts of a long listing are kept, within a number of bytes.
+// Counts the records of a company's listings by the values of their filters (contract 8.4), for
+// filters of few values. The counts of long listings are cached, within a number of bytes.
 
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
@@ -28,7 +28,7 @@ export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 export interface CountedListing {
   readonly resource: Resource
   readonly head: HeadRow
-  /** The import that made this state of it. */
+  /** The import that made this state. */
   readonly change: Change
 }
 
@@ -36,18 +36,18 @@ export interface CountedListing {
 const shortListingMax = 1_000
 /** Segments that are read at a time. */
 const batchLength = 64
-/** The bytes of counts that are kept. */
+/** The bytes of cached counts. */
 const countBytesMax = 4 * 1_048_576
 
 type EntryReads = Pick<ListingReads, 'entries'>
 
-/** Counts listings, by the names of their resources. */
+/** Counts a company's listings, by the names of their resources. */
 export type CountListings = (
   reads: EntryReads,
   listings: readonly CountedListing[],
 ) => Promise<ReadonlyMap<string, ListingCounts>>
 
-/** Makes what counts listings, and keeps the counts of long ones. */
+/** Creates what counts listings, and caches the counts of long ones. */
 export function createValueCounts(): CountListings {
   const kept = new LRUCache<string, ListingCounts>({
     maxSize: countBytesMax,
@@ -57,7 +57,7 @@ export function createValueCounts(): CountListings {
 
   const countKept = async (reads: EntryReads, listing: CountedListing) => {
     const { resource, head, change } = listing
-    // Names one state of the listing, so that no counts are ever stale.
+    // The key names one state of the listing, so no counts are ever stale.
     const key = `${resource.name} ${head.companyId} ${change.lineage}${markOf(head.directory)}`
     const known = kept.get(key)
     if (known !== undefined) return known

@@ -1,9 +1,9 @@
-// Keeps views: made once for a selection, and sliced for every page of it.
+// Caches views: each is made once for a selection, and sliced for every page of it.
 //
-// A view is of one state of a listing, which its key names. Views are kept within a number of bytes
-// and for some minutes; how many are made at a time is bounded, too. A view that alone is larger
-// takes the place of the last such view: made anew for each page, it would cost the length of its
-// listing each time.
+// A view is of one state of a listing, which its key names. Views are cached within a number of
+// bytes and for some minutes; how many are made at a time is bounded, too. Of the views that alone
+// exceed the number of bytes, the last one is cached as well: to make it again for each page would
+// scan the whole listing each time.
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../fixed-key.ts'
@@ -13,21 +13,21 @@ import { createSharedWork } from './shared-work.ts'
 
 export type Views = ReturnType<typeof createViews>
 
-/** What is kept and under way, for the metrics. */
+/** What is cached and under way, for the metrics. */
 export interface ViewCounts {
   readonly bytes: number
   readonly underWay: number
 }
 
-/** The bytes of views that a reader keeps, if nothing else is said: those of 8 million records. */
+/** The bytes of views that a reader caches by default: those of 8 million records. */
 const viewBytesUsual = 64 * 1_048_576
-/** How long a view is kept, in milliseconds. */
+/** How long a view is cached, in milliseconds. */
 const ageMaxMs = 600_000
 /** The memory of a view besides its numbers, its key included, in bytes: a thousand, measured. */
 const overheadBytes = 1_024
 
 /**
- * @param bytesMax bounds the views that are kept, besides one that is larger.
+ * @param bytesMax bounds the cached views, except for one that is larger.
  * @param clock returns milliseconds.
  */
 export function createViews(bytesMax = viewBytesUsual, clock = () => performance.now()) {
@@ -49,19 +49,19 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
   const get = (key: string) => small.get(fixedKey(key)) ?? large.get(fixedKey(key))
 
   return {
-    /** The view under a key. */
+    /** The cached view of a key. */
     get,
     /**
-     * Makes a view and keeps it; those who ask for it meanwhile get the same one.
+     * Makes a view and caches it; requests for it meanwhile share it.
      *
-     * @param turns whose turn has to come first, of those who ask for large views.
+     * @param turns schedules the making of large views among the clients that ask for them.
      * @throws Busy if too many are being made; else as `turns`.
      */
     make(key: string, make: () => Promise<View>, turns?: ScanTurns): Promise<View> {
       const makeNow = () => making.run(key, () => start(key, make))
       if (turns === undefined) return makeNow()
       if (making.has(key)) return making.run(key, () => start(key, make), turns.left)
-      // Another asker may make it meanwhile.
+      // Another client's request may make it meanwhile.
       const inTurn = async (dropped: AbortSignal) => {
         const end = await turns.begin(dropped)
         try {

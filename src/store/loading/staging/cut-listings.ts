@@ -1,5 +1,5 @@
-// Listings that are cut into segments while their rows are staged: those of a first load, whose
-// rows come in the order of companies and ids.
+// Cuts listings into segments while their rows are staged: those of a first load whose rows are in
+// the order of companies and ids.
 //
 // A part of the file is a listing: its length, company, number of segments, length of the meta and
 // one, 0 for none, the meta; then of each segment the number of records, the bytes of the greatest
@@ -21,7 +21,7 @@ interface CutListing {
   readonly segments: readonly CutSegment[]
 }
 
-/** Cuts the listings of a resource. */
+/** Cuts and stores the listings of a resource. */
 export type ListingCutter = ReturnType<typeof createListingCutter>
 
 /** A company with more rows, or longer ones, is compared and merged in windows. */
@@ -51,7 +51,7 @@ export function createListingCutter(resource: Resource, source: number) {
 
   return {
     source,
-    /** Takes the next row. @param staged its bytes, with its ids, which stay as they are. */
+    /** Takes the next row. @param staged its bytes, which do not change. */
     add(row: StagedRow, staged: Buffer): void {
       const [id, companyId] = [idIn(staged), companyIdIn(staged)]
       if (companyId !== company) finish()
@@ -78,7 +78,7 @@ export function createListingCutter(resource: Resource, source: number) {
         }
       }
     },
-    /** The listings in this order, some at a time; their bytes are good until the next ones. */
+    /** The listings in this order, some at a time; their bytes are valid until the next ones. */
     *listings(): Generator<Iterable<CutListing>> {
       for (const { bytes } of file.parts()) yield listingsIn(bytes)
     },

@@ -1,5 +1,5 @@
-// The records that an import puts into listings, company by company and in the order of each
-// listing, read from the staging as they are needed.
+// Reads the records that an import puts into listings from the staging as they are needed: company
+// by company, in the order of the listing.
 
 import { columnValuesOf } from '../../../resources/filters.ts'
 import type { Resource } from '../../../resources/resource.ts'
@@ -16,7 +16,7 @@ export interface PutKind {
   readonly source: number
 }
 
-/** Reads records of `change` of a company, those of the companies before it having been read. */
+/** Reads the records of `change` by company; companies have to be asked for in ascending order. */
 export function createPutReader(staging: Staging, kind: PutKind): (company: number) => PutReader {
   const shape = shapeOf(kind.resource)
   const puts = readChanges(staging, shape, kind)

@@ -1,5 +1,5 @@
 // The checked rows of an import, in a temporary file, in the order in which they were read. A row
-// is written and read as bytes, so that nothing is decoded that nobody asks for:
+// is written and read as bytes, so that only what is needed is decoded:
 //
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
 // its file; the digest; the text; then its other texts, separated by NUL, which none has.
@@ -33,11 +33,11 @@ export const digestAt = 36
 const headBytes = 48
 
 const noBytes = Buffer.alloc(0)
-/** How much is read at once. */
+/** How many bytes are read at a time. */
 const chunkBytes = 262_144
-/** Rows that are so near to each other are read at once. */
+/** Rows with no greater gap between them are read together. */
 const gapBytes = 8_192
-/** How many rows are read together, and how many bytes of them. */
+/** How many rows are read at a time, and how many bytes of them. */
 const portionRows = 1_000
 const portionBytes = 4_194_304
 
@@ -46,7 +46,7 @@ export function createSpool() {
   const file = openTemporaryBytes('import')
   let count = 0
   return {
-    /** Appends a row; the result's bytes stay as they are. One that was refused has no text. */
+    /** Appends a row; the bytes of the result do not change. A refused row has no text. */
     write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
       const { id, digest, content = '' } = row
       const others = joinOthers(row)
@@ -73,8 +73,8 @@ export function createSpool() {
       return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
     /**
-     * The rows up to the one of that number, in order, some at a time; the bytes of these are good
-     * until the next ones.
+     * The rows up to the one of that number, in order, some at a time; their bytes are valid until
+     * the next ones.
      */
     *rows(last: number): Generator<Iterable<SpooledRow>> {
       let seq = 0
@@ -91,7 +91,7 @@ export function createSpool() {
         yield rowsIn(part)
       }
     },
-    /** Reads rows, in the order asked for, with what is known of each. */
+    /** Reads rows in the order asked for; returns each with its place. */
     *read<T extends SpoolPlace>(places: Iterable<T>): Generator<readonly [place: T, row: Buffer]> {
       for (const portion of inBatches(places, portionRows, ({ length }) => length, portionBytes)) {
         const rows = readPlaces(portion, file.read)
@@ -108,7 +108,7 @@ function writeDigest(buffer: Buffer, digest: string, from: number): void {
   for (let n = 0; n < digest.length; n++) buffer[from + n] = digest.charCodeAt(n)
 }
 
-/** Reads rows that are near to each other at once. */
+/** Reads rows; those that are near to each other by one read. */
 function readPlaces(
   places: readonly SpoolPlace[],
   readBytes: (at: number, length: number) => Buffer,
@@ -159,7 +159,7 @@ export function recordText(id: number, row: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"id":${id},`), text.subarray(1)])
 }
 
-/** Rows with ids, which most extracts have, have nothing but what orders them. */
+/** Joins the other texts of a row; most rows, which have ids, only have an order value. */
 function joinOthers(row: RefusedRow & Partial<StagedRow>): string {
   const { companyJurisdiction, companyIdentifier, key, sort = '', asOf } = row
   if (companyIdentifier === null && key === null && !asOf) return sort

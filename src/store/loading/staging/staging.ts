@@ -1,6 +1,6 @@
-// The rows of an import beside the process, whatever the registry's database is: in a file in the
-// order read (`spool.ts`), and, unless that is the order of the listings, in a temporary database
-// that sorts them and compares them with each other.
+// Stages the rows of an import outside the registry's database: in a file in the order read
+// (`spool.ts`) and, unless that is the order of the listings, in a temporary database that sorts
+// them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import { assignedIdEnd } from '../../sql/assigned-ids.ts'
@@ -147,12 +147,12 @@ export function openStaging(cutter?: ListingCutter) {
       isLoaded = true
     },
     isLoaded: () => isLoaded,
-    /** Writes to the file what takes the place of a row; returns where that is. */
+    /** Writes what replaces a row to the file; returns where it is. */
     rewrite(former: Buffer, row: StagedRow) {
       const { at, bytes } = spool.write(placeIn(former), row)
       return { digest: Buffer.from(digestIn(bytes)), at, length: bytes.length }
     },
-    /** The number of the last staged row; appended ones have greater numbers. */
+    /** The number of the last staged row; appended rows have greater ones. */
     staged: () => staged,
     /** Adds a record that the store has made to the table: it is not compared with others. */
     append: (row: StagedRow) => loadRow(db, spool.write(nowhere, row)),

@@ -1,4 +1,4 @@
-// A database beside the process, for one piece of work: SQL that sorts and joins what does not fit
+// A temporary SQLite database for one piece of work: SQL that sorts and joins what does not fit
 // into memory.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
