@@ -28,6 +28,7 @@ import {
 import { formatCount } from '../text/format-count.ts'
 import { request } from '../http/wire/node-http.ts'
 import { importFiles } from '../import/import-files.ts'
+import { privateFolderMode } from '../files/new-file.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
@@ -99,7 +100,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
   const startedAt = context.now()
   const explain = (reason: string) => `cannot create ${db}: ${reason}`
   const folder = orExplain(() => {
-    mkdirSync(dirname(db), { recursive: true })
+    mkdirSync(dirname(db), { recursive: true, mode: privateFolderMode })
     return mkdtempSync(join(dirname(db), '.making-'))
   }, explain)
   try {

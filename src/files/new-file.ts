@@ -1,9 +1,11 @@
-// Creates files that not every user of the machine may read, and has them on the disk.
+// Creates files that only their owner may read, and has them on the disk.
 
 import { closeSync, existsSync, fchmodSync, fsyncSync, openSync, statSync } from 'node:fs'
 
 /** Read and write access for the owner only. */
 export const privateMode = 0o600
+/** The same for a folder. */
+export const privateFolderMode = 0o700
 
 /**
  * Creates an empty file with exactly these permissions, whatever the umask. An existing file is

@@ -70,6 +70,18 @@ for (const umask of ['000', '077']) {
   })
 }
 
+test('only the owner can enter a folder that a command makes, whatever the umask', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rows.ndjson'), row(1))
+  await run(folder, '000', ['import', 'rights', 'rows.ndjson'])
+  await run(folder, '000', ['export', 'copies/of/all'])
+  const made = ['copies', 'copies/of', 'copies/of/all', 'copies/of/all/1']
+  assert.deepEqual(
+    made.map((name) => modeOf(join(folder, name))),
+    made.map(() => '700'),
+  )
+})
+
 test('companion files take the mode of the store, existing files keep theirs', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'rejects.ndjson'), '')

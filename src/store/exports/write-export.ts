@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
-import { flush, privateMode } from '../../files/new-file.ts'
+import { flush, privateFolderMode, privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type {
   Change,
@@ -67,7 +67,7 @@ export async function writeExport(
   const whole = join(plan.folder, String(version))
   let made = partial
   try {
-    mkdirSync(partial)
+    mkdirSync(partial, privateFolderMode)
     writeFileSync(join(partial, withheldName), `${lastWithheld}\n`, durable)
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
@@ -93,7 +93,7 @@ function hasCopy(folder: string, version: number): OperatorError {
 /** Makes the folder, and removes what killed exports have left in it. */
 function prepareFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: privateFolderMode })
   } catch (error) {
     if (existsSync(folder)) throw new OperatorError(`${folder} is a file; name a folder`)
     throw explained(error, folder)
