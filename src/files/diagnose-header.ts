@@ -71,9 +71,8 @@ function refuseTitle(
 
 /** The number of cells of each record in a text, 0 for a blank line. */
 function cellsOf(text: string, form: CsvForm): number[] {
-  const counts = Array.from(recordsOf(text, form, true), ({ cells, start, end }) =>
+  const isWhole = text.length < sampleLength
+  return Array.from(recordsOf(text, form, isWhole), ({ cells, start, end }) =>
     end > start ? cells.length : 0,
   )
-  // The last record may be cut off.
-  return counts.length > 2 ? counts.slice(0, -1) : counts
 }

@@ -132,6 +132,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     /begins with "Rights, as .*", which has 2 cells, .* from line 3 on have 3; add --skip-lines 2$/,
     { delimiter: ',' },
   ],
+  'title-one-row.csv': [
+    'Rights of 2026\nid,company_id,name\n1,7,one\n',
+    /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
+  ],
   'sep.csv': [`sep=;\n${table}`, /begins with "sep=;", a line for Excel; add --skip-lines 1$/],
   'sep-comma.csv': [`sep=,\r\n${csv}`, /begins with "sep=,", a line for .*; add --skip-lines 1$/],
   'sep-quoted.csv': [`"sep=,"\n${csv}`, /begins with .*, a line for Excel; add --skip-lines 1$/],
