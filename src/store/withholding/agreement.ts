@@ -1,15 +1,15 @@
-// Whether a store and its list of what is withheld agree: no store opens behind its list
-// (invariant 9), none that has been changed goes on without it, and none with that of another.
+// Compares a store with its list of what is withheld: no store opens behind its list (invariant 9),
+// without it once it has been used, or with the list of another store.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { readValue } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
 import { type List, type ListPlace, newList, noState, parseList } from './list.ts'
 
-/** A list that agrees with a store, or is ahead of it. */
+/** A store's list, which may be ahead of it. */
 export interface Agreement {
   readonly list: List
-  /** The text of the list if that is new: there is none yet. */
+  /** The text of a new list, if there is none yet. */
   readonly newText: string
   /** The number of entries that the store has not followed yet. */
   readonly behind: number
@@ -53,7 +53,7 @@ export async function compareWithList(db: RowReader, place: ListPlace): Promise<
 }
 
 /**
- * Compares a list with a store that is about to be created, and has an id of its own then.
+ * Compares a list with a store that is about to be created, under an id of its own.
  *
  * @throws OperatorError if the list is that of another registry, or there is none to adopt.
  */
@@ -73,7 +73,7 @@ function ofAnother({ name, options }: ListPlace): OperatorError {
   )
 }
 
-/** What is wrong with the adoption of a list that belongs to nobody else. */
+/** The error of an adoption where the list belongs to no other store. */
 export function nothingToAdopt({ name }: ListPlace): OperatorError {
   return new OperatorError(`${name} is not the list of another registry; there is nothing to adopt`)
 }

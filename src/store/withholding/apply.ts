@@ -1,4 +1,4 @@
-// Withholds something in a store, within a transaction: in the present and in every past version.
+// Withholds something in a store, in one transaction: in the present and in every past version.
 
 import type { Resource } from '../../resources/resource.ts'
 import { readAttributes } from '../companies/attributes.ts'
@@ -28,7 +28,7 @@ export interface Work extends Rewriting {
   readonly onStep: (step: string, done: number) => void
 }
 
-/** Where an order by name, or of another registry, finds what it withholds in this one. */
+/** Where something is in this registry, if an order names it by name, or is another registry's. */
 export interface Located {
   readonly ids: ReadonlySet<number>
   readonly companies: ReadonlySet<number>
@@ -40,9 +40,11 @@ export interface Wanted {
   readonly subject: Subject
   /** The value of a personal field, or a text, if it is known: a list has only its hash. */
   readonly value?: string | undefined
-  /** What was found before: by the order in a list, or by earlier ones that masked its value. */
+  /**
+   * What was found before: by the same order of a list, or by earlier ones that masked its value.
+   */
   readonly found?: Found
-  /** Instead of the ids in its subject. */
+  /** Replaces the ids in its subject. */
   readonly located?: Located | undefined
 }
 
@@ -51,7 +53,7 @@ export interface Applied {
   readonly touched: readonly Touched[]
   /** How many companies have got another name, or none. */
   readonly names: number
-  /** The version in which it was done; undefined if it is not there. */
+  /** The version in which it was done; undefined if there was nothing to withhold. */
   readonly version: number | undefined
 }
 
@@ -60,7 +62,7 @@ export interface Course extends WorkWatch {
   readonly startedAt: number
 }
 
-/** Withholds what an order says, as a version of its own. */
+/** Does what an order says, as a version of its own. */
 export async function applyOrder(
   context: Pick<Work, 'db' | 'resources' | 'hasher'>,
   wanted: Wanted,
@@ -91,7 +93,7 @@ export async function applyOrder(
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
   if (!isThere) return { found, touched, names, version: undefined }
-  // Before the first import, there is nothing to tell.
+  // Before the first import, there is no state to log.
   if (version === 1) return { found, touched, names, version: 0 }
   await logWithholding(db, { version, touched, erased, subject, startedAt, lineage })
   return { found, touched, names, version }
@@ -114,7 +116,7 @@ async function withholdSubject(
   return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
-/** The companies that an order means: several, if others had the name of the one. */
+/** The companies that an order means: several, if others had the name of this one. */
 function companiesOf({ located, found }: Wanted, one: number): readonly number[] {
   const others = found?.companies.map(({ id }) => id) ?? []
   return [...(located?.companies ?? new Set([one, ...others]))]
@@ -122,7 +124,7 @@ function companiesOf({ located, found }: Wanted, one: number): readonly number[]
 
 const idsAtOnce = 1_000
 
-/** Erased records are in no present listing any more. */
+/** Drops the ids of records that are no longer in their present listings. */
 async function dropIds({ tables, touched }: Work): Promise<void> {
   const gone = touched.filter(({ isPresent, isGone }) => isPresent && isGone)
   for (const [listing, rows] of Map.groupBy(gone, (one) => one.listing)) {
@@ -141,7 +143,7 @@ async function keepNames({ db, tables, touched }: Work): Promise<number> {
 }
 
 /**
- * Erases companies as a whole: their listings, their names, and that they were ever known.
+ * Erases companies as a whole: their listings, their names, and all traces that they were known.
  *
  * @param names what they are and were called.
  */
@@ -163,7 +165,7 @@ async function eraseCompanies(
     }
     await tables.dropCompanies([id])
     await tables.dropPastCompanies([id])
-    // Its id stays its own: it was known before all versions, which no reader can ask for.
+    // The id stays reserved, by a past state before all versions, which no reader can ask for.
     const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
     await tables.putPastCompanies([{ companyId: id, ...reserved }])
   }

@@ -1,5 +1,5 @@
-// The log of imports has examples of what each has changed, and the names of attributes that were
-// new: what is withheld is taken out of both.
+// Removes what is withheld from the log of imports, which has examples of the changes of each
+// import, and the names of new attributes.
 
 import type { CompanyRow } from '../listing/tables.ts'
 import type { Work } from './apply.ts'
@@ -7,9 +7,9 @@ import type { PhraseHash } from './list.ts'
 import { createHidePhrases } from './phrases.ts'
 
 /**
- * Takes what is withheld out of the log.
+ * Removes what is withheld from the log.
  *
- * @param companies what those that are erased or rewritten are and were called.
+ * @param companies the present and past names of the companies that are erased or rewritten.
  */
 export async function forgetInLog(
   { db, hasher }: Work,
@@ -18,7 +18,7 @@ export async function forgetInLog(
 ): Promise<void> {
   const labels = labelsOf(companies)
   const hidePhrases = createHidePhrases(phrases, hasher)
-  // What was cut short may end within a name.
+  // A shortened text may end within a name.
   const mayHide = (text: string) =>
     hidePhrases(text) !== text || (phrases.length > 0 && text.endsWith('…'))
   const isWithheld = (value: unknown) =>
@@ -46,7 +46,7 @@ const logged = `
   select version, difference, attributes from imports
   where difference is not null or attributes <> '[]'`
 
-/** What the log calls companies: as in their registers, or by their numbers. */
+/** How the log names companies: as their registers do, or by their ids. */
 function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
   const labels = new Set<string>()
   for (const { id, jurisdiction, identifier } of companies) {

@@ -1,5 +1,5 @@
-// What an import brings again of what is withheld: held back before it is staged, so that it is
-// compared with nothing and makes no change.
+// Holds back what an import brings although it is withheld, before it is staged: so it is compared
+// with nothing, and changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -27,7 +27,7 @@ import { createHidePhrases } from './phrases.ts'
 
 export type Gate = Awaited<ReturnType<typeof createGate>>
 
-/** Makes the gate of an import. */
+/** Creates the gate of an import. */
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const names = await namesNow(db, list)
@@ -39,22 +39,26 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     return passed
   }
   return {
-    /** A row as it may be staged: the same, or without what is withheld, or undefined for none. */
+    /**
+     * A row as it may be staged: the same, or without what is withheld; undefined if it may not.
+     */
     pass: (row: StagedRow) => counted(row, passes.row(row)),
-    /** Whether a record may have something in its texts that is withheld in some companies only. */
+    /** Whether texts of records may have something that is withheld in some companies only. */
     hidesByCompany: passes.hidesByCompany,
-    /** The companies of rows that did not pass by what is withheld there, by their ids or keys. */
+    /** The companies of rows that did not pass because of texts withheld there, by ids or keys. */
     droppedFrom: passes.droppedFrom,
-    /** The same of a staged row whose record is in these companies: it has one content in all. */
+    /**
+     * As `pass`, for a staged row whose record is in several companies, with one content in all.
+     */
     passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
       counted(row, passes.shared(row, companies)),
-    /** A recorded change, in which others may name who is withheld; undefined if it goes. */
+    /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
     passRecorded: passes.recorded,
     /** The identity of a refused row. */
     passRefused: passes.key<RefusedRow>,
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
-    /** What the log may keep of an import; a part of it was found in rows as they came. */
+    /** What the log may have of an import: some of it was found in rows before they passed. */
     passLogged(committed: Committed): Committed {
       if (counts.withheld === 0) return committed
       const { attributes = [], difference } = committed
@@ -85,8 +89,8 @@ type NamedCompany = Pick<CompanyRow, 'jurisdiction' | 'identifier'> & { readonly
 type Names = ReadonlyMap<number, readonly string[]>
 
 /**
- * What the companies of which the list hides texts are and were called, as hashes by their ids: one
- * may have got its name since.
+ * The present and past names of the companies in which the list hides texts, as hashes by ids: a
+ * company may have got its name since the order.
  */
 async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names> {
   const { inForce } = ordersOf(list)
@@ -104,7 +108,7 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
   const isOfTarget = ({ subject }: Order) => 'resource' in subject && subject.resource === name
   const orders = inForce.filter(isOfTarget)
   const known = new Set([...orders, ...lifted.filter(isOfTarget)].flatMap((one) => one.found.keys))
-  /** A row with the hash in the place of its natural key, where the registry has that. */
+  /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
     if (row.key === null || known.size === 0) return row
     const hash = hashKey(hasher, name, source, row.key)
@@ -177,7 +181,7 @@ const companyOf = (row: StagedRow): NamedCompany => ({
   identifier: row.companyIdentifier,
 })
 
-/** Holds back the records of orders on a resource; they are found by the row as it came. */
+/** Holds back the records that orders on a resource mean; they are found by the row as given. */
 function createRowHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
   if (orders.length === 0) return undefined
   const byId = new Map(orders.flatMap((one) => one.found.ids.map((id) => [id, one] as const)))

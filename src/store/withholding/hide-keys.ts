@@ -1,11 +1,11 @@
-// Natural keys of withheld records: a source may make them of what identifies people, so hashes
-// take their places, by which the records keep their ids.
+// Replaces the natural keys of withheld records, which may identify people, by hashes, by which the
+// records keep their ids.
 
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import type { Hasher } from './list.ts'
 
-/** Marks a hash; the keys of sources have other first characters. */
+/** Marks a hash; the stored keys of sources begin with another character. */
 const hashed = '~'
 
 /** The hash of a source's natural key, for the list. */
@@ -13,17 +13,17 @@ export function hashKey(hasher: Hasher, listing: string, source: string, key: st
   return hasher('key', listing, source, key)
 }
 
-/** The same of a key that is stored, perhaps as its hash. */
+/** The hash of a key that is stored, perhaps as a hash already. */
 export function hashStoredKey(hasher: Hasher, listing: string, source: string, key: string) {
   return key.startsWith(hashed) ? key.slice(hashed.length) : hashKey(hasher, listing, source, key)
 }
 
-/** A hash in the place of a key. */
+/** The hash as it is stored instead of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
 
 const idsAtOnce = 1_000
 
-/** Puts hashes in the place of the natural keys of records, and returns the hashes. */
+/** Replaces the natural keys of records by hashes, and returns these. */
 export async function hideKeys(
   { tables, hasher }: { readonly tables: ListingTables; readonly hasher: Hasher },
   listing: string,

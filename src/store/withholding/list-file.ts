@@ -1,4 +1,4 @@
-// The list of what is withheld in a file of its own.
+// The list of what is withheld, in a file of its own.
 
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
 
 /**
- * A list in a file, which is made when the first line is added. Lines are added under the write
+ * A list in a file, which is created when the first line is added. Lines are added under the write
  * lock of the store.
  *
  * @param mode the permissions of a new file.
@@ -23,7 +23,7 @@ export function listFile(path: string, mode: () => number): Omit<ListPlace, 'opt
     append: (_db, lines) =>
       explained(() => {
         makeFile(path, mode())
-        // What a kill has left of a line was never part of the list.
+        // An unfinished line, left by a kill, was never part of the list.
         const length = Buffer.byteLength(wholeLines(readFileSync(path, 'utf8')) ?? '')
         const restore = () => change(path, length, '')
         try {
@@ -42,7 +42,7 @@ function wholeLines(text: string): string | undefined {
   return end === 0 ? undefined : text.slice(0, end)
 }
 
-/** Cuts a file to a length, and adds to it, so that a loss of power keeps both. */
+/** Truncates a file, and appends to it; both survive a loss of power. */
 function change(path: string, length: number, lines: string): void {
   truncateSync(path, length)
   appendFileSync(path, lines, { flush: true })

@@ -1,9 +1,9 @@
-// The list of what is withheld: lines that are only ever added, kept apart from the store, so that
-// a restored backup of the store brings nobody back unnoticed.
+// The list of what is withheld: an append-only list, kept apart from the store, so that a restored
+// backup of the store does not bring back withheld data unnoticed.
 //
-// The first line has a random salt. Each other one is an order, lifts one, or adopts the list, and
-// names the registry that has written it: a list is that of the last one. What identifies people is
-// in it as salted hashes only (`createHasher`).
+// The first line has a random salt. Each other line is an order, lifts one, or adopts the list, and
+// names the registry that has written it: the list belongs to the last of these. What identifies
+// people is in it as salted hashes only (`createHasher`).
 
 import { hash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -13,7 +13,7 @@ import { assignedIdMin } from '../sql/assigned-ids.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
 
-/** `mask`: records stay, without their personal fields. `erase`: they are gone. */
+/** `mask` keeps records without their personal fields; `erase` removes them. */
 export type OrderKind = 'mask' | 'erase'
 
 /** What is withheld. */
@@ -37,7 +37,7 @@ export interface PhraseHash {
   readonly hash: string
 }
 
-/** By what an import recognises later what was found. */
+/** What was found, as later imports will recognise it. */
 export interface Found {
   /** The ids of records of the resource. */
   readonly ids: readonly number[]
@@ -48,7 +48,7 @@ export interface Found {
   readonly phrases: readonly PhraseHash[]
 }
 
-/** Why something is withheld, or not any more. */
+/** Why something is withheld, or no longer withheld. */
 export interface Reason {
   readonly reason: string
   /** Who asked for it. */
@@ -74,9 +74,9 @@ export interface Lift extends Line {
   readonly lifts: number
 }
 
-/** Makes the list that of another registry. */
+/** Hands the list over to another registry. */
 export interface Adoption extends Line {
-  /** What earlier orders withhold there. */
+  /** What earlier orders have found there. */
   readonly adopts: readonly { readonly order: number; readonly found: Found }[]
 }
 
@@ -89,7 +89,9 @@ export interface List {
   readonly registry: string | undefined
   /** In the order of their numbers, from 1 on. */
   readonly entries: readonly Entry[]
-  /** The state after each number of entries: a chain of hashes, which tells two lists apart. */
+  /**
+   * The state after each number of entries: a chain of hashes, by which two lists are told apart.
+   */
   readonly states: readonly string[]
 }
 
@@ -101,14 +103,14 @@ export interface ListPlace {
   readonly options: string
   /** Whether the list may be that of another registry, which the store is about to adopt. */
   readonly isToAdopt?: boolean
-  /** Whether the list may be missing: the store may be a copy, of which nothing is shown. */
+  /** Whether the list may be missing, as for a copy of the store from which nothing is shown. */
   readonly isOptional?: boolean
   /** The whole text; undefined if there is no list. An unfinished last line is left out. */
   read(db: RowReader): Awaitable<string | undefined>
   /**
-   * Adds lines: durably, or with the transaction of `db`.
+   * Adds lines: durably, or in the transaction of `db`.
    *
-   * @returns a function that takes them back, if that transaction fails.
+   * @returns a function that removes them again, for a failed transaction.
    */
   append(db: RegistryDatabase, lines: string): Awaitable<() => void>
 }
@@ -176,8 +178,8 @@ function damaged(name: string, line: number): OperatorError {
 }
 
 /**
- * The orders that hold, those that no later entry lifts, and the others; with all that they have
- * found in the registry of the list.
+ * The orders in force, which no later entry lifts, and the lifted ones; with all that they have
+ * found in the list's registry.
  */
 export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry'>): {
   readonly inForce: readonly Order[]
@@ -201,13 +203,13 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
   }
 }
 
-/** What those of the orders have found, lifted ones included, that are meant. */
+/** What some of the orders have found, lifted ones included. */
 export function foundBy(list: List, isMeant: (order: Order) => boolean): Found {
   const { inForce, lifted } = ordersOf(list)
   return join([...inForce, ...lifted].filter(isMeant))
 }
 
-/** Without ids that a store has assigned, which mean something else in another registry. */
+/** Removes ids that a store has assigned, which mean something else in another registry. */
 function withoutAssigned(found: Found): Found {
   const isGiven = (id: number) => id < assignedIdMin
   return {
@@ -241,7 +243,7 @@ export function createHasher(salt: string): Hasher {
     hash('sha256', JSON.stringify([salt, ...texts]), 'base64url').slice(0, hashLength)
 }
 
-/** The hash of what a company is called in its register; null if it has no such name. */
+/** The hash of a company's name in its register; null if it has none. */
 export function hashCompany(
   hasher: Hasher,
   { jurisdiction, identifier }: Pick<CompanyRow, 'jurisdiction' | 'identifier'>,
@@ -250,7 +252,7 @@ export function hashCompany(
   return isNamed ? hasher('company', jurisdiction, identifier) : null
 }
 
-/** The hashes of what companies are and were called, by ids; of those with such names. */
+/** The hashes of the present and past names of companies, by ids; only of those that have one. */
 export function hashNames(
   hasher: Hasher,
   names: readonly CompanyRow[],

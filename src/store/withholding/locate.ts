@@ -1,6 +1,6 @@
-// What orders mean in a registry: those of an operator, by names and values; and those of another
-// registry, which has assigned other ids, by hashes of natural keys and of the names of companies,
-// as the gate of imports does.
+// Finds what orders mean in a registry: those of an operator by names and values, and those of
+// another registry, which has assigned other ids, by hashes of natural keys and of names of
+// companies, as the gate of imports does.
 
 import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
@@ -19,7 +19,7 @@ import {
 import { phrasesOf } from './phrases.ts'
 import type { WithholdRequest } from './withhold.ts'
 
-/** What an operator wants withheld; a value is hashed, and names are looked up. */
+/** Turns an operator's request into an order: hashes a value, and looks up names. */
 export async function wantedOf(
   db: ImportConnection,
   list: List,
@@ -42,7 +42,7 @@ export async function wantedOf(
     : { kind, subject: { textOf: id }, value: subject.text, located }
 }
 
-/** Whether a value was in all that an order has found. */
+/** Whether an order has masked a value in all that it has found. */
 function hasMasked(
   { subject, found }: Order,
   { resource, field, value }: ValueSubject,
@@ -53,7 +53,7 @@ function hasMasked(
   return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
 }
 
-/** The ids that a company has or had: by its name, another one may have it since. */
+/** The ids of a company, and of others that have or had its name. */
 async function companyIdsOf(
   { tables }: ImportConnection,
   company: CompanyName,
@@ -71,10 +71,10 @@ function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingN
   return jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier]]
 }
 
-/** Ids that get more, by the hash of what is looked for. */
+/** Sets that receive the ids found, by the hash of what is looked for. */
 type Sought = Map<string, Set<number>[]>
 
-/** Looks for what orders withhold, all of them at once; returns where it is, by their numbers. */
+/** Finds what orders withhold, in one pass for all of them; returns it by their numbers. */
 export async function locate(
   db: RegistryDatabase,
   orders: readonly Order[],

@@ -1,4 +1,4 @@
-// A withholding is a version: the log has it, and traces tell those who follow the registry.
+// Logs a withholding as a version, and leaves traces for clients that follow the registry.
 
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -21,7 +21,7 @@ interface Logged {
   readonly lineage: string
 }
 
-/** Adds a version to the log, as one that takes nothing back: it counts as no import. */
+/** Adds a version to the log, as a revert of nothing: it does not count as an import. */
 export async function logWithholding(db: RegistryDatabase, logged: Logged): Promise<void> {
   const { version, subject, touched, startedAt, lineage } = logged
   const target = 'resource' in subject ? subject.resource : 'companies'
@@ -36,7 +36,7 @@ export async function logWithholding(db: RegistryDatabase, logged: Logged): Prom
 
 const rowsAtOnce = 1_000
 
-/** Tells those who follow what heads do not show, since former ones are others now. */
+/** Leaves traces of what heads do not show, since the former ones were rewritten. */
 async function leaveTraces(
   tables: ListingTables,
   { version, touched, erased }: Logged,
@@ -64,7 +64,7 @@ async function leaveTraces(
   }
 }
 
-/** Without records of which only past states were erased: those who follow have the present one. */
+/** Leaves out records of which only past states were erased: clients keep the present one. */
 async function withoutKept(
   tables: ListingTables,
   listing: string,

@@ -1,5 +1,5 @@
-// What withholding makes of a record: its personal fields hidden, or people in its texts. The same
-// in a store and in what is imported.
+// Hides the personal fields of a record, or people in its texts: in the same way in a store and in
+// the rows of an import.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Hasher, Order } from './list.ts'
@@ -25,13 +25,13 @@ export function personalValues(resource: Resource, record: Fields): string[] {
 /** An order on records of a resource. */
 type RecordOrder = Pick<Order, 'kind' | 'subject'>
 
-/** What remains of a record that is meant: its fields, or nothing. */
+/** What remains of a record that orders withhold: its fields, or nothing. */
 export interface Held {
   readonly kept: Fields | undefined
 }
 
 /**
- * Makes what finds records that orders withhold, and hides what they do.
+ * Creates a function that finds the records that orders mean, and hides what they withhold.
  *
  * @param orders all of them on records of the resource.
  * @returns a function of a record, and of the order that names it by its id or key, if one does;
@@ -47,7 +47,7 @@ export function createHold(resource: Resource, orders: readonly RecordOrder[], h
   }
   return (record: Fields, named: RecordOrder | undefined): Held | undefined => {
     if (named?.kind === 'erase') return { kept: undefined }
-    // An order on a value of a list hides that alone, which is found by the value.
+    // An order on a value of a list hides that value alone.
     const isNamed = (text: string) =>
       named !== undefined &&
       (!('field' in named.subject) || hashOf(named.subject.field, text) === named.subject.value)

@@ -1,23 +1,23 @@
 // Finds people in texts that are about something else, by hashes of the words of their names: so
-// the list of what is withheld recognises them, and does not tell who they are.
+// the list of what is withheld recognises people without naming them.
 
 import type { Hasher, PhraseHash } from './list.ts'
 
-/** What a text reads where something is withheld (contract 13). */
+/** What takes the place of withheld text (contract 13). */
 export const withheldText = '[withheld]'
 
-// Changes of attributes that are objects are recorded as JSON: the letter of an escape is no part
-// of the word that follows it.
+// Changes of attributes that are objects are recorded as JSON: the letter of an escape is not part
+// of the word after it.
 const runs = /\\(?:[bfnrt]|u[\da-f]{4})|[\p{L}\p{N}\p{M}]+/gu
 const marks = /\p{M}+/gu
 
-/** Shorter phrases occur in too many texts that are about something else. */
+/** Shorter phrases would occur in too many other texts. */
 const lettersMin = 3
 /** The most words of a phrase. */
 const wordsMax = 32
 
 interface Word {
-  /** Compared without marks and case. */
+  /** In lower case, and without marks. */
   readonly plain: string
   readonly start: number
   readonly end: number
@@ -36,7 +36,7 @@ function wordsIn(text: string): Word[] {
 const hashOf = (hasher: Hasher, words: readonly Word[]) =>
   hasher('phrase', ...words.map(({ plain }) => plain))
 
-/** The phrases that values of personal fields are, each once. */
+/** The distinct phrases of the values of personal fields. */
 export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[] {
   const phrases = new Map<string, PhraseHash>()
   for (const value of values) {
@@ -49,12 +49,12 @@ export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[
   return [...phrases.values()]
 }
 
-/** Puts `[withheld]` in the place of phrases; returns the same text if it has none. */
+/** Replaces phrases by `[withheld]`; returns the same text if it has none. */
 export type HidePhrases = (text: string) => string
 
 export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher): HidePhrases {
   const hashes = new Set(phrases.map(({ hash }) => hash))
-  // Of two that begin at one word, the longer one is meant.
+  // Of two phrases that begin at one word, the longer one is hidden.
   const lengths = [...new Set(phrases.map(({ words }) => words))].sort((a, b) => b - a)
   return (text) => {
     const words = wordsIn(text)

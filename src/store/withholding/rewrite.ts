@@ -1,5 +1,5 @@
-// Writes listings anew, present and past: the segments that hold what is withheld, and the heads
-// that name them. All else stays as it is.
+// Rewrites listings, present and past: the segments that have what is withheld, and the heads that
+// name these. Everything else is kept.
 
 import { cutSegments } from '../listing/cut.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
@@ -11,23 +11,23 @@ import type { HeadRow, SegmentRow } from '../listing/tables.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 
 export interface Rewriting extends MergeContext {
-  /** Marks heads that are written anew: the lineage of the version that does it. */
+  /** The lineage of the version of the rewrite, which marks rewritten heads. */
   readonly lineage: string
-  /** Receives what is written anew. */
+  /** Receives what is rewritten. */
   readonly touched: Touched[]
 }
 
-/** A listing, and what becomes of its records. */
+/** A listing, and how its records change. */
 export interface ListingRewrite {
   readonly shape: ListingShape
   readonly companyId: number
-  /** Whether a segment may have such a record, by its texts. */
+  /** Whether a segment may have a record that changes, by its texts. */
   readonly mayHold?: ((texts: Buffer) => boolean) | undefined
-  /** The same record if it stays as it is; undefined if it goes. */
+  /** Returns the same record if it is kept as it is; undefined if it is removed. */
   readonly change: (record: ListedRecord) => ListedRecord | undefined
 }
 
-/** A record, or what a source says, that was written anew, and what has become of it. */
+/** A record, or what a source says, that was rewritten or removed. */
 export interface Touched {
   readonly listing: string
   readonly companyId: number
@@ -36,11 +36,11 @@ export interface Touched {
   /** Whether the listing has it now. */
   readonly isPresent: boolean
   readonly isGone: boolean
-  /** How many different texts of it were written anew. */
+  /** How many different texts of it were changed. */
   readonly states: number
 }
 
-/** Segments are read and written so many at a time. */
+/** How many segments are read at a time. */
 const segmentsAtOnce = 100
 
 /** Rewrites a listing, and returns the records that were changed. */
@@ -85,7 +85,7 @@ export async function rewriteListing(
 
 const unchanged = { isPresent: false, isGone: true, states: 0 }
 
-/** A record of which one more state has changed; what the listing has now tells what it is. */
+/** Adds a state of a record; if the listing has a present state, that one decides. */
 function stateOf(
   known: Touched,
   { isPresent, isGone, sort }: Pick<Touched, 'isPresent' | 'isGone' | 'sort'>,
@@ -95,15 +95,15 @@ function stateOf(
   return { ...known, isGone: known.isGone && (known.isPresent || isGone), states }
 }
 
-/** What takes the place of a segment. */
+/** What replaces a segment. */
 interface Replaced {
   readonly entries: readonly DirectoryEntry[]
-  /** How many records of each type were changed, and how many there are of these now. */
+  /** How many of the changed records had each type before, and how many have it now. */
   readonly former: ReadonlyMap<string, number>
   readonly now: ReadonlyMap<string, number>
 }
 
-/** Writes a segment anew; undefined if all of its records stay as they are. */
+/** Rewrites a segment; undefined if all of its records are kept as they are. */
 function replaceSegment(
   out: Output,
   { shape, companyId, mayHold, change }: ListingRewrite,
@@ -131,7 +131,7 @@ function replaceSegment(
   }
 }
 
-/** Writes a head anew if it names segments that were replaced. */
+/** Rewrites a head if it names segments that were replaced. */
 async function rewriteHead(
   { tables, lineage: mark }: Rewriting,
   head: HeadRow,

@@ -1,4 +1,4 @@
-// Withholds records of a resource, wherever they are or were.
+// Withholds records of a resource in all listings that have or had them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
@@ -17,7 +17,7 @@ type RecordSubject = Extract<Subject, { readonly resource: string }>
 
 type WantedRecords = Wanted & { readonly subject: RecordSubject }
 
-/** What was found, and the companies that have or had it. */
+/** What was found, and the companies that have or had it, by ids alone. */
 export type FoundIn = Omit<Found, 'companies'> & { readonly companies: Iterable<number> }
 
 /** Withholds records, and the people whom they name in texts about their companies. */
@@ -57,7 +57,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   return { ids, keys, phrases: located === undefined ? all : own, companies: having }
 }
 
-/** Without the ids of records that are somebody else's now, or have stayed in some listing. */
+/** Leaves out the ids of records that are still in some listing, perhaps as another source's. */
 export async function withoutOthers(
   { tables, touched }: Work,
   listing: string,
@@ -76,12 +76,12 @@ export async function withoutOthers(
   return found
 }
 
-/** The records that are meant, what they say about people, and their companies. */
+/** The records found, the values of their personal fields, and their companies. */
 interface Seen {
   readonly ids: Set<number>
   readonly values: Set<string>
   readonly companies: Set<number>
-  /** The company under way. */
+  /** The company that is being rewritten. */
   readonly companyId: number
 }
 
@@ -105,14 +105,14 @@ function changeOf({ hasher }: Work, resource: Resource, wanted: WantedRecords, s
   return (record: ListedRecord) => (ids.has(record.id) ? change(record) : record)
 }
 
-/** What an erasure by a value has to find, though a mask may have hidden the value. */
+/** What an erasure by a value has to find although a mask may have hidden the value. */
 const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
   kind === 'erase' && 'field' in subject ? found : undefined
 
 /** Whether a mask may have hidden the value of a field. */
 const isHidden = (value: unknown) => value === null || [value].flat().includes(withheldText)
 
-/** Bytes that every record which is meant has in its text; undefined if that is not known. */
+/** Bytes that the text of every record in question contains; undefined if they are not known. */
 function needleOf(
   resource: Resource,
   { subject, value, located }: WantedRecords,
@@ -128,7 +128,7 @@ function needleOf(
 /**
  * The companies that may have or have had such records.
  *
- * @param masked those in which records were masked, which have no needle any more.
+ * @param masked those in which records were masked, whose texts no longer contain the needle.
  */
 async function candidates(
   { tables }: Work,

@@ -10,8 +10,8 @@ import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
 /**
- * Hides people in what is said about companies. A change has one content in all listings that have
- * or had it, so that other companies with a hidden one are added to the companies.
+ * Hides people in what is said about companies. A recorded change has one content in all its
+ * listings, so other companies with the same one are added to the companies.
  */
 export async function hideInCompanies(
   work: Work,
@@ -27,7 +27,7 @@ export async function hideInCompanies(
         const shape = resource === undefined ? attributesShape : shapeOf(resource)
         const change = changeFields(shape, (fields, { source, text }) => {
           const hidden = hideInTexts(resource, fields, phrases)
-          // What Dossier records is of one company.
+          // Changes that Dossier has recorded are of one company.
           const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
           if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
           return hidden
@@ -43,9 +43,9 @@ export async function hideInCompanies(
 }
 
 /**
- * A change of records by their fields.
+ * Creates a change of records by their fields.
  *
- * @param change returns the same fields if they stay as they are; undefined if the record goes.
+ * @param change returns the same fields to keep the record as it is; undefined to remove it.
  */
 export function changeFields(
   shape: ListingShape,
@@ -56,7 +56,7 @@ export function changeFields(
     const now = change(before, record)
     if (now === undefined || now === before) return now && record
     const { text, digest } = shape === attributesShape ? attributesOf(now) : textOf(now, record.id)
-    // The values of fields that stay are kept.
+    // The values of unchanged fields are kept.
     const values = shape.columns.map(({ field }, n) =>
       now[field] === before[field] ? (record.values[n] ?? null) : (now[field] as ColumnValue),
     )

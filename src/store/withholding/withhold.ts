@@ -1,6 +1,6 @@
-// The course of a withholding: in one transaction, which is committed once the list has the order.
-// A kill between the two leaves a store that is behind its list, which the next command that writes
-// brings up to it.
+// The course of a withholding: one transaction, which is committed once the list has the order. A
+// kill between the two leaves a store behind its list, which the next command that writes brings up
+// to it.
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -32,7 +32,7 @@ export type AskedSubject =
   | { readonly resource: string; readonly field: string; readonly value: string }
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
-/** What an entry of the list says besides what it does, and how long that may take. */
+/** What an entry of the list says besides what it does, and how its course is watched. */
 export interface EntryRequest extends Reason, Course {
   readonly isDryRun?: boolean
 }
@@ -58,14 +58,14 @@ export interface Withheld {
   readonly names: number
 }
 
-/** Where things are withheld, and with which list. */
+/** The list and the resources of a store. */
 export interface WithholdingPlace {
   readonly list: ListPlace
   readonly resources: readonly Resource[]
 }
 
 /**
- * Withholds something, or finds out in a dry run what that would touch.
+ * Withholds something, or finds out in a dry run what this would touch.
  *
  * @param db a connection that is used for nothing else, and is discarded if this throws.
  * @throws OperatorError that says what to do, if there is nothing to withhold; nothing is changed.
@@ -88,7 +88,7 @@ export function withhold(
 }
 
 /**
- * Ends an order: what it withholds comes back with the next import that has it.
+ * Lifts an order: what it withholds returns with the next import that has it.
  *
  * @throws OperatorError if there is no such order, or it was ended before.
  */
@@ -111,8 +111,8 @@ export function lift(
 }
 
 /**
- * Makes the list of another registry that of this one, which takes its place, and withholds what it
- * says; or finds out in a dry run what that would touch.
+ * Adopts the list of another registry, which this one replaces, and withholds what it says; or
+ * finds out in a dry run what this would touch.
  *
  * @throws OperatorError if the list is not that of another registry; nothing is changed.
  */
@@ -133,7 +133,7 @@ export function adopt(
   })
 }
 
-/** What an entry says by itself, and what it has done in the store. */
+/** The content of an entry, and what it has done in the store. */
 interface NewEntry {
   readonly entry:
     | Pick<Order, 'kind' | 'subject' | 'found'>
@@ -142,7 +142,7 @@ interface NewEntry {
   readonly done: Omit<Withheld, 'number'>
 }
 
-/** Adds an entry to the list, in one transaction with what it does; a dry run keeps nothing. */
+/** Adds an entry to the list, in one transaction with what it does; a dry run changes nothing. */
 async function addEntry(
   db: ImportConnection,
   place: WithholdingPlace,
@@ -219,7 +219,7 @@ async function follow(
   return followed
 }
 
-/** Adds an entry to the list, then commits; a failed commit takes it back. */
+/** Adds an entry to the list, then commits; if that fails, removes the entry again. */
 async function commitWith(
   db: ImportConnection,
   place: ListPlace,
@@ -232,7 +232,7 @@ async function commitWith(
   try {
     await db.commit()
   } catch (error) {
-    // Else the store may have followed it.
+    // If the outcome is unknown, the store may have followed the entry.
     if (!(error instanceof UnknownOutcomeError)) takeBack()
     throw error
   }
