@@ -158,8 +158,6 @@ interface WriterOptions {
   readonly wait?: LockWait | undefined
   /** Whether the store is to adopt the list of another registry. */
   readonly isToAdopt?: boolean
-  /** Whether nothing is to be kept: of a file that cannot be written, a copy is opened. */
-  readonly isDryRun?: boolean
 }
 
 /**
@@ -171,13 +169,12 @@ interface WriterOptions {
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
-  { wait, isToAdopt = false, isDryRun = false }: WriterOptions = {},
+  { wait, isToAdopt = false }: WriterOptions = {},
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   const list = { ...(await listOf(at)), isToAdopt }
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  const { openTrial, openWriter } = await files()
-  return (isDryRun ? openTrial : openWriter)(db, { list, resources }, wait)
+  return (await files()).openWriter(db, { list, resources }, wait)
 }
 
 /**
@@ -224,7 +221,7 @@ export async function openStoreForTrial(
   options?: WriterOptions,
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
-  if (await hasStore(db)) return openStoreWriter(at, resources, { ...options, isDryRun: true })
+  if (await hasStore(db)) return openStoreWriter(at, resources, options)
   const list = isServerStore(db) ? noList : await listOf(at)
   return (await files()).openWriter(temporary, { list, resources })
 }

@@ -43,7 +43,7 @@ needs --yes.
     const before = context.now() - parseDuration('keep', keep)
     const watch = watchWork(context)
     const isDryRun = flags.has('dry-run')
-    await using store = await openExistingStore(settings, resources, { isDryRun })
+    await using store = await openExistingStore(settings, resources)
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))

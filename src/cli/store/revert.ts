@@ -38,7 +38,7 @@ restores the state of a version for all sources; 0 is the empty registry.
   async run(input, context) {
     const range = rangeOf(input)
     const isDryRun = input.flags.has('dry-run')
-    await using store = await openExistingStore(input.settings, resources, { isDryRun })
+    await using store = await openExistingStore(input.settings, resources)
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watchWork(context) })
     print(input, context, report, reportLines(report, isDryRun))

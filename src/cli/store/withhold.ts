@@ -94,9 +94,8 @@ const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
 async function order(kind: OrderKind, input: Input, context: CommandContext): Promise<number> {
   const subject = parseSubject(kind, input)
-  const isTrial = input.flags.has('dry-run')
-  const reason = parseReason(input, context, isTrial)
-  await using store = await openExistingStore(input.settings, resources, { isDryRun: isTrial })
+  const reason = parseReason(input, context, input.flags.has('dry-run'))
+  await using store = await openExistingStore(input.settings, resources)
   const request = { ...reason, kind, subject, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
@@ -120,10 +119,7 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
     throw new OperatorError(`${name} does not exist; without --dry-run, this creates it`)
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
-  await using store = await openStoreWriter(input.settings, resources, {
-    isToAdopt: true,
-    isDryRun,
-  })
+  await using store = await openStoreWriter(input.settings, resources, { isToAdopt: true })
   const request = { ...reason, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),

@@ -1,13 +1,10 @@
 // The work of commands on a file: inspecting, changing and restoring it. A server loads none of it.
 
-import { accessSync, constants, existsSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
-import { makeTemporaryFolder } from '../../files/temporary-folder.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { closing } from '../closing.ts'
 import {
   createInspector,
   type Restored,
@@ -62,59 +59,6 @@ export async function openWriter(
   }
   const open = () => makeWriter(openForWriting(db, place.resources), db, place)
   return wait === undefined ? open() : untilFree(wait, open)
-}
-
-/**
- * Opens a file for a change that is not kept: where it cannot be written, a temporary copy of it,
- * which is removed when it is closed.
- *
- * @throws OperatorError as `openWriter`, and if there is no room for the copy.
- */
-export async function openTrial(
-  db: string,
-  place: WithholdingPlace,
-  wait?: LockWait,
-): Promise<StoreWriter> {
-  if (isWritable(db)) return openWriter(db, place, wait)
-  wait?.onWait(`${db} cannot be written here; the dry run is made in a temporary copy`)
-  const folder = makeTemporaryFolder('dry-run')
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  try {
-    const path = join(folder, 'copy.db')
-    await copyFile(db, path, wait)
-    const store = await openWriter(path, place, wait)
-    const close = async () => {
-      await store.close()
-      remove()
-    }
-    return { ...store, ...closing(close) }
-  } catch (error) {
-    remove()
-    throw error
-  }
-}
-
-/** Whether this user may write a file, and in its folder; so it is where there is no file. */
-function isWritable(db: string): boolean {
-  if (!existsSync(db)) return true
-  const path = realpathSync(db)
-  try {
-    for (const one of [path, dirname(path)]) accessSync(one, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function copyFile(db: string, path: string, wait?: LockWait): Promise<void> {
-  const { signal = new AbortController().signal } = wait ?? {}
-  const removeLog = watchLog(db)
-  try {
-    using source = openForInspecting(db)
-    await backUp(source, path, { onProgress: () => undefined, signal })
-  } finally {
-    removeLog()
-  }
 }
 
 async function makeWriter(
