@@ -43,7 +43,7 @@ export async function readCompanyTexts(
   const past = isLast ? new Map<number, CompanyRow>() : await readPast(tables, asked, version)
   // Without a register, no company has to be looked up.
   const isAnySaid = await tables.hasHeads(attributesShape.listing)
-  const said = await tables.companiesSaid(isAnySaid ? asked : [], version)
+  const said = await tables.companyStatements(isAnySaid ? asked : [], version)
   const others = await readOthers(tables, { known, said }, { past, version, sources })
   const usual = createUsual({ known, said }, sources, writer)
   const ids: number[] = []

@@ -8,12 +8,12 @@ import { type ByteWriter, readNumber } from '../listing/bytes.ts'
 import { readIntegers, skipIntegers } from '../listing/integers.ts'
 import * as segment from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { KnownCompanies, SaidOfCompanies } from '../listing/tables.ts'
+import type { KnownCompanies, CompanyStatements } from '../listing/tables.ts'
 
 /** What is known of companies, and what sources say about them. */
 export interface StoredCompanies {
   readonly known: KnownCompanies
-  readonly said: SaidOfCompanies
+  readonly said: CompanyStatements
 }
 
 /** How a source begins to speak of companies, and where the attributes have a name. */

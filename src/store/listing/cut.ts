@@ -74,7 +74,7 @@ function cutOne(
   evenly: number | undefined,
 ): CutSegment {
   for (let max = line.records.length; ;) {
-    const to = Math.min(max, reach(line, from, evenly))
+    const to = Math.min(max, findEnd(line, from, evenly))
     const part = partOf(line, from, to)
     const encoded = encodeSegment(shape, part)
     const bytes = encoded.entries.length + encoded.texts.length
@@ -89,7 +89,11 @@ function cutOne(
 }
 
 /** Where a segment ends: at its greatest size, or nearest to an even one; not before one record. */
-function reach({ records, isBackwards, entryBytes }: Line, from: number, evenly?: number): number {
+function findEnd(
+  { records, isBackwards, entryBytes }: Line,
+  from: number,
+  evenly?: number,
+): number {
   let bytes = 0
   let to = from
   for (; to < records.length; to++) {

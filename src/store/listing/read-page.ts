@@ -44,9 +44,9 @@ export function readPageTexts(
   first?: FirstTexts,
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
-  if (range.offset >= total || budget.bytesMax < 0) return fitting([], range, budget)
+  if (range.offset >= total || budget.bytesMax < 0) return fitTexts([], range, budget)
   if (first?.others !== undefined && range.offset === 0 && range.limit >= total) {
-    return fitting([first.texts, first.others], range, budget)
+    return fitTexts([first.texts, first.others], range, budget)
   }
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
@@ -56,10 +56,10 @@ export function readPageTexts(
       range.limit * budget.recordBytesMax > budget.bytesMax &&
       innerBytes(leaves) > budget.bytesMax
     ) {
-      return leftOut(range, budget)
+      return leaveOut(range, budget)
     }
     return after(readTexts(reads, companyId, leaves, first?.texts), (texts) =>
-      fitting(cut(texts, leaves, range.offset, end), range, budget, freeing(reads, texts)),
+      fitTexts(cutTexts(texts, leaves, range.offset, end), range, budget, createFree(reads, texts)),
     )
   })
 }
@@ -84,7 +84,7 @@ function innerBytes({ entries }: LeafRange): number {
 }
 
 /** The records; without any if they are larger than a page. */
-function fitting(
+function fitTexts(
   records: readonly Uint8Array[],
   range: PageRange,
   budget: PageBudget,
@@ -93,17 +93,17 @@ function fitting(
   if (range.limit * budget.recordBytesMax > budget.bytesMax) {
     let bytes = 0
     for (const { length } of records) bytes += length + 1
-    if (bytes > budget.bytesMax) return leftOut(range, budget)
+    if (bytes > budget.bytesMax) return leaveOut(range, budget)
   }
   return { records, free, greatestLimit: undefined }
 }
 
-export function leftOut({ limit }: PageRange, budget: PageBudget): PageTexts {
+export function leaveOut({ limit }: PageRange, budget: PageBudget): PageTexts {
   return { records: [], free: undefined, greatestLimit: greatestLimit(budget, limit) }
 }
 
 /** Frees the memory of texts that were read; undefined if other bytes may share it. */
-export function freeing(
+export function createFree(
   { free }: ListingReads,
   texts: readonly Uint8Array[],
 ): (() => void) | undefined {
@@ -111,7 +111,7 @@ export function freeing(
 }
 
 /** The texts of segments, without the records at their ends that are not in the range. */
-function cut(
+function cutTexts(
   texts: readonly Uint8Array[],
   { entries, first }: LeafRange,
   offset: number,

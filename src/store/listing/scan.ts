@@ -55,13 +55,13 @@ export function createScan(
   const keyed = order === undefined ? undefined : createKeys(ordering)
   const places = createPlaces()
   const ids = createFloats()
-  const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
+  const used = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
   return {
     /** What has to be decoded of an index. */
     wanted: {
-      ids: keyed !== undefined || looked.includes('id'),
-      sorts: looked.includes('sort'),
-      columns: looked.filter((place) => typeof place === 'number'),
+      ids: keyed !== undefined || used.includes('id'),
+      sorts: used.includes('sort'),
+      columns: used.filter((place) => typeof place === 'number'),
     },
     /** Whether `add` needs values of the texts. */
     readsTexts: keyed?.readsTexts ?? false,
@@ -70,7 +70,7 @@ export function createScan(
      * @param values those of the order's field in each record, if `readsTexts`.
      */
     add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void {
-      const kept = passing(tests, index)
+      const kept = findPassing(tests, index)
       if (kept === undefined) return
       places.add(index, segment, kept)
       if (keyed === undefined) return
@@ -98,7 +98,7 @@ function createPlaces() {
         const end = start + (lengths[n] ?? 0)
         if (kept[n] === 1) {
           places.add(holder)
-          places.add(extentOf(start, placeOfEnd(start, end, kept.length)))
+          places.add(extentOf(start, encodeEnd(start, end, kept.length)))
         }
         start = end + 1
       }
@@ -112,7 +112,7 @@ function createPlaces() {
 }
 
 /** As in `View.places`. Only the record of a segment of its own is that large. */
-function placeOfEnd(start: number, end: number, count: number): number {
+function encodeEnd(start: number, end: number, count: number): number {
   if (end <= 0xffff) return end
   if (start > 0 || count > 1) throw new Error('a segment is larger than segments are')
   return 0
@@ -124,7 +124,7 @@ const noNumbers = new Float64Array(0)
 type Test = (index: SegmentIndex, kept: Uint8Array) => boolean
 
 /** A mark for each record; undefined if none passes all tests. */
-function passing(tests: readonly Test[], index: SegmentIndex): Uint8Array | undefined {
+function findPassing(tests: readonly Test[], index: SegmentIndex): Uint8Array | undefined {
   const kept = new Uint8Array(index.count).fill(1)
   return tests.every((test) => test(index, kept)) ? kept : undefined
 }

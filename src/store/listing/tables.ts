@@ -159,7 +159,7 @@ export interface KnownCompanies {
  * What sources say about companies, of each the first segment: lists with an element for each
  * company, in ascending order of their ids, and the bytes of all of them, one after another.
  */
-export interface SaidOfCompanies {
+export interface CompanyStatements {
   readonly ids: readonly number[]
   /** In which sources last said something else of them. */
   readonly versions: readonly number[]
@@ -200,7 +200,7 @@ export interface ListingLookups extends ListingReads {
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** What sources say about companies at a version; nothing of those that none ever named. */
-  companiesSaid(ids: readonly number[], version: number): Awaitable<SaidOfCompanies>
+  companyStatements(ids: readonly number[], version: number): Awaitable<CompanyStatements>
   /** The companies that are known now, of a range, or of some. */
   knownCompanies(range: CompanyRange): Awaitable<KnownCompanies>
   knownOf(ids: readonly number[]): Awaitable<KnownCompanies>

@@ -2,7 +2,7 @@
 
 import { after, type Awaitable } from '../awaitable.ts'
 import type { PageBudget } from '../page-size.ts'
-import { freeing, leftOut, type PageRange, type PageTexts } from './read-page.ts'
+import { createFree, leaveOut, type PageRange, type PageTexts } from './read-page.ts'
 import type { ListingReads } from './tables.ts'
 
 /**
@@ -65,14 +65,14 @@ export function readViewTexts(
 ): Awaitable<PageTexts> {
   const page = { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
   if (limit * budget.recordBytesMax > budget.bytesMax && textBytes(page) > budget.bytesMax) {
-    return leftOut({ offset, limit }, budget)
+    return leaveOut({ offset, limit }, budget)
   }
   const wanted = holdersOf(page)
   const numbers = wanted.map((holder) => segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
     const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
-    const records = cut(page, textOf)
-    return { records, free: freeing(reads, texts), greatestLimit: undefined }
+    const records = cutTexts(page, textOf)
+    return { records, free: createFree(reads, texts), greatestLimit: undefined }
   })
 }
 
@@ -106,7 +106,7 @@ function endOf(view: View, n: number): number {
 }
 
 /** The texts of records; consecutive ones of a segment are one text. */
-function cut(view: View, textOf: ReadonlyMap<number, Uint8Array | undefined>): Uint8Array[] {
+function cutTexts(view: View, textOf: ReadonlyMap<number, Uint8Array | undefined>): Uint8Array[] {
   const count = countOf(view)
   const texts: Uint8Array[] = []
   for (let n = 0; n < count;) {

@@ -130,9 +130,9 @@ async function compareCompany(
   const isGiven = refusedIds !== undefined
   let leaf = 0
   const change = (at: number, isKnown: boolean, was: string | null) => {
-    const told = [Number(isKnown), Number(isGiven), was, isKnown ? leaf : null] as const
+    const flags = [Number(isKnown), Number(isGiven), was, isKnown ? leaf : null] as const
     const place = [ats[at] ?? 0, lengths[at] ?? 0] as const
-    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...told, ...place)
+    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...flags, ...place)
   }
   const unlisted = new Map(ids.map((id, at) => [id, at]))
   const same = recordedBefore(context)

@@ -44,7 +44,7 @@ export type ImportSession = Awaited<ReturnType<typeof beginImport>>
  * @param gate holds back what is withheld.
  */
 export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate) {
-  const staging = openStaging(await cutterFor(db, plan))
+  const staging = openStaging(await createCutter(db, plan))
   let context: ImportContext | undefined
   return {
     stage(place: Place, given: StagedRow): void {
@@ -79,7 +79,7 @@ export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: 
 }
 
 /** Creates what cuts listings as their rows are staged, if the resource has never had a record. */
-async function cutterFor(db: ImportConnection, { target, source }: ImportPlan) {
+async function createCutter(db: ImportConnection, { target, source }: ImportPlan) {
   const { resource } = target
   if (resource === undefined || (await db.tables.hasHeads(resource.name))) return undefined
   return createListingCutter(resource, await likelySourceId(db, source))
@@ -106,7 +106,7 @@ async function mergeStaged(
     await makeCompanies(context)
     await placeRows(context)
   }
-  await tellLikeSources(context)
+  await reportLikeSources(context)
   // If nothing has to be compared, the rows are the listings, unless the source's number was
   // guessed wrong.
   const cut = isInPlace && context.isFirst ? staging.cut() : undefined
@@ -154,8 +154,8 @@ const firstCompanies = `
     select company_id from stage where digest is not null limit 10000
   ) limit ${sampledMax}`
 
-/** Tells an import which other sources have its companies, if its source may be a mistake. */
-async function tellLikeSources(context: ImportContext): Promise<void> {
+/** Reports which other sources have the companies, if the source of the import may be a mistake. */
+async function reportLikeSources(context: ImportContext): Promise<void> {
   const { db, plan, source, staging } = context
   const { isSourceAssumed, onLikeSources } = plan
   if (onLikeSources === undefined) return

@@ -9,7 +9,7 @@ import type {
   KnownCompanies,
   ListingTables,
   PastCompanyRow,
-  SaidOfCompanies,
+  CompanyStatements,
 } from '../listing/tables.ts'
 import { firstSegmentOf } from './head-tables.ts'
 import {
@@ -57,7 +57,7 @@ export function companyLookups(db: RowReader) {
         return new Map(sources)
       }),
     companiesById: lookup(db, companiesById, companyOf),
-    companiesSaid: (ids, version) => d.gather(db, saidOf(d), ids, comparable(version)),
+    companyStatements: (ids, version) => d.gather(db, saidOf(d), ids, comparable(version)),
     knownCompanies: ({ after: last, limit }) => d.gather(db, knownFrom(rangeOfKnown), last, limit),
     knownOf: (ids) =>
       d.gather(db, knownFrom(`companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`), ids),
@@ -84,7 +84,7 @@ const knownInPastSql = `
   order by company_id limit $4`
 
 /** All its joins are by the company, as a distributed database needs them. */
-function saidOf(d: Dialect): GatherQuery<SaidOfCompanies> {
+function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
   const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
     values: {
