@@ -16,11 +16,11 @@ type FilterValue = string | number | null
 
 /**
  * The columns of a resource's filters, in the order of its fields, then that of the types that
- * `meta` counts, unless it is one of them. The field by which the resource is ordered has none:
- * every record has that value anyway.
+ * `meta` counts, unless it is one of them. The id, and the field by which the resource is ordered,
+ * have none: every record has these values anyway.
  */
 export function shapeColumns({ fields, order, metaOf }: Resource): readonly ShapeColumn[] {
-  const names = filterFields({ fields }).filter((field) => field !== order.by)
+  const names = filterFields({ fields }).filter((field) => field !== 'id' && field !== order.by)
   const kept = new Set(metaOf === undefined ? names : [...names, metaOf])
   return [...kept].map((field) => ({
     field,

@@ -32,7 +32,6 @@ export function createListingCutter(resource: Resource, source: number) {
   const file = openTemporaryBytes('import')
   const shape = shapeOf(resource)
   const readValues = columnValuesOf(resource)
-  const isIdIndexed = shape.columns.some(({ field }) => field === 'id')
   let isWhole = true
   let company = 0
   let bytes = 0
@@ -60,8 +59,7 @@ export function createListingCutter(resource: Resource, source: number) {
       bytes += text.length
       isWhole &&= records.length < companyMax.rows && bytes <= companyMax.bytes
       if (!isWhole) return
-      const fields = row.fields ?? parseFields(text)
-      const values = readValues(isIdIndexed ? { ...fields, id } : fields)
+      const values = readValues(row.fields ?? parseFields(text))
       const sort = sortOf(shape, row.sort)
       records.push({ id, sort, source, digest: digestIn(staged), values, text })
     },
