@@ -86,7 +86,7 @@ describe('the recipe of a source', () => {
     assert.match(out, /withheld +1\n/)
   })
 
-  test('options given override the recipe, and become it', async (t) => {
+  test('options given override the recipe, and become it; an import sets a new one', async (t) => {
     const { load, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --null x --null y`)
     write('no-title.csv', register([[1, 'N/A']]).replace(/.*\n/, ''))
@@ -94,6 +94,9 @@ describe('the recipe of a source', () => {
     assert.match(out, / --snapshot --accept --skip-lines 0 --null N\/A\n/)
     const shown = await load('sources show nse')
     assert.match(shown, / --snapshot --skip-lines 0 --null N\/A$/m)
+    const others = '--source nse --map ./companies.sql --skip-lines 1'
+    await load(`import companies nse-2025-11.csv ${others} --accept`)
+    assert.match(await load('sources show nse'), new RegExp(`11\\.csv ${others}$`, 'm'))
   })
 
   test('all kinds that came from one file are updated from the next, a version each', async (t) => {

@@ -24,7 +24,8 @@ export const update: Command = {
 Imports FILE by the recipe of SOURCE: the options and the mapping of its last import that has not
 been reverted (\`dossier sources show SOURCE\` prints them). If the last file gave several kinds of
 records, all of them are imported, each in one transaction. Options given here replace those of the
-recipe, and become part of it.
+recipe, and become part of it. To drop an option, import once with the others:
+\`dossier import RESOURCE FILE… --source SOURCE\` sets a new recipe.
 
 A file that has been imported already is skipped (exit code 0). A file that is older than the last
 one, or has the date of another file, is refused; --accept imports it as a part that arrived late.
