@@ -16,7 +16,7 @@ export interface CommandMoment {
   readonly what: string
   /** Waits for the moment; false if the command ended before. */
   reach(store: CitusStore, running: Running): Promise<boolean>
-  /** Lets the command go on, as soon as the node runs that holds it. */
+  /** Lets the command continue as soon as the node that holds it is running. */
   release(store: CitusStore): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export const whilePreparing = held(
   (node) => isHeld(node, 'prepare transaction'),
 )
 
-/** When all nodes have prepared it, and the coordinator has committed, which nobody sees yet. */
+/** When all nodes have prepared it, and the coordinator has committed, which is not visible yet. */
 export const beforeNodesCommit = held(
   'between the commit of the coordinator and that of the nodes',
   ({ coordinator }) => coordinator,

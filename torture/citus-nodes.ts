@@ -41,7 +41,7 @@ interface Trial {
   readonly kind: ChangeKind
   readonly moment: CommandMoment
   readonly victim: PostgresServer
-  /** Whether nobody decides what the victim has left undecided, until the next import. */
+  /** Whether what the victim has left undecided stays so until the next import. */
   readonly isLeft: boolean
 }
 
@@ -174,7 +174,7 @@ async function faultOfReport(store: CitusStore): Promise<string | undefined> {
   await sleep(reportedMs)
   const { faults } = await verifyStore(store.db)
   const isReported = faults.some((fault) => fault.includes('neither committed nor rolled back'))
-  return isReported ? undefined : `verify says nothing of them: ${faults.join('; ')}`
+  return isReported ? undefined : `verify does not report them: ${faults.join('; ')}`
 }
 
 /** The next command does not wait for Citus to decide. */

@@ -54,7 +54,7 @@ function createMemory() {
   }
 }
 
-/** Reads pages over several connections, without pause; `stop` says what they have seen. */
+/** Reads pages over several connections, without pause; `stop` returns what they have seen. */
 export function startReaders(store: CitusStore, random: Random): { stop(): Promise<Sight> } {
   const sight = { answers: 0, refusals: 0, meanwhile: 0, slowest: 0 }
   let fault: string | undefined

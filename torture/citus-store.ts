@@ -93,7 +93,7 @@ export function everyNode({ nodes, on }: CitusStore): Cluster[] {
   return [nodes.coordinator, ...nodes.workers].map(on)
 }
 
-/** The transactions of Citus that a node has prepared and nobody has decided. */
+/** The transactions of Citus that a node has prepared, and that are undecided. */
 export async function undecidedOn(node: Cluster): Promise<string[]> {
   const rows = await node.query<{ gid: string } & QueryResultRow>(
     `select gid from pg_prepared_xacts where gid like 'citus%'`,

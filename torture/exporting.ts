@@ -1,5 +1,5 @@
 // Disturbed exports: a kill, a signal, a call that fails, a limit, a full disk, another export at
-// once. What is left is a whole copy, or none; the next export goes on from there.
+// once. What is left is a whole copy, or none; the next export continues from there.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -114,7 +114,7 @@ async function* disturbCalls(ground: Ground, tried: Exported): AsyncGenerator<Ou
   }
 }
 
-/** Puts the copies on a disk with some room, and then the temporary files. */
+/** Puts the copies on a disk with some space, and then the temporary files. */
 async function* fillDisk(ground: Ground, made: Exported): AsyncGenerator<Outcome> {
   const disk = mountDisk(join(ground.folder, 'export-disk'))
   if (disk === undefined) {
@@ -124,11 +124,11 @@ async function* fillDisk(ground: Ground, made: Exported): AsyncGenerator<Outcome
   const copies = join(disk.folder, 'copies')
   const tried = { ...made, copies, args: () => made.args().with(1, copies) }
   try {
-    const rooms = spread(ground.isShort ? 8_192 : 0, made.bytes * 1.2, ground.isShort ? 1 : 16)
-    for (const room of rooms) {
+    const sizes = spread(ground.isShort ? 8_192 : 0, made.bytes * 1.2, ground.isShort ? 1 : 16)
+    for (const size of sizes) {
       clear(tried)
-      disk.resize(Math.max(room, 4_096))
-      const what = `a disk with ${Math.round(room / 1_024)} KiB`
+      disk.resize(Math.max(size, 4_096))
+      const what = `a disk with ${Math.round(size / 1_024)} KiB`
       const enlarge = () => disk.resize(64 << 20)
       yield await disturb(tried, what, {}, enlarge)
     }
@@ -155,7 +155,7 @@ async function signalAt(
   return judge(tried, `${signal} after ${delayMs} ms`, await ended)
 }
 
-/** One of two exports of a version at once makes it; the other one says so, and leaves nothing. */
+/** One of two simultaneous exports of a version makes it; the other one reports that. */
 async function exportTwice(tried: Exported): Promise<Outcome> {
   clear(tried)
   const ends = await Promise.all([runDossier(tried.args()), runDossier(tried.args())])
@@ -168,7 +168,7 @@ async function exportTwice(tried: Exported): Promise<Outcome> {
   }
 }
 
-/** @param mend makes room again, before what is left is judged. */
+/** @param mend frees space before what is left is judged. */
 async function disturb(
   tried: Exported,
   what: string,
@@ -189,7 +189,7 @@ function clear({ copies }: Exported): void {
 async function judge(tried: Exported, what: string, ended: Ended): Promise<Outcome> {
   const { copies, db } = tried
   const names = existsSync(copies) ? readdirSync(copies) : []
-  const rests = names.filter((name) => name.startsWith('.'))
+  const leftovers = names.filter((name) => name.startsWith('.'))
   const isMade = names.includes(String(version))
   const first = isMade ? faultOfCopy(copies) : undefined
   const next = await runHere(tried.args())
@@ -197,14 +197,16 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
   const { faults } = await verifyStore(db)
   return {
     what: `export: ${what}`,
-    found: `${describeEnd(ended)}; ${isMade ? 'a copy' : 'no copy'}, ${rests.length} rests`,
+    found: `${describeEnd(ended)}; ${isMade ? 'a copy' : 'no copy'}, ${leftovers.length} leftovers`,
     fault: firstFault(
       first,
       faultOfEnd(ended, isMade),
-      ended.signal === 'SIGKILL' || rests.length === 0 ? undefined : `left: ${rests.join()}`,
+      ended.signal === 'SIGKILL' || leftovers.length === 0
+        ? undefined
+        : `left: ${leftovers.join()}`,
       (isMade ? isRefused : next.code === 0) ? undefined : `the next one ${describeEnd(next)}`,
       faultOfCopy(copies),
-      readdirSync(copies).join() === String(version) ? undefined : 'the next one has left rests',
+      readdirSync(copies).join() === String(version) ? undefined : 'the next one has left files',
       faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
     ),
   }

@@ -22,7 +22,7 @@ interface Disk {
   remove(): void
 }
 
-/** Imports on disks with no room left up to enough. */
+/** Imports on disks with no space left, up to enough. */
 export const fillDisk: Campaign = async function* (ground) {
   const disk = mountDisk(join(ground.folder, 'disk'))
   if (disk === undefined) {
@@ -53,21 +53,21 @@ export function mountDisk(folder: string): Disk | undefined {
   }
 }
 
-/** Puts the store on a disk with some room left, from none to enough. */
+/** Puts the store on a disk with some space left, from none to enough. */
 async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   for (const name of ground.isShort ? writingCases.slice(1, 2) : writingCases) {
     const made = await makeCase(ground, name, fileStores)
     // Enough for the log and the store, each a second time.
     const enough = made.course.bytes * 2
     const tried = moveTo(disk, made)
-    for (const room of spread(0, enough, ground.isShort ? 2 : 14)) {
+    for (const left of spread(0, enough, ground.isShort ? 2 : 14)) {
       disk.resize(64 * mib)
       await tried.reset()
-      disk.resize(Math.max(sizeOf(tried.db) + room, 16_384))
+      disk.resize(Math.max(sizeOf(tried.db) + left, 16_384))
       const ended = await runDossier(tried.args(tried.db), { temporary: ground.folder })
       // Frees space, as the message tells the operator to do.
       disk.resize(64 * mib)
-      yield await judge(tried, `a disk with ${Math.round(room / 1_024)} KiB left`, ended)
+      yield await judge(tried, `a disk with ${Math.round(left / 1_024)} KiB left`, ended)
     }
     removeStore(tried.db)
   }
@@ -85,13 +85,13 @@ function moveTo(disk: Disk, tried: FileCase): FileCase {
 /** Puts only the temporary files on the disk. */
 async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const tried = await makeCase(ground, 'events, update', fileStores)
-  for (const room of spread(16_384, tried.course.bytes, ground.isShort ? 1 : 8)) {
-    disk.resize(room)
+  for (const size of spread(16_384, tried.course.bytes, ground.isShort ? 1 : 8)) {
+    disk.resize(size)
     await tried.reset()
     const ended = await runDossier(tried.args(tried.db), { temporary: disk.folder })
     const outcome = await judge(
       tried,
-      `a folder for temporary files with ${Math.round(room / 1_024)} KiB`,
+      `a folder for temporary files with ${Math.round(size / 1_024)} KiB`,
       ended,
     )
     yield { ...outcome, fault: firstFault(outcome.fault, faultOfRest(disk.folder)) }

@@ -12,7 +12,7 @@ export interface Cluster {
   urlOf(database: string): string
   /** Runs a query; if the server is down, once it is up again. */
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
-  /** Ends its session; the server goes on. */
+  /** Ends its session; the server keeps running. */
   close(): Promise<void>
 }
 

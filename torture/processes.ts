@@ -86,7 +86,7 @@ export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
   if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`
   if (!/^(?:dossier: warning: .*\n)*dossier: [^\n]+\n$/.test(err))
     return `not one line: ${err.slice(0, 500)}`
-  if (!/; \w/.test(err)) return `says nothing of what to do: ${err.trimEnd()}`
+  if (!/; \w/.test(err)) return `does not say what to do: ${err.trimEnd()}`
   return undefined
 }
 

@@ -1,10 +1,10 @@
-// The files of a store: SQLite keeps its log and the log's index beside it.
+// The files of a store: SQLite keeps its log and the log's index next to it.
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 
 const endings = ['', '-wal', '-journal', '-shm'] as const
 
-/** Removes a store with the files that SQLite keeps beside it. */
+/** Removes a store with the files that SQLite keeps next to it. */
 export function removeStore(db: string): void {
   for (const ending of endings) rmSync(db + ending, { force: true })
 }

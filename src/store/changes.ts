@@ -35,7 +35,7 @@ export interface ChangesRequest {
   readonly since: NamedPoint
   /** The last version if undefined. */
   readonly until: NamedPoint | undefined
-  /** Only what comes after this place. */
+  /** Only what follows this place. */
   readonly after: ChangesPlace | undefined
   /** Whether companies are asked for. */
   readonly hasCompanies: boolean
@@ -73,7 +73,7 @@ export interface ChangesPage {
   readonly next: ChangesPlace | undefined
 }
 
-/** Why changes between two versions cannot be told. */
+/** Why changes between two versions cannot be reported. */
 export interface NoChanges {
   /**
    * - `elsewhere`: a version is one of another history;

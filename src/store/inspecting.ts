@@ -65,7 +65,7 @@ export type CompanyName = number | IdentifyingName
 /** The name of a company in its register. */
 export type IdentifyingName = readonly [jurisdiction: string, identifier: string]
 
-/** A record's text, and what is stored beside it. */
+/** A record's text, and what is stored along with it. */
 export interface StoredRecord {
   readonly id: number
   readonly text: string

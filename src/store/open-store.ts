@@ -35,7 +35,7 @@ const files = () => import('./sqlite/store.ts')
 // A command that changes a store answers nothing.
 const reading = () => import('./sqlite/read.ts')
 
-/** Where a store is: a file's path or the URL of a PostgreSQL store, and the list beside it. */
+/** Where a store is: a file's path or the URL of a PostgreSQL store, and the list next to it. */
 export type StoreAt = string | StorePlace
 
 export interface StorePlace {
@@ -106,7 +106,7 @@ export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   return inspecting(db, await listOf(at), (await reading()).createReader)
 }
 
-/** Opens a file that nothing changes, and leaves none beside it that was not there. */
+/** Opens a file that nothing changes, and leaves no new files next to it. */
 async function inspecting<T extends Closable>(
   db: string,
   list: ListPlace,
@@ -137,7 +137,7 @@ async function openUntil<T extends Closable>(
 /**
  * Opens the store at `db` for inspection; nothing can be changed.
  *
- * @param isToVerify whether it shows nothing of what is stored: a copy may have no list beside it.
+ * @param isToVerify whether it shows nothing of what is stored: a copy may have no list next to it.
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreInspector(
@@ -154,7 +154,7 @@ export async function openStoreInspector(
 
 /** How a store is opened for changes. */
 interface WriterOptions {
-  /** Waits for the first import of a file, which nobody else can open; without it, that throws. */
+  /** Waits for the first import of a file, which others cannot open; without it, that throws. */
   readonly wait?: LockWait | undefined
   /** Whether the store is to adopt the list of another registry. */
   readonly isToAdopt?: boolean
@@ -306,7 +306,7 @@ export function storeFiles(db: string): readonly string[] {
   return [db, usageBeside(db)].flatMap((file) => endings.map((ending) => file + ending))
 }
 
-/** The usage file beside a store: `registry-usage.db` for `registry.db`. */
+/** The usage file next to a store: `registry-usage.db` for `registry.db`. */
 function usageBeside(db: string): string {
   return `${db.replace(/\.db$/, '')}-usage.db`
 }

@@ -161,7 +161,7 @@ export interface ScanTurns {
   /**
    * Resolves when a scan may begin, with what to call at its end; rejects if it may not.
    *
-   * @param dropped is aborted when nobody waits for the scan any more.
+   * @param dropped is aborted when no request waits for the scan any more.
    */
   begin(dropped: AbortSignal): Promise<() => void>
 }

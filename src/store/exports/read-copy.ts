@@ -14,7 +14,7 @@ import { readRegistry } from '../sql/versions.ts'
 export interface CopyRequest {
   readonly resource: Resource
   readonly until: NamedPoint
-  /** Only what comes after this place. */
+  /** Only what follows this place. */
   readonly after: CopyPlace | undefined
 }
 

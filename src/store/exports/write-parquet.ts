@@ -19,7 +19,7 @@ const types: Readonly<Record<ColumnKind, string>> = {
   json: 'VARCHAR',
 }
 
-/** DuckDB's memory limit, in MB, beside what the copy itself needs. */
+/** DuckDB's memory limit, in MB, besides what the copy itself needs. */
 const memoryMb = 160
 /** Larger groups of rows take more memory. */
 const groupLength = 20_000

@@ -140,7 +140,7 @@ async function* eachBatch(db: RegistryDatabase, candidates: string) {
 /**
  * Those of the companies that have records now, or of which an import in force has changed a
  * listing: any, or the one that is given. (A revert in force only brings back what imports in
- * force have said, or takes away.)
+ * force have said, or removes it.)
  */
 async function findMentioned(
   db: RegistryDatabase,

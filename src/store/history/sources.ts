@@ -56,7 +56,7 @@ const countCompanies = `
   from imports where resource = 'companies'
   group by source_id having sum(inserted - removed) > 0`
 
-// Erased companies, which the log counts on: nothing tells of which sources they were.
+// Erased companies, which the log still counts; their sources are unknown.
 const someErased = 'select 1 from companies_past where version = 0 limit 1'
 
 const companiesAtOnce = 1_000

@@ -98,7 +98,7 @@ function checkRecords(
   }
 }
 
-/** What is kept beside a source's attributes. */
+/** What is kept along with a source's attributes. */
 function checkStatement(record: ListedRecord, versions: ReadonlySet<number>): string | undefined {
   const { version } = statementOf(record)
   if (record.id !== record.source) return 'is not in the place of its source'

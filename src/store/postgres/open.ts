@@ -181,7 +181,7 @@ export async function compact(client: Client, db: string, wait: LockWait): Promi
   client.on('notice', ({ code, message }) => {
     if (code?.startsWith('01') === true) warning ??= message
   })
-  // After the import that runs, if one does; later ones may run beside it.
+  // After an import that is running now; later ones may run at the same time.
   await beginWriting(client, wait)
   await client.query('commit')
   const { rows } = await client.query<{ name: string }>(tablesSql)

@@ -66,7 +66,7 @@ function keepFromGrowing({ options }: Pool): void {
   setTimeout(() => (options.max = max), contentMs).unref()
 }
 
-/** Runs statements over a connection; their rows come in binary form. */
+/** Runs statements over a connection; their rows are in binary form. */
 export function rowsOn(client: PoolClient): Rows {
   return async (text, ...values) => {
     const query = { name: nameOf(text), ...binaryQuery(text, values) }

@@ -62,7 +62,7 @@ const heldSegments = `
     or h.directory not like '[0,[' || h.segment || ',%' or h.directory like '%],[%'
   )`
 
-/** Transactions that nobody has decided, after the coordinator or a node was lost. */
+/** Transactions left undecided after the coordinator or a node was lost. */
 const undecided = `
   select 'node ' || node || ': transactions are neither committed nor rolled back; '
     || 'Citus decides within a minute, or: select recover_prepared_transactions(): '

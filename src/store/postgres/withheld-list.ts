@@ -5,7 +5,7 @@ import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
-/** The list beside the schema of the connection. */
+/** The list next to the schema of the connection. */
 export const listSchema: Omit<ListPlace, 'options'> = {
   name: 'the schema of the list (SCHEMA_withheld)',
   async read(db) {

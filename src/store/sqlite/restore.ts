@@ -21,7 +21,7 @@ import { applicationId } from './schema.ts'
 import { emptyWal } from './wal.ts'
 
 /**
- * Puts a copy in a store's place, and keeps the replaced one beside it.
+ * Puts a copy in a store's place, and keeps the replaced one next to it.
  *
  * @param copy an open and verified store.
  * @param path the store to replace; it may be missing, or damaged.

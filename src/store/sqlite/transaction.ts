@@ -21,7 +21,7 @@ export async function beginWriting(db: DatabaseSync, wait: LockWait): Promise<vo
   db.exec('pragma busy_timeout = 0')
   await untilFree(wait, () => {
     try {
-      // With a log, others may read all the same. Without one, nobody may: a server that opened the
+      // With a log, others can still read. Without one, they must not: a server that opened the
       // file before it is written would stall from then on.
       db.exec('begin exclusive')
       pathChecks.get(db)?.()

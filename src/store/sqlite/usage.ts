@@ -1,4 +1,4 @@
-// Counts the use of keys in a file beside the store: one row per key and hour.
+// Counts the use of keys in a file next to the store: one row per key and hour.
 
 import { existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -69,7 +69,7 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
   const add = db.prepare(addSql)
   const forget = db.prepare(forgetSql)
   return {
-    /** Whether nobody would see what is added: its file was replaced or removed meanwhile. */
+    /** Whether what is added would be lost: the file was replaced or removed meanwhile. */
     isReplaced: watchPath(path),
     /**
      * Adds uses, all or none, and deletes those of their keys that are older than 31 days.

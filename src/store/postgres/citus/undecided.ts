@@ -1,5 +1,5 @@
-// Prepared transactions on nodes of Citus of which nobody has decided whether they are committed,
-// since the coordinator or a node was lost during a commit. What they have changed is not visible
+// Prepared transactions on nodes of Citus that are neither committed nor rolled back, since the
+// coordinator or a node was lost during a commit. What they have changed is not visible
 // yet, so an import would be merged with a state that is about to be replaced. Citus decides them
 // once a minute; a command that writes makes it do so immediately.
 
@@ -30,7 +30,7 @@ const pauseMs = 200
 /**
  * Waits until no node has an undecided transaction.
  *
- * @throws OperatorError if a node does not answer: nobody knows what it has.
+ * @throws OperatorError if a node does not answer: what it has is unknown.
  */
 export async function untilDecided(db: string, { onWait, signal }: LockWait): Promise<void> {
   await withSession(db, async (client) => {
