@@ -89,7 +89,7 @@ export const parameterComponents: Schemas = {
     name: formatName,
     in: 'query',
     required: true,
-    description: 'CSV, or one JSON text a line',
+    description: 'CSV, or one line of JSON each',
     schema: { type: 'string', enum: recordFormats },
     example: recordFormats[0],
   },
@@ -102,7 +102,7 @@ export const parameterComponents: Schemas = {
   Range: requestHeader('Range', 'The part of the file that is asked for', 'bytes=1048576-'),
   'If-Range': requestHeader(
     'If-Range',
-    'The `ETag` of the file of which you have a part; gives the whole file if there is another one',
+    'The `ETag` of the file of which you have a part; gives the whole file if it has changed',
     '"5d41402abc4b2a76b9719d911017c592ae1d2c3b4f5a6978879695a4b3c2d1e0"',
   ),
   'X-Request-Id': requestHeader(
@@ -121,7 +121,7 @@ export const headerComponents: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': {
     description:
-      'If the company was named by its register, or the version by a date: the same by numbers',
+      'If the company was named by its register, or the version by a date: the same page by id and version',
     schema: { ...shortText, maxLength: linkLengthMax },
     example: '/api/v1/companies/1/rights?page=1&limit=100',
   },
@@ -133,20 +133,17 @@ export const headerComponents: Schemas = {
     example: '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
   },
   'X-Total-Count': {
-    description: 'With CSV and NDJSON: what `pagination_total` is in JSON',
+    description: 'With CSV and NDJSON: the `pagination_total` of JSON',
     schema: countSchema,
     example: 1,
   },
-  'Changes-Until': responseHeader(
-    'What `until` is in the body of JSON',
-    '17.5d1c3f9a1c0b7d2e.lkxj9o4x',
-  ),
+  'Changes-Until': responseHeader('The `until` of JSON', '17.5d1c3f9a1c0b7d2e.lkxj9o4x'),
   'Changes-Next': responseHeader(
-    'What `next` is in the body of JSON; absent at the end',
+    'The `next` of JSON; absent at the end',
     '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1',
   ),
-  'Accept-Ranges': responseHeader('Parts of the file can be asked for with `Range`', 'bytes'),
-  'Content-Range': responseHeader('Of which bytes the part is, and of how many', 'bytes 0-99/1234'),
+  'Accept-Ranges': responseHeader('Parts of the file can be requested with `Range`', 'bytes'),
+  'Content-Range': responseHeader('Which bytes of how many the part has', 'bytes 0-99/1234'),
   'Repr-Digest': responseHeader(
     'The SHA-256 of the whole file (RFC 9530)',
     'sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:',

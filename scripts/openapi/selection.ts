@@ -30,8 +30,7 @@ export const versionComponents: Readonly<Record<string, JsonSchema>> = {
   as_of: {
     name: 'as_of',
     in: 'query',
-    description:
-      'A day, such as `2024-01-31`: the last version up to which nothing later was imported',
+    description: 'A day, such as `2024-01-31`: the last version without an import of a later day',
     schema: dayText,
   },
   known_at: {
@@ -62,7 +61,7 @@ export function selectionParameters(resource: Resource): readonly JsonSchema[] {
           }),
         ]),
     query('sort', {
-      description: 'Order by this field, then by `id`; descending after a minus; null comes last',
+      description: 'Order by this field, then by `id`; descending after a minus; null is last',
       schema: {
         type: 'string',
         enum: sortFields(resource).flatMap((field) => [field, `-${field}`]),
@@ -91,7 +90,7 @@ function filterParameters({ fields }: Resource, field: string): JsonSchema[] {
   return [values, ...bounded]
 }
 
-const boundWords = { gte: 'from', gt: 'later than', lt: 'earlier than', lte: 'up to' }
+const boundWords = { gte: 'at least', gt: 'greater than', lt: 'less than', lte: 'at most' }
 
 function wordSchema(kind: string | undefined, example: unknown): JsonSchema {
   const examples = [String(example)]

@@ -23,13 +23,12 @@ import {
 const meanings: Readonly<Record<keyof typeof changesTexts | keyof typeof changesNumbers, string>> =
   {
     after:
-      '`0` for everything there is, `until` or `next` of an earlier answer, or the number of a ' +
-      'version, for a look at what has changed since',
+      '`0` for the whole registry, `until` or `next` of an earlier answer, or the number of a version',
     until: 'Changes up to this version only: its number, or a cursor',
-    resource: 'Only those of this listing, or of `companies`',
-    company_id: 'Only those of this company: its id, or its name in a register',
+    resource: 'Only changes of this listing, or of `companies`',
+    company_id: 'Only changes of this company: its id, or its name in a register',
     limit: 'Changes per page',
-    wait: 'Where there is nothing after the cursor: seconds to wait until there is',
+    wait: 'If there is nothing after the cursor: seconds to wait for a change',
   }
 
 const textNames = Object.keys(changesTexts) as (keyof typeof changesTexts)[]
@@ -43,10 +42,10 @@ const page = objectOf('A page of changes', {
     type: 'array',
     maxItems: parameters.limit.maximum,
     items: schemaRef('Change'),
-    description: 'Each record once at most, in its state at `until`',
+    description: 'Each record at most once, in its state at `until`',
   },
-  after: { ...cursor, description: 'The state from which these changes lead' },
-  until: { ...cursor, description: 'The state to which they lead: the next `after`' },
+  after: { ...cursor, description: 'The state before these changes' },
+  until: { ...cursor, description: 'The state after them: the next `after`' },
   next: {
     ...{ ...cursor, type: ['string', 'null'] },
     description: 'The `after` of the next page; null at the end',
@@ -65,7 +64,7 @@ function changeSchema(resources: readonly Resource[]): JsonSchema {
     change: {
       type: 'string',
       enum: ['put', 'remove', 'erase'],
-      description: '`put`: it is now as in `record`; `remove`, `erase`: it is gone',
+      description: '`put`: it is now as in `record`; `remove`, `erase`: it has been removed',
     },
     record: {
       description: 'As in its listing; for `companies`, the company without its listings',
@@ -87,8 +86,8 @@ export function describeChanges(resources: readonly Resource[]): Operation {
     summary: 'What has changed since a state of the registry',
     description:
       'The net changes from one state to another, of what the key may read. The first page fixes ' +
-      '`until`; apply the pages up to the one whose `next` is null as one transaction, and go on ' +
-      'with `until` as `after`. A cursor does not expire. One of another history (a restored ' +
+      '`until`; apply the pages up to the one whose `next` is null in one transaction, and ' +
+      'continue with `until` as `after`. A cursor does not expire. One of another history (a restored ' +
       'backup) is a 410: begin again with `after=0`.',
     parameters: parametersOf(resources),
     answer: {
@@ -125,7 +124,7 @@ function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
     numberParameter('limit', changesNumbers.limit, meanings.limit),
     numberParameter('wait', changesNumbers.wait, meanings.wait),
     {
-      ...{ name: 'format', in: 'query', description: 'JSON, or a change a line with NDJSON' },
+      ...{ name: 'format', in: 'query', description: 'JSON, or NDJSON with one change a line' },
       schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },
     },
   ]

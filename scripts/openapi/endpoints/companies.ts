@@ -45,7 +45,7 @@ export function describeCompanies(): Operation {
   const page = objectOf('A page of companies', {
     ok: okSchema,
     companies: listOf('CompanyEntry'),
-    ...counterSchemas('companies that were found'),
+    ...counterSchemas('companies found'),
   })
   return describeTagged({
     id: 'find_companies',
@@ -60,7 +60,7 @@ export function describeCompanies(): Operation {
       ...Object.keys(parameters),
     ],
     answer: {
-      description: 'A page of the companies that were found',
+      description: 'A page of the companies found',
       headers: ['Link'],
       schema: 'CompaniesPage',
     },

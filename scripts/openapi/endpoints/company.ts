@@ -31,8 +31,8 @@ export function describeCompany(resources: readonly Resource[]): Operation {
     tag: 'companies',
     summary: 'A company as a whole',
     description:
-      'Who the company is, what each source says about it, and for each listing that the key may ' +
-      'read how many records it has, and how many have which value of a filter.',
+      'The company, what each source says about it, and for each listing that the key may read the ' +
+      'number of its records, in all and by value of each filter.',
     parameters: ['company_id', ...Object.keys(versionComponents)],
     answer: {
       description: 'The company',
@@ -59,12 +59,12 @@ const sourceSchema = objectOf('What a source says about a company', {
   source: member(shortText, 'Name of the source', 'gb-register'),
   present: member(
     { type: 'boolean' },
-    "Whether the source's last snapshot has the company; if not, what it last said",
+    "Whether the source's last snapshot has the company; if not, these are its last attributes",
     true,
   ),
   as_of: member(
     { type: ['string', 'null'], maxLength: 20 },
-    'Day since which the source says so; null if it is not known',
+    'Day from which the source gives these attributes; null if unknown',
     '2023-01-17T00:00:00Z',
   ),
   version: versionSchema,
@@ -94,7 +94,7 @@ function summarySchema(resource: Resource): JsonSchema {
     counts: {
       type: 'object',
       description:
-        `For each filter with up to ${countedValuesMax} values, how many records have which: ` +
+        `For each filter with up to ${countedValuesMax} values, the number of records by value: ` +
         'most first, then by value',
       properties: Object.fromEntries(counts) as JsonSchema,
       additionalProperties: false,

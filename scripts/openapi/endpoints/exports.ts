@@ -23,7 +23,7 @@ const entry = objectOf('A complete copy', {
 const file = objectOf('A file of a copy', {
   format: { type: 'string', enum: exportFormats, description: 'How its records are written' },
   records: { ...countSchema, description: 'Number of its records' },
-  name: { ...shortText, description: 'Its name, beside the manifest' },
+  name: { ...shortText, description: 'Its name, next to the manifest' },
   bytes: { ...countSchema, description: 'Its size' },
   sha256: { ...digest, description: 'Its SHA-256' },
 })
@@ -59,15 +59,15 @@ export function describeExports(): Operation {
     tag: 'registry',
     summary: 'Complete copies of the registry',
     description:
-      'Which copies the operator offers as files, the last version first. Load one, and go on ' +
-      'with the changes since its `cursor`.',
+      'The copies that the operator offers as files, latest version first. Load one, and ' +
+      'continue with the changes since its `cursor`.',
     parameters: [],
     answer: {
       description: 'The copies',
       schema: 'Exports',
       example: { ok: true, exports: [exampleEntry] },
     },
-    unchanged: 'There are no other copies',
+    unchanged: 'The copies have not changed',
     schemas: {
       Export: entry,
       Exports: objectOf('Complete copies', {
@@ -92,7 +92,7 @@ export function describeManifest(): Operation {
     summary: 'Manifest of a complete copy',
     description:
       'What the copy has: its files with their sizes and SHA-256, and the cursor from which ' +
-      'changes go on. A copy that has what was withheld since is a 410.',
+      'to follow changes. A copy that has something withheld since is a 410.',
     parameters: [versionParameter],
     answer: { description: 'The manifest', schema: 'Manifest' },
     unchanged: 'The copy is the same',
@@ -107,7 +107,7 @@ export function describeExportFile(): Operation {
     summary: 'File of a complete copy',
     description:
       'A file that the manifest names. It can be asked for in parts (`Range`, `If-Range`), so ' +
-      'that a transfer that was cut off goes on.',
+      'that an interrupted transfer can continue.',
     parameters: [
       versionParameter,
       {

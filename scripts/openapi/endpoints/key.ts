@@ -35,7 +35,7 @@ export function describeKey(resources: readonly Resource[]): Operation {
     name: member(shortText, 'Its name', 'first-client'),
     hint: member(shortText, 'Its first and last characters', 'dossier_Sz1a…9fL4'),
     scopes: member(scopesSchema, 'What it may read', scopes.slice(0, 2)),
-    created_at: member(momentSchema, 'When it was made', '2026-11-21T15:40:02.117Z'),
+    created_at: member(momentSchema, 'When it was created', '2026-11-21T15:40:02.117Z'),
     expires_at: member(orNull(momentSchema), 'When it expires; null for never', null),
     rate: member(orNull(rate), 'Its rate limit; null without one'),
     uses: member(orNull(uses), 'Its use, up to a minute late; null if uses are not counted'),
@@ -47,7 +47,7 @@ export function describeKey(resources: readonly Resource[]): Operation {
       'When that was committed; null before the first one',
       '2026-11-21T04:12:55.020Z',
     ),
-    earliest_version: member(countSchema, 'The earliest version that can be asked for', 1),
+    earliest_version: member(countSchema, 'The earliest version that can be requested', 1),
   })
   const whole = { ok: okSchema, key: schemaRef('Key'), registry: schemaRef('RegistryState') }
   return describeTagged({

@@ -25,7 +25,7 @@ export function describeVersions(): Operation {
       '2024-02-01T03:00:12.345Z',
     ),
     resource: member(shortText, 'What was imported: a listing, or `companies`', 'companies'),
-    source: member(shortText, 'The source that it came from', 'gov'),
+    source: member(shortText, 'Its source', 'gov'),
     as_of: member(orNull(momentSchema), 'The day of the extract', '2024-01-31T00:00:00Z'),
     inserted: member(countSchema, 'Number of new records', 120),
     updated: member(countSchema, 'Number of changed records', 3),
