@@ -16,7 +16,7 @@ export interface Counted {
 /** Counts a request of a key in its window, and starts a window if there is none. */
 export type Counter = (keyId: number, rate: Rate) => Awaitable<Counted>
 
-/** Counts for several processes; undefined, at once or later, if there is no answer. */
+/** Counts for several processes; undefined, immediately or later, if there is no answer. */
 export type SharedCounter = (keyId: number, rate: Rate) => Promise<Counted | undefined> | undefined
 
 /**

@@ -116,13 +116,13 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
   return (raw, response) => {
     const found = find(raw.url ?? '')
     const request = new HttpRequest(raw, new HttpReply(response), requestIdOf(raw), found, client)
-    // Where the client leaves, a response never finishes, but it closes.
+    // If the client leaves, the response never finishes, but it closes.
     response.once('close', () => noteAnswer(log, metrics, request))
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
       const sent = after(passStages(request), (answered) => answered ?? found.handle?.(request))
-      // Nothing waits for most requests; a promise would cost as much as reading a short page.
+      // Most requests wait for nothing; a promise would cost as much as reading a short page.
       if (sent instanceof Promise) sent.catch(fail)
     } catch (error) {
       fail(error)
@@ -168,7 +168,7 @@ function createNoteFault(log: RequestLog, load: Load): NoteFault {
   }
 }
 
-/** The status that is logged if a client has left before its answer began, as nginx has it. */
+/** The status that is logged if a client has left before its answer began, as in nginx. */
 const clientLeft = 499
 
 /** Logs and counts a response that has been sent, or whose client has left. */
@@ -185,13 +185,13 @@ function sendFailure(request: HttpRequest, error: unknown, noteFault: NoteFault)
   const { reply } = request
   const failure = asApiError(error)
   if (failure.code >= 500) noteFault(request, error)
-  // What has begun cannot become a failure; the client must not take it for whole.
+  // A response that has begun cannot become a failure; the client must not take it for complete.
   if (reply.raw.headersSent) {
     reply.raw.destroy()
     return
   }
   reply
-    // A failure is not what would be there.
+    // A failure is not the page that is at that location.
     .removeHeader('content-location')
     .code(failure.code)
     .headers(failure.headers)

@@ -13,26 +13,26 @@ import { excludeFromLoad } from './wire/server.ts'
 /** How many requests may wait; a key alone gets half of that. */
 const waitingMax = 4_000
 
-/** How often the store is looked at while anybody waits, and whether anybody's time is over. */
+/** How often the store is looked at while requests wait, and how often for those to be ended. */
 const lookMs = 900
 const tickMs = 100
 
 export type ChangeWatch = ReturnType<typeof createChangeWatch>
 
-/** A request that waits; thousands may, so that it is small. */
+/** A waiting request; there may be thousands, so it is small. */
 interface Waiting {
   readonly request: HttpRequest
   readonly state: string
   /** By `performance.now()`. */
   readonly endsAt: number
-  /** How long its connection may otherwise transfer nothing, in milliseconds; 0 for ever. */
+  /** The usual idle timeout of its connection, in milliseconds; 0 for none. */
   readonly standstillMs: number
   readonly giveBack: () => void
   readonly resolve: () => void
 }
 
 /**
- * @param draining is aborted when the service stops: nobody waits any more.
+ * @param draining is aborted when the service stops: no request waits any longer.
  * @param count counts clients that begin to wait and, below zero, those that have waited.
  */
 export function createChangeWatch(
@@ -59,7 +59,7 @@ export function createChangeWatch(
       const present = stateOf(await fromStore(() => store.readRegistry()))
       endWhere(({ state }) => state !== present)
     } catch {
-      // Waiting requests get the fault when they read.
+      // Waiting requests report the fault when they read.
     }
   }
 
@@ -79,8 +79,8 @@ export function createChangeWatch(
 
   return {
     /**
-     * Waits until the registry has another state than the one given, the time is over, the client
-     * has gone, or the service stops.
+     * Waits until the registry has another state than the one given, the time has passed, the
+     * client has left, or the service stops.
      *
      * @throws ApiError 503 if too many wait.
      */
@@ -89,7 +89,7 @@ export function createChangeWatch(
       const giveBack = places.take(request.key?.id)
       if (giveBack === undefined) throw overloaded('waits')
       count(1)
-      const standstillMs = bePatient(request.socket, ms)
+      const standstillMs = extendTimeout(request.socket, ms)
       const endsAt = performance.now() + ms
       return new Promise((resolve) => {
         waiting.add({ request, state, endsAt, standstillMs, giveBack, resolve })
@@ -102,11 +102,11 @@ export function createChangeWatch(
 }
 
 /**
- * Lets a connection transfer nothing for a while: nothing is under way on it.
+ * Lets a connection be idle for longer, since nothing is sent on it.
  *
- * @returns how long it may otherwise, in milliseconds; 0 for ever.
+ * @returns its usual idle timeout, in milliseconds; 0 for none.
  */
-function bePatient(socket: Socket, ms: number): number {
+function extendTimeout(socket: Socket, ms: number): number {
   excludeFromLoad(socket)
   // An injected request, as in tests, has no connection.
   const { timeout = 0 } = socket

@@ -1,5 +1,5 @@
-// Places for long work, shared among keys without anybody's setting: no key gets so many that there
-// are none for others.
+// Places for long work, shared among keys without any setting: no key gets so many that none is
+// left for others.
 
 export type Places = ReturnType<typeof createPlaces>
 
@@ -12,9 +12,9 @@ export function createPlaces(most: number) {
   let taken = 0
   return {
     /**
-     * Takes a place for a key; undefined if it has its share.
+     * Takes a place for a key; undefined if the key has its share.
      *
-     * @returns a function that gives the place back; further calls of it do nothing.
+     * @returns a function that gives the place back; further calls do nothing.
      */
     take(key: number | undefined): (() => void) | undefined {
       const own = held.get(key) ?? 0

@@ -1,5 +1,4 @@
-// Finds the endpoint of a target. Every endpoint is found for any method, so that another one gets
-// a 405 and not a 404.
+// Finds the endpoint of a target for any method, so that another one gets a 405 and not a 404.
 
 import createFinder from 'find-my-way'
 import { type Endpoint, type Handler, routerPath } from './endpoints/endpoint.ts'
@@ -22,7 +21,7 @@ const malformed: Found = { ...nowhere, isMalformed: true }
 
 const noWork = () => undefined
 
-/** @returns what finds the endpoint for the target of a request, in any form that HTTP has. */
+/** @returns a function that finds the endpoint of a target, in any form that HTTP allows. */
 export function createRouter(routes: readonly Route[]): (target: string) => Found {
   const finder = createFinder({
     // Lets an id that is far too long reach our own check, and get its message.

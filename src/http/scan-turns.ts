@@ -1,5 +1,5 @@
-// Who may make the store scan a long listing, search for names or find changes now: a few at a
-// time, each key in its turn, and no longer than somebody waits for it.
+// Schedules scans of long listings, searches for names and reads of changes: a few at a time, the
+// keys in turn, and only while a client waits for the result.
 
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -60,7 +60,7 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
     let waiting: ReturnType<typeof beginWaiting> | undefined
     const read = work({
       asker: String(key),
-      // Made on demand: most requests find their view made already, and are answered at once.
+      // Made on demand: most requests find their view made already, and are answered immediately.
       get left() {
         waiting ??= beginWaiting(request.reply, scanMs)
         return waiting.left
@@ -71,7 +71,7 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
   }
 }
 
-/** Does work that is always in turn, under the same conditions. */
+/** Does work that is always scheduled, under the same conditions. */
 export type WorkInTurn = <T>(request: HttpRequest, work: () => Promise<T>) => Promise<T>
 
 export function createWorkInTurn(limits: ScanLimits): WorkInTurn {
@@ -83,7 +83,7 @@ export function createWorkInTurn(limits: ScanLimits): WorkInTurn {
     })
 }
 
-/** What is aborted when a client has left, or has waited too long. */
+/** A signal that is aborted when a client has left, or has waited too long. */
 function beginWaiting(reply: HttpReply, scanMs: number) {
   const left = new AbortController()
   const leave = () => left.abort(unavailable())
@@ -98,7 +98,7 @@ function beginWaiting(reply: HttpReply, scanMs: number) {
   }
 }
 
-/** Lets a few in at a time; of those who wait, the keys take turns. */
+/** Admits a few at a time; the keys of those that wait take turns. */
 function createFairQueue(most: number) {
   const waiting = new Map<number | undefined, Set<() => void>>()
   let running = 0
@@ -114,14 +114,14 @@ function createFairQueue(most: number) {
     if (next === undefined || running >= most) return
     const [key, own] = next
     const [enter] = own
-    // The key goes to the end of the row.
+    // The key moves to the end of the queue.
     waiting.delete(key)
     waiting.set(key, own)
     enter?.()
   }
 
   return {
-    /** @returns what lets the next one in; rejects with the signal's reason. */
+    /** @returns a function that admits the next one; rejects with the signal's reason. */
     enter(key: number | undefined, signal: AbortSignal): Promise<() => void> {
       const end = () => {
         running -= 1

@@ -28,7 +28,7 @@ export interface StageOptions {
   readonly authenticate: Authenticate
   /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
   readonly limitRate?: LimitRate
-  /** Meters a request that its key and its rate limit have let in. */
+  /** Meters a request that its key and its rate limit have admitted. */
   readonly countUse?: ((keyId: number) => void) | undefined
   /** Counts the requests under way, and decides when there are too many. */
   readonly load: Load
@@ -52,7 +52,7 @@ export function createStages(options: StageOptions, stop: Stop) {
   const cors = createCors(options.corsOrigins ?? [])
   const { load } = options
 
-  // Nothing here waits for a key that is known and has no rate limit, as most requests have.
+  // Nothing here waits if the key is in memory and has no rate limit, as for most requests.
   return (request: HttpRequest): Awaitable<HttpReply | undefined> => {
     const { endpoint, reply } = request
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
@@ -74,9 +74,9 @@ export function createStages(options: StageOptions, stop: Stop) {
 }
 
 /**
- * Makes sure that the key of a request which has waited still lets it in (contract 2.2).
+ * Checks that the key of a request that has waited still admits it (contract 2.2).
  *
- * @throws ApiError 403 if it was revoked or has expired meanwhile; 503 if the store cannot say.
+ * @throws ApiError 403 if it was revoked or has expired meanwhile; 503 without the store.
  */
 export async function checkKeyAgain(options: StageOptions, request: HttpRequest): Promise<void> {
   request.key = requireKey(await findKey(options, request), request.endpoint)
@@ -97,7 +97,7 @@ function admit(
   })
 }
 
-/** The last stages: whether there is something at the path, and for the method. */
+/** The last stages: whether the path and the method are known. */
 function pass({ target, endpoint, method, url }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
   const isRead = readMethods.includes(method)
@@ -124,7 +124,7 @@ function refuseExcess(load: Load, { raw }: HttpRequest, endpoint: Endpoint | und
   throw overloaded(excess)
 }
 
-/** Asks whose key it is. @throws ApiError 503 if the store cannot say. */
+/** Asks whose key it is. @throws ApiError 503 without the store. */
 function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitable<Authenticated> {
   return orElse(
     () => authenticate(request.headers.authorization, request),
@@ -134,7 +134,7 @@ function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitabl
   )
 }
 
-/** The key that lets the request in; every refusal looks the same (contract 2.2). */
+/** The key that admits the request; every refusal looks the same (contract 2.2). */
 function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyRecord {
   if (key === undefined) throw forbidden()
   if ('waitSeconds' in key) throw tooMany(key.waitSeconds)

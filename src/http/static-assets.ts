@@ -77,7 +77,7 @@ export function assetEndpoint(
   }
 }
 
-/** What is made when it is first asked for; if that fails, when it is next asked for. */
+/** Makes something when it is first asked for; if that fails, when it is next asked for. */
 export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return async () => {
@@ -126,7 +126,7 @@ async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer
 /**
  * Limits how many responses are under way, and how long each may take.
  *
- * @returns what takes a slot until the response is sent or cut off; false if none is free.
+ * @returns a function that takes a slot until the response has ended; false if none is free.
  */
 function createSlots({ assetsMax, assetMs }: AssetLimits): (reply: HttpReply) => boolean {
   let taken = 0

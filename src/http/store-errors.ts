@@ -1,5 +1,5 @@
-// What the store cannot tell a client, as errors (contract section 4): companies, versions and
-// changes that are not there, answers that would be too large, and its own faults.
+// What the store does not have for a client, as errors (contract section 4): unknown companies,
+// versions and changes, answers that would be too large, and its own faults.
 
 import { type Awaitable, orElse } from '../store/awaitable.ts'
 import { Busy } from '../store/serving/shared-work.ts'
@@ -16,7 +16,7 @@ export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
 }
 
 function refuse(error: unknown): never {
-  // What the store was asked to wait for may have refused it.
+  // The store may have waited for something that refused.
   if (error instanceof ApiError) throw error
   throw error instanceof Busy ? overloaded('store') : unavailable(error)
 }

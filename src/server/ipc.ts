@@ -40,7 +40,7 @@ export function connectPeer(channel: Channel, answers: Answers): Peer {
     let reply: { answer?: unknown; error?: string }
     try {
       const find = answers[topic]
-      if (find === undefined) throw new Error(`nobody answers ${topic}`)
+      if (find === undefined) throw new Error(`${topic} has no handler`)
       reply = { answer: await find(question) }
     } catch (error) {
       reply = { error: String(error) }
@@ -56,7 +56,7 @@ export function connectPeer(channel: Channel, answers: Answers): Peer {
     else pending.get(received.id)?.reject(new Error(received.error))
   })
   channel.on('disconnect', () => {
-    for (const { reject } of pending.values()) reject(new Error('the other process has gone'))
+    for (const { reject } of pending.values()) reject(new Error('the other process has ended'))
   })
 
   return {

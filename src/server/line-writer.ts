@@ -95,7 +95,7 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
 
 type Backlog = ReturnType<typeof createBacklog>
 
-/** Writes everything synchronously, and waits at most `waitMsMax` for room. */
+/** Writes everything synchronously, and waits at most `waitMsMax` for a full output. */
 function writeRest(backlog: Backlog, output: LogOutput, waitMsMax: number): void {
   const until = performance.now() + waitMsMax
   while (backlog.bytes() > 0) {
@@ -157,7 +157,7 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
   return {
     add(line: string): void {
       const lineBytes = Buffer.byteLength(line)
-      // After one line is dropped, all are until there is room for many: one gap, not hundreds.
+      // Once a line is dropped, so are all others until many fit: one gap, not hundreds.
       if (missing > 0 || bytes + lineBytes > backlogBytesMax) {
         missing += 1
         dropped += 1
@@ -183,7 +183,7 @@ export interface LogOutput {
    * Writes as many of the bytes as possible now, in another thread where that could wait.
    *
    * @returns the number of bytes written.
-   * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
+   * @throws Error with the code EAGAIN if the output is full, or another such as ENOSPC.
    */
   write(bytes: Uint8Array): Promise<number> | number
   /** Writes synchronously, for a process that is ending. */

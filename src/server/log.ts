@@ -69,7 +69,7 @@ function printableLine(line: string): string {
   return `${printableJson(line.trimEnd())}\n`
 }
 
-/** Escapes every value of a line for a terminal; the line breaks of a stack trace stay. */
+/** Escapes every value of a line for a terminal, but keeps the line breaks of a stack trace. */
 function printableValues(line: string): string {
   return JSON.stringify(
     JSON.parse(line, (_name, value: unknown) =>

@@ -11,7 +11,7 @@ import { hourOf, type KeyUses, midnightOf } from '../store/keys.ts'
 /** How long to wait for another writer: briefly, since requests wait too; longer at a stop. */
 const waitMsMax = 100
 const lastWaitMsMax = 2_000
-/** How many counts are written at once: about 5 ms of work. */
+/** How many counts are written together: about 5 ms of work. */
 const rowsAtOnce = 1_000
 
 /** The file for the uses of keys; undefined if they are not counted. */
@@ -66,9 +66,9 @@ export function startMetering(
     }
   }
 
-  /** Leaves a file that nobody sees any more; what is counted from now on goes to a new one. */
+  /** Closes a file that nobody would see any more; later counts are written to a new one. */
   function closeReplaced(file: string): void {
-    logger.warn({ file }, 'the file of key usage was removed or replaced; it is opened anew')
+    logger.warn({ file }, 'the file of key usage was removed or replaced; it is opened again')
     writer?.close()
     writer = undefined
     reading.close()
@@ -119,7 +119,7 @@ function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pic
           recorded,
         )
       } catch (error) {
-        // The next request opens the file anew.
+        // The next request opens the file again.
         reader.close()
         const reason = error instanceof Error ? error.message : String(error)
         if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')

@@ -56,7 +56,7 @@ test('a copy that was begun before a withholding is a 410, and a later one is no
   await copy()
   assert.equal((await get(`${path}/1/manifest.json`)).status, 200)
   await withhold(db, 'erase', { resource: 'employees', id: 1 })
-  const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists those that there are'
+  const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists the available ones'
   checkFailure(await get(`${path}/1/manifest.json`), 410, message)
   checkFailure(await get(`${path}/1/employees-1.ndjson.zst`), 410, message)
   const { version } = await copy()

@@ -1,6 +1,6 @@
 // The headers of pages, which protect the keys that users enter into them.
 
-/** What a page needs beside its own scripts, styles and images. */
+/** What a page needs besides its own scripts, styles and images. */
 interface PolicyNeeds {
   /** The sources of images. */
   readonly images?: string

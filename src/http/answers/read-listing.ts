@@ -1,4 +1,4 @@
-// Reads listings from the store as a request asks for them, and says what is wrong where it cannot.
+// Reads listings from the store as a request asks for them, or throws the error to answer it with.
 
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page, ScanTurns, StoreReader } from '../../store/reading.ts'

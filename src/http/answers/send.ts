@@ -20,7 +20,7 @@ export interface Ready extends Omit<Validators, 'dataVersion'> {
   readonly coding: Coding
 }
 
-/** What an answer's headers say besides. */
+/** What else an answer's headers give. */
 interface Told {
   readonly dataVersion: number
   readonly link: string | undefined

@@ -1,5 +1,5 @@
-// Answers that tell of the registry's state, apart from pages of listings: their entity tag is that
-// of their content, or of what it follows from.
+// Answers about the registry's state, apart from pages of listings: their entity tag is that of
+// their content, or of what determines it.
 
 import { createHash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'

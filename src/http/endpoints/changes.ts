@@ -36,7 +36,7 @@ export function changes(resources: readonly Resource[]): Endpoint {
 
 /** A page that is ready to send. */
 interface ReadyChanges extends ReadyState {
-  /** Whether it tells of nothing yet: a client may wait for the next change. */
+  /** Whether it has no changes yet, so that a client may wait for one. */
   readonly isNothingYet: boolean
 }
 
@@ -60,10 +60,10 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const given = await readMembers(request)
   const askedAt = performance.now()
   for (;;) {
-    // Of what is asked, a request that waits keeps only its members.
+    // While it waits, a request keeps only its members.
     const { making, waitMs } = await readReady(request, given, work)
     const ready = await making.ready.catch((error: unknown) => {
-      // One who has left makes no page; another one does.
+      // Its maker has left while it waited for its turn: another client makes the page.
       if (making.maker !== request && making.maker.socket.destroyed) return undefined
       throw error
     })
@@ -77,7 +77,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
       return sendReady(request, ready, ready)
     }
     await service.watch.wait(request, ready.state, leftMs)
-    // Nobody waits for the answer any more.
+    // The client has left.
     if (request.socket.destroyed) throw unavailable()
     await service.checkKeyAgain(request)
   }
@@ -112,7 +112,7 @@ async function requestOf(
       ? undefined
       : await locate(
           service.store,
-          // A name that was forgotten since still tells what is gone.
+          // A name that has been forgotten since still finds what is gone.
           { company, version: cursor.since.version },
           { resource: undefined, isNearTold },
         )
@@ -132,7 +132,7 @@ interface Asked {
 }
 
 /**
- * Makes a page once for all who ask for it at the same time, as those who have waited do. It is not
+ * Makes a page once for all that ask for it at a time, as clients that have waited do. It is not
  * kept, since each follower asks for a page once.
  *
  * @throws ApiError 503 as `ReadInTurn`.

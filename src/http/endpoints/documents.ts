@@ -73,7 +73,7 @@ type ReferenceFiles = Readonly<
   Record<typeof styleName | typeof bundleName | typeof startName, Asset>
 >
 
-/** The files of the page. They are 2 MB, which servers that nobody asks for them do not keep. */
+/** The files of the page: 2 MB, which a server keeps only once a client has asked for them. */
 const referenceFiles = onDemand(async (): Promise<ReferenceFiles> => {
   const packageFile = import.meta.resolve('swagger-ui-dist/package.json')
   const packaged = (name: string) => readFile(new URL(name, packageFile))
@@ -123,7 +123,6 @@ function fileEndpoint(path: string, type: string, file: string): Endpoint {
   return assetEndpoint(path, found)
 }
 
-/** At once, so that a client gets it that closes its side of the connection after its request. */
 function read(file: string): Buffer {
   return readFileSync(new URL(file, import.meta.url))
 }

@@ -39,7 +39,7 @@ export interface Service {
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
-  /** Makes sure that the key of a request that has waited still lets it in; throws a 403 if not. */
+  /** Checks that the key of a request that has waited still admits it; throws a 403 if not. */
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
 }
 

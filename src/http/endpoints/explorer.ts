@@ -1,5 +1,5 @@
 // The explorer: a page in which people look at a company. It is made at its first request, so that
-// a server that nobody looks at pays nothing for it.
+// a server without visitors pays nothing for it.
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'

@@ -107,7 +107,7 @@ async function namedExport(
   if (found === undefined) throw notFound()
   if (found.isWithdrawn) {
     const message = `The copy of version ${version} was withdrawn`
-    throw new ApiError(410, `${message}; ${exportsPath} lists those that there are`)
+    throw new ApiError(410, `${message}; ${exportsPath} lists the available ones`)
   }
   return found
 }

@@ -9,7 +9,7 @@ import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-/** Any valid key may ask: the answer tells only of the key itself. */
+/** Any valid key may ask: the answer describes only the key itself. */
 export function key(resources: readonly Resource[]): Endpoint {
   const scopes = allScopes(resources.map(({ name }) => name))
   return {

@@ -21,7 +21,7 @@ export const versionListParameters = {
   limit: parameters.limit,
 } as const satisfies Readonly<Record<string, Parameter>>
 
-/** Any valid key may see them: they tell of no company. */
+/** Any valid key may see them: they name no company. */
 export const versions: Endpoint = {
   path: versionsPath,
   scope: undefined,

@@ -1,5 +1,5 @@
 // The company in a request's path: its id, or its name in a register (contract 1.5), and the
-// version beside it: its number, or a moment (contract 9.1).
+// version given with it: its number, or a moment (contract 9.1).
 
 import type { HttpRequest } from '../wire/exchange.ts'
 import { nearNames } from '../../text/near-names.ts'
@@ -51,7 +51,7 @@ export function isByName({ company, version }: NamedState): boolean {
   return typeof company !== 'number' || typeof version === 'object'
 }
 
-/** What a client asks for, and may learn, beside the company. */
+/** What else a client asks for, and what it may learn. */
 interface Locating {
   /** Whose listing is asked for; undefined for the company as a whole. */
   readonly resource: Resource | undefined

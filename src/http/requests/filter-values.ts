@@ -3,7 +3,7 @@
 import type { FieldKind } from '../../resources/field.ts'
 import type { Interval } from '../../store/selection.ts'
 
-/** The bounds of a range, as they stand in brackets behind a field's name (contract 10.2). */
+/** The bounds of a range, as written in brackets after a field's name (contract 10.2). */
 export const bounds = ['gte', 'gt', 'lt', 'lte'] as const
 export type Bound = (typeof bounds)[number]
 

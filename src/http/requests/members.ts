@@ -93,10 +93,10 @@ export function checkName(name: string, kind: string, known: readonly string[]):
 }
 
 /**
- * A 400 for a name that is not known, which tells the nearest one, or all of them (contract 1.4).
+ * A 400 for an unknown name, which gives the nearest known one, or all of them (contract 1.4).
  *
  * @param kind `query parameter` or `body member`.
- * @param shown the known names to tell, where they are too many.
+ * @param shown the known names to list, if there are too many.
  */
 export function unknownName(
   name: string,
@@ -107,7 +107,7 @@ export function unknownName(
   return noSuchName(name, kind, advise(name, known, listed(shown, kind)))
 }
 
-/** A 400 for a name that is not known, with advice. */
+/** A 400 for an unknown name, with advice. */
 export function noSuchName(name: string, kind: string, advice: string): ApiError {
   const text = JSON.stringify(withoutKeys(name).slice(0, 60))
   return badRequest(`${text} is not a known ${kind}; ${advice}`)

@@ -1,9 +1,9 @@
 // Memory for bodies that are sent once: reused, since allocating it costs more than filling it.
 //
 // A body in new memory of 38 kB costs a request 10 to 20 us of processor time, most of it for
-// collecting it later; one of 400 kB costs 45 to 200. Memory comes back only when the system has
-// taken all of its bytes; that of a client which has gone, or reads slowly, is left to the garbage
-// collector or comes back late, so that nobody is ever sent the bytes of another page.
+// collecting it later; one of 400 kB costs 45 to 200. Memory is reclaimed only when the system has
+// taken all of its bytes: late if the client reads slowly, and by the garbage collector if the
+// client has left. So no client is ever sent the bytes of another page.
 
 import type { ServerResponse } from 'node:http'
 
@@ -21,7 +21,7 @@ const sizeMax = 8 * largeStep
 const keptMax = (size: number) => Math.max(2, Math.floor(524_288 / size))
 
 const free = new Map<number, Buffer[]>()
-/** What is used again. */
+/** The memory that is used again. */
 const reused = new WeakSet<ArrayBufferLike>()
 
 /** Memory of this number of bytes, which may have bytes of earlier bodies in it. */
@@ -49,7 +49,7 @@ export function keepForSeveral({ buffer }: Buffer): void {
   reused.delete(buffer)
 }
 
-/** Takes the memory of a body back that nothing reads any more. */
+/** Reclaims the memory of a body that nothing reads any longer. */
 export function giveBack(body: Buffer): void {
   if (!isBorrowed(body)) return
   const memory = Buffer.from(body.buffer)
@@ -58,7 +58,7 @@ export function giveBack(body: Buffer): void {
   else if (kept.length < keptMax(memory.length)) kept.push(memory)
 }
 
-/** Takes the memory of a body back as soon as the response with it has been sent whole. */
+/** Reclaims the memory of a body as soon as its response has been sent completely. */
 export function giveBackAfter(response: ServerResponse, body: Buffer): void {
   if (!isBorrowed(body)) return
   const { socket } = response

@@ -8,7 +8,7 @@ import { createMemberScan } from '../../text/member-scan.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
-/** Whatever its parameters are: of these, JSON knows none (RFC 8259 section 11). */
+/** With any parameters: JSON defines none (RFC 8259 section 11). */
 const jsonType = /^application\/json\s*(;|$)/i
 const otherCharset = /;\s*charset\s*=(?!\s*"?utf-8"?\s*(;|$))/i
 
@@ -83,7 +83,7 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
   return members
 }
 
-/** What the types of JSON lack. */
+/** Missing from the types of JSON. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => object }
 
 /**

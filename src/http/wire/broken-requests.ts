@@ -76,7 +76,7 @@ export function answerUnhandled(server: Server, log: LogBroken): void {
   })
 }
 
-/** Writes a response to the socket when its turn comes, and closes the connection. */
+/** Writes a response to the socket after those before it, and closes the connection. */
 function refuse(socket: Duplex, status: number, reason: string | undefined, log: LogBroken): void {
   // The parser reports another error for each further chunk; only the first is answered.
   if (isClosedToRequests(socket)) return

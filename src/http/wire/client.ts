@@ -1,9 +1,9 @@
-// Who asks, and by which scheme: as the connection says, or as trusted proxies say of theirs.
+// The client's address and scheme: those of the connection, or those that trusted proxies report.
 
 import type { IncomingMessage } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 
-/** Tells of the client of a request. */
+/** Describes the client of a request. */
 export interface Client {
   /** Its address; undefined if its connection has just closed. */
   addressOf(raw: IncomingMessage): string | undefined

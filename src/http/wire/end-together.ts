@@ -1,14 +1,14 @@
-// Hands responses to the system together, at the end of the turn of the event loop that made them.
+// Writes the responses of one turn of the event loop together, at its end.
 //
 // A write wakes its reader. If each response is written once it is made, a busy server wakes its
 // proxy or its clients for every one of them, which costs more than making a short page;
 // written one after another, they find their readers awake. Processor time of a request with 16
-// connections, each response at once and together: five records 65 and 39 us, twenty 82 and 48, a
+// connections, each response by itself and together: five records 65 and 39 us, twenty 82 and 48, a
 // hundred 96 and 86. A response that is alone in its turn waits for nothing.
 
 import type { ServerResponse } from 'node:http'
 
-/** When bodies of so many bytes wait, they are sent at once: more would leave the caches. */
+/** Once bodies of so many bytes wait, they are sent: more would not stay in the caches. */
 const bytesMax = 131_072
 
 interface Ending {

@@ -1,4 +1,4 @@
-// A request and its reply, as stages and endpoints see them: thin values over Node's own, since
+// A request and its reply, as stages and endpoints see them: thin wrappers of Node's own, since
 // each request makes both.
 
 import { randomUUID } from 'node:crypto'
@@ -18,7 +18,7 @@ export interface Target {
   readonly params: Readonly<Record<string, string>>
   /** The query by names; a repeated parameter has a list of texts. */
   readonly query: Readonly<Record<string, unknown>>
-  /** Whether the target is no URL that can be decoded. */
+  /** Whether the target cannot be decoded. */
   readonly isMalformed: boolean
 }
 
@@ -73,7 +73,7 @@ export class HttpRequest {
     return this.client.addressOf(this.raw)
   }
 
-  /** The scheme by which the client has reached the service, or a proxy that is trusted. */
+  /** The scheme by which the client has reached the service, or a trusted proxy. */
   get protocol(): 'http' | 'https' {
     return this.client.protocolOf(this.raw)
   }
@@ -126,7 +126,7 @@ export class HttpReply {
     return performance.now() - this.begunAt
   }
 
-  /** Sends the reply whole; for HEAD, Node leaves the body out. */
+  /** Sends the complete reply; for HEAD, Node leaves the body out. */
   send(body?: string | Buffer): this {
     if (body !== undefined) this.fields['content-length'] = Buffer.byteLength(body)
     else if (this.hasContent()) this.fields['content-length'] = 0
@@ -146,7 +146,7 @@ export class HttpReply {
     return this.raw.writeHead(this.statusCode, this.fields)
   }
 
-  /** Does work once the reply has been sent or its client has left, which may have been before. */
+  /** Does work once the reply has been sent or its client has left, immediately if that is so. */
   onClosed(work: () => void): void {
     if (this.raw.destroyed) work()
     else this.raw.once('close', work)

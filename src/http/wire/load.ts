@@ -1,5 +1,5 @@
-// Measures the load. Under too much of it, new requests are refused at once, so that those under
-// way are answered in time.
+// Measures the load. Under overload, new requests are refused immediately, so that those under way
+// are answered in time.
 
 import type { Logger } from 'pino'
 

@@ -29,7 +29,7 @@ interface Connection {
 
 /** Limits of connections; times in milliseconds. */
 export interface WireLimits {
-  /** The maximum number of connections; any further one is closed at once. */
+  /** The maximum number of connections; any further one is closed immediately. */
   readonly connectionsMax: number
   /** The maximum number of unanswered requests on a connection; one more closes it. */
   readonly unansweredMax: number

@@ -1,8 +1,8 @@
 // Answers that are made while they are sent, piece by piece (contract 11.3).
 //
 // A piece is made when the connection has taken the one before it, so a slow client holds one piece
-// in our memory. Where making one fails, or the key is refused by now, the connection is reset: no
-// client takes what has arrived for the whole.
+// in our memory. If making one fails, or the key has become invalid, the connection is reset: no
+// client takes a part for the whole.
 
 import { pipeline } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
@@ -12,8 +12,8 @@ import { giveBack } from './body-memory.ts'
 import { type Coding, createEncoder } from './coding.ts'
 
 /**
- * How much longer than others a stream may stand still: the system says that there is room again
- * only once it has sent some of what it holds, which may be megabytes.
+ * How many times longer than another answer a stream may stall: the system accepts more only once
+ * it has sent some of what it holds, which may be megabytes.
  */
 const patience = 4
 
@@ -21,9 +21,9 @@ const patience = 4
 export const streamsMax = 32
 
 /**
- * Takes a place for an answer that is sent next, before any of its headers is set.
+ * Takes a place for a stream, before any of its headers is set.
  *
- * @returns what sends pieces as they are made; for HEAD, none is made.
+ * @returns a function that sends pieces as they are made; for HEAD, none is made.
  * @throws ApiError 503 if there are too many streams, or the key has its share.
  */
 export type BeginStream = (
@@ -34,9 +34,9 @@ export type BeginStream = (
 interface StreamOptions {
   /** Receives what made a stream fail. */
   readonly noteFault: (request: HttpRequest, cause: unknown) => void
-  /** Throws an ApiError: a 403 if the key is refused by now; else the store cannot say. */
+  /** Throws an ApiError: a 403 if the key has become invalid, else for want of the store. */
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
-  /** How long another answer may stand still. */
+  /** How long another answer may stall. */
   readonly standstillMs: number
 }
 
@@ -84,7 +84,7 @@ export function createBeginStream(options: StreamOptions): BeginStream {
   }
 }
 
-/** A store that cannot say whether a key is good ends no stream. */
+/** The loss of the store ends no stream. */
 function throwRefusal(error: unknown): void {
   if (asApiError(error).code === 403) throw error
 }
@@ -100,14 +100,14 @@ function openBody({ reply, socket }: HttpRequest, coding: Coding) {
   reply.onClosed(() => proceed())
 
   return {
-    /** Resolves when there is room for another piece: true, or false if the client has left. */
+    /** Resolves when another piece may be written: true, or false if the client has left. */
     write: async (piece: Buffer): Promise<boolean> => {
       if (sink.destroyed) return false
-      const hasRoom = sink.write(piece, () => {
+      const isTaken = sink.write(piece, () => {
         // A destroyed socket reports its writes as finished, too, although they may be under way.
         if (!socket.destroyed) giveBack(piece)
       })
-      if (!hasRoom) await new Promise<void>((resolve) => (proceed = resolve))
+      if (!isTaken) await new Promise<void>((resolve) => (proceed = resolve))
       return !sink.destroyed
     },
     end: () => sink.end(),

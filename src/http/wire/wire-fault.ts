@@ -1,4 +1,4 @@
-// Requests that Node's parser accepts, although they are not sound HTTP/1.1.
+// Requests that Node's parser accepts, although they are not valid HTTP/1.1.
 
 import type { IncomingMessage } from 'node:http'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'

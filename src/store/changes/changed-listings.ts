@@ -10,12 +10,12 @@ import type {
 import { createPace } from '../serving/pace.ts'
 import type { Reading } from './read-changes.ts'
 
-/** How many changes are looked at at once: more, the longer it takes to fill a page. */
+/** How many changes are looked at together: more in each round, until the page is full. */
 const [changesAtFirst, changesAtOnce] = [16, 500]
-/** After so many that others have superseded, a page ends, so that each takes a bounded time. */
+/** A page ends after so many superseded changes, so that each takes a bounded time. */
 export const passedMax = 2_000
 
-/** The listings of a kind that have changed, by their last changes, some at once. */
+/** The listings of a kind that have changed, by their last changes, in batches. */
 export async function* changedListings(
   { tables, span, asked, page }: Reading,
   listing: string,
@@ -23,7 +23,7 @@ export async function* changedListings(
   const { companyId, after: last } = asked
   let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
   if (last?.listing === listing) {
-    // A listing of which something is left comes once more.
+    // A listing of which something is left is read again.
     const { version, companyId, record } = last
     after = { version, companyId: record === undefined ? companyId : companyId - 1 }
   }

@@ -16,23 +16,23 @@ const envelopeBytes = 200
 export function createPage(limit: number) {
   const changes: FoundChange[] = []
   let count = 0
-  let room = pageBytesMax / 2
+  let bytesLeft = pageBytesMax / 2
   let cutAt: ChangesPlace | undefined
-  const isOver = () => count > limit || (room < 0 && count > 1)
+  const isOver = () => count > limit || (bytesLeft < 0 && count > 1)
   return {
     add(change: FoundChange): void {
       const { length } = change.ids
-      room -= (change.texts?.length ?? 0) + length * envelopeBytes
+      bytesLeft -= (change.texts?.length ?? 0) + length * envelopeBytes
       count += length
       changes.push(change)
     },
-    /** Ends the page after a place, although there is room left. */
+    /** Ends the page after a place, although it is not full. */
     cut(place: ChangesPlace): void {
       cutAt = place
     },
     isFull: () => isOver() || cutAt !== undefined,
-    /** How many changes, and how many bytes, there is room for; at least one. */
-    left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, room) }),
+    /** How many more changes fit, and how many bytes; at least one. */
+    left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, bytesLeft) }),
     /** Reads the texts of the changes on the page. */
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,

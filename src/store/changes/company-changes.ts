@@ -21,7 +21,7 @@ export async function addCompanies(reading: Reading): Promise<void> {
 /** What changes of companies have instead of a place in a company's listing. */
 const ofCompanies = { listing, companyId: undefined, sorts: [] } as const
 
-/** How many companies are read at first; then as many as fit, if they go on so, but no more. */
+/** How many companies are read at first; then as many as are likely to fit, up to a maximum. */
 const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 
 /** Adds all that were known at the end, in the order of their ids. */

@@ -1,6 +1,6 @@
 // Companies as they were at a version, as the texts that clients get.
 //
-// Thousands are read at once. Of most of them at most one source says something, which makes their
+// Thousands are read together. Of most of them at most one source says something, which makes their
 // texts cheap (`usual-texts.ts`).
 
 import { readAttributes } from '../companies/attributes.ts'
@@ -49,7 +49,7 @@ export async function readCompanyTexts(
   const ids: number[] = []
   const versions: number[] = []
   const lengths: number[] = []
-  // What a failure may have left.
+  // A failure may have left something.
   writer.take()
   let row = 0
   for (const id of asked) {
@@ -99,7 +99,7 @@ interface PastState {
   readonly sources: Sources
 }
 
-/** The texts of companies that are put together of records. */
+/** The texts of companies that are made from records. */
 async function readOthers(
   tables: ListingLookups,
   { known, said: { ids: named, totals, entryBytes } }: StoredCompanies,

@@ -10,21 +10,21 @@ import type { RecordChange } from './cut-change.ts'
 import { collectIds, type IndexSource } from './index-source.ts'
 import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
 
-/** What a page has room for: changes, and bytes of texts. */
-export interface Room {
+/** What still fits on a page: changes, and bytes of texts. */
+export interface PageLeft {
   readonly limit: number
   readonly bytesMax: number
 }
 
-/** How many segments of a state are read at once: more, the longer the way. */
+/** How many segments of a state are read together: more in each round. */
 const [windowMin, windowMax] = [4, 64]
 
-/** The next changes of a listing after a place: as many as fill the room, or all. */
+/** The next changes of a listing after a place: as many as fill the page, or all. */
 export async function compareListing(
   { source }: Comparing,
   states: ListingStates,
   start: Place | undefined,
-  room: Room,
+  left: PageLeft,
 ): Promise<readonly RecordChange[]> {
   const { companyId } = states.place
   const open = async (leaves: readonly DirectoryEntry[]) =>
@@ -34,7 +34,7 @@ export async function compareListing(
   let former = await open(states.leaves.former)
   let present = await open(states.leaves.present)
   const changes: RecordChange[] = []
-  let { limit, bytesMax } = room
+  let { limit, bytesMax } = left
   for (let [after, window] = [start, windowMin]; limit > 0 && bytesMax > 0;) {
     const was = await readSegments(source, companyId, former, window)
     const is = await readSegments(source, companyId, present, window)

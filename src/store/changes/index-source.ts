@@ -33,7 +33,7 @@ export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shap
   }
   return {
     shape,
-    /** Reads indexes that will be asked for, some with texts; what was read before is forgotten. */
+    /** Reads indexes that will be asked for, some with texts, and forgets those read before. */
     async prefetch({ indexes, both }: WantedSegments): Promise<void> {
       await pace()
       kept.clear()

@@ -1,4 +1,4 @@
-// The two states of a listing between which it has changed, and the segments that tell how.
+// The two states of a listing between which it has changed, and the segments that show how.
 
 import { type DifferingLeaves, differingLeaves, type DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, elementOf, keyAt } from '../listing/merge.ts'
@@ -24,10 +24,10 @@ export interface ListingStates {
   readonly former: HeadRow | undefined
   /**
    * False if the state at the beginning was pruned: then any of the records may have changed, and
-   * there may have been any that the segments and traces tell of.
+   * there may have been any that the segments and traces name.
    */
   readonly isFormerKnown: boolean
-  /** What segments do not tell, by id; of several of one record, the last. */
+  /** What segments do not show, by id; of several of one record, the last. */
   readonly traces: ReadonlyMap<number, TraceRow>
   /** The segments of both states that may differ. */
   readonly leaves: DifferingLeaves
@@ -98,7 +98,7 @@ async function openLeaves(
   return withPlaces(comparing, { former, present }, leaves, put)
 }
 
-/** Adds the segments that have records of which traces tell, as if they differed. */
+/** Adds the segments with records that traces name, as if they differed. */
 async function withPlaces(
   { tables, source }: Comparing,
   heads: Pick<ListingStates, 'former'> & { readonly present: HeadRow },

@@ -12,14 +12,14 @@ import { withVersions } from './changed-in.ts'
 import { addCompanies } from './company-changes.ts'
 import { changedListings } from './changed-listings.ts'
 import { createPage } from './changes-page.ts'
-import { compareListing, type Room } from './compare-listing.ts'
+import { compareListing, type PageLeft } from './compare-listing.ts'
 import { findSpan } from './find-span.ts'
 import { createIndexSource, type WantedSegments } from './index-source.ts'
 import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
-/** How many listings are opened at first; then, as many as fill the page if they go on so. */
+/** How many listings are opened at first; then, as many as are likely to fill the page. */
 const openedAtFirst = 8
-/** How many segments are read at once. */
+/** How many segments are read together. */
 const segmentsAtOnce = 200
 
 /** A page of changes; or why there is none. */
@@ -114,10 +114,10 @@ async function addListings(
   }
 }
 
-/** Listings whose segments are read at once: not many more than fill the page. */
+/** Listings whose segments are read together: not many more than fill the page. */
 function* inPortions(
   all: readonly ListingStates[],
-  left: () => Room,
+  left: () => PageLeft,
 ): Generator<readonly ListingStates[]> {
   let some: ListingStates[] = []
   let [segments, records] = [0, 0]
@@ -136,7 +136,7 @@ function* inPortions(
 }
 
 /** The segments of short listings, which are read together: of new ones, with their texts. */
-function shortOf(some: readonly ListingStates[], left: Room): WantedSegments {
+function shortOf(some: readonly ListingStates[], left: PageLeft): WantedSegments {
   const indexes: SegmentKey[] = []
   const both: SegmentKey[] = []
   let { limit, bytesMax } = left

@@ -1,4 +1,4 @@
-// Leaves traces of changes that heads do not show, for those who follow the registry.
+// Records changes that heads do not show, as traces, for clients that follow the registry.
 
 import { differingLeaves } from '../listing/directory.ts'
 import { keysOf, readIndexes } from '../listing/open-listings.ts'
@@ -17,7 +17,7 @@ export async function traceCompanies(
   await tables.putTraces(attributesShape.listing, rows)
 }
 
-/** How many segments are compared at once. */
+/** How many segments are compared together. */
 const comparedAtOnce = 20_000
 
 /**

@@ -1,5 +1,5 @@
-// The texts of companies of which at most one source says something, as bytes: put together of
-// parts of what was read, so that nothing is parsed or made anew for each of them.
+// The texts of companies of which at most one source says something, as bytes: assembled from parts
+// of what was read, so that nothing is parsed or encoded for each of them.
 
 import { statementOf } from '../companies/attributes.ts'
 import { sourceOf, type Sources, sourceText } from '../companies/company-text.ts'
@@ -16,7 +16,7 @@ export interface StoredCompanies {
   readonly said: CompanyStatements
 }
 
-/** How a source begins to speak of companies, and where the attributes have a name. */
+/** What precedes the attributes in the texts of a source, and where these have a name. */
 interface Opening {
   /** With a character for each byte, as `member`, which leads to the name. */
   readonly text: string
@@ -29,7 +29,7 @@ interface Opening {
 /** The source of a segment of one record. */
 const source = new Uint32Array(1)
 
-/** Makes what reads from the indexes of segments of one record, one after another. */
+/** @returns a function that reads the indexes of segments of one record, one after another. */
 function createOpenings(
   entries: Buffer,
   sources: Sources,
