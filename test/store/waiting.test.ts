@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
+import { beginWithKeys } from '../../src/store/postgres/transaction.ts'
 import { importRows, makeFolder, queryValue, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
@@ -17,7 +18,7 @@ async function holdKeys(path: string): Promise<() => Promise<void>> {
   const db = storeAt(path)
   if (!isServerStore(db)) return holdStore(path)
   const client = await openSession(db)
-  await client.query('begin; lock table keys in share row exclusive mode')
+  await beginWithKeys(client, { onWait: () => undefined })
   return () => client.end()
 }
 

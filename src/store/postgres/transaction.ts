@@ -10,19 +10,33 @@ import type { LockWait } from '../work-watch.ts'
 import { withSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 
-// Advisory locks are per database; the second key gives each schema, and so each store, its own.
-const writeLock = `(x'444f5353'::integer, hashtext(current_schema()))`
+type Begin = (client: Client, wait: LockWait) => Promise<void>
 
-/** Begins a transaction that may write, as soon as no other process holds this store's lock. */
-export async function beginWriting(client: Client, { onWait, signal }: LockWait): Promise<void> {
-  await client.query('begin')
-  const { rows } = await client.query<{ taken: boolean }>(
-    `select pg_try_advisory_xact_lock${writeLock} as taken`,
-  )
-  if (rows[0]?.taken === true) return
-  onWait()
-  await orAborted(client.query(`select pg_advisory_xact_lock${writeLock}`), signal)
+/**
+ * Makes what begins a transaction as soon as no other process holds a lock of this store.
+ *
+ * Advisory locks are per database; the second key gives each schema, and so each store, its own.
+ * With Citus, one on the coordinator is enough, since only that writes; a lock of a table would be
+ * taken on every node, and the error from a node that refuses it does not say why.
+ *
+ * @param name of the lock, in hexadecimal digits.
+ */
+function beginWithLock(name: string): Begin {
+  const lock = `advisory_xact_lock(x'${name}'::integer, hashtext(current_schema()))`
+  return async (client, { onWait, signal }) => {
+    await client.query('begin')
+    const { rows } = await client.query<{ taken: boolean }>(`select pg_try_${lock} as taken`)
+    if (rows[0]?.taken === true) return
+    onWait()
+    await orAborted(client.query(`select pg_${lock}`), signal)
+  }
 }
+
+/** Begins a transaction that may write. */
+export const beginWriting = beginWithLock('444f5353')
+
+/** Begins a transaction that changes keys; these wait for each other, but not for imports. */
+export const beginWithKeys = beginWithLock('444f534b')
 
 /** Stops waiting if the signal is aborted; the session still waits, and has to be closed. */
 export async function orAborted(
@@ -33,25 +47,6 @@ export async function orAborted(
   using _ = signal && addAbortListener(signal, () => aborted.reject(signal.reason))
   await Promise.race([work, aborted.promise])
 }
-
-/** Begins a transaction that changes keys; these wait for each other, but not for imports. */
-export async function beginWithKeys(client: Client, { onWait, signal }: LockWait): Promise<void> {
-  const lock = 'lock table keys in share row exclusive mode'
-  await client.query('begin')
-  try {
-    await client.query(`${lock} nowait`)
-    return
-  } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === lockNotAvailable)) throw error
-  }
-  // The error has aborted the transaction.
-  await client.query('rollback')
-  onWait()
-  await client.query('begin')
-  await orAborted(client.query(lock), signal)
-}
-
-const lockNotAvailable = '55P03'
 
 /**
  * Runs `work` in a transaction; rolls it back if `work` throws.
