@@ -8,6 +8,7 @@ import { heldKey, isKeptInTab, keyChanged } from './key/key.ts'
 import { KeyPage } from './key/key-form.ts'
 import { forgetEverywhere, keepKey } from './key/key-sharing.ts'
 import { type Place, usePlace } from './place.ts'
+import { isRestoring } from './scroll.ts'
 import { SearchField } from './search/search.ts'
 import { texts } from './texts.ts'
 
@@ -63,7 +64,7 @@ function useTopOnArrival({ company }: Place): void {
   useEffect(() => {
     if (last.current === company) return
     last.current = company
-    scrollTo(0, 0)
+    if (!isRestoring()) scrollTo(0, 0)
   }, [company])
 }
 

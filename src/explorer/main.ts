@@ -6,6 +6,7 @@ import { App } from './app.ts'
 import { html } from './html.ts'
 import { keyChanged, takeKey } from './key/key.ts'
 import { askOtherTabs, shareKey } from './key/key-sharing.ts'
+import { restoreScroll } from './scroll.ts'
 
 function takeKeyFromAddress(): void {
   const rest = takeKey(location.hash)
@@ -18,6 +19,7 @@ takeKeyFromAddress()
 // First among the listeners: an address with a key may be pasted into an open tab.
 addEventListener('hashchange', takeKeyFromAddress)
 shareKey()
+restoreScroll()
 await askOtherTabs()
 
 const page = document.getElementById('page')

@@ -52,13 +52,14 @@ export function withQuery(
   return next
 }
 
-const moved = 'dossier:moved'
+/** The event that tells that the address has changed by `goTo`. */
+export const moved = 'dossier:moved'
 
 /** Goes to a place; with `isReplacing`, Back leads to the one before this. */
 export function goTo(place: Place, { isReplacing = false } = {}): void {
   const address = addressOf(place)
-  if (isReplacing) history.replaceState(null, '', address)
-  else if (address !== location.hash) history.pushState(null, '', address)
+  if (isReplacing) history.replaceState(history.state, '', address)
+  else if (address !== location.hash) history.pushState({ y: scrollY }, '', address)
   dispatchEvent(new Event(moved))
 }
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { askDemo, queryOf, visitDemo } from './browser.ts'
+import { until } from '../support/until.ts'
+import { askDemo, queryOf, untilLoaded, visitDemo } from './browser.ts'
 
 interface Listing {
   readonly total: number
@@ -131,6 +132,44 @@ export function testListings(): void {
     await narrow.getByText('26–50 of 230').waitFor()
     const { y = -1 } = (await narrow.getByRole('table').boundingBox()) ?? {}
     assert.ok(y >= 0 && y < 900, `the first row is in sight, at ${y}`)
+  })
+
+  test('Back and Forward lead to where one was, on wide and on narrow screens', async (t) => {
+    for (const width of [1280, 360]) {
+      const page = await visitDemo(t, '/companies/1/rights?limit=100', { width })
+      const isAt = async (y: number, what: string) =>
+        until(async () => Math.abs(Number(await page.evaluate('scrollY')) - y) < 2, what)
+      const scroll = async (y: number) => {
+        const ended = "new Promise((done) => addEventListener('scrollend', () => setTimeout(done)))"
+        await page.evaluate(`void (ended = ${ended}); scrollTo(0, ${y})`)
+        await page.evaluate('ended')
+        assert.equal(await page.evaluate('scrollY'), y)
+      }
+      await page.getByText('1–100 of 230').waitFor()
+      await untilLoaded(page)
+      await scroll(500)
+      await page.evaluate('location.hash = "#/companies/1/jobs"')
+      await page.getByText('1–24 of 24').waitFor()
+      await untilLoaded(page)
+      await scroll(300)
+      await page.evaluate('location.hash = "#/companies/2/rights"')
+      await page.getByRole('heading', { name: 'Foods' }).waitFor()
+      await isAt(0, 'another company begins at its top')
+      await page.goBack()
+      await page.getByText('1–24 of 24').waitFor()
+      await isAt(300, `jobs, ${width} px wide`)
+      await page.goBack()
+      await page.getByText('1–100 of 230').waitFor()
+      await isAt(500, `rights, ${width} px wide`)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.getByText('101–200 of 230').waitFor()
+      await page.goBack()
+      await page.getByText('1–100 of 230').waitFor()
+      const { y = 0 } = (await page.getByRole('button', { name: 'Next page' }).boundingBox()) ?? {}
+      assert.ok(y > 0 && y < 900, `the button is in sight, at ${y}`)
+      await page.goForward()
+      await page.getByText('101–200 of 230').waitFor()
+    }
   })
 
   test('a card of the overview counts by values that several records have', async (t) => {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html } from '../html.ts'
+import { isRestoring } from '../scroll.ts'
 import { texts } from '../texts.ts'
 
 interface ScrollerProps {
@@ -35,7 +36,7 @@ function useTop(element: { readonly current: HTMLElement | null }, content: unkn
     last.current = content
     current.scrollTo({ top: 0 })
     const { top, height } = current.getBoundingClientRect()
-    if (top < 0 && height > innerHeight) current.scrollIntoView()
+    if (top < 0 && height > innerHeight && !isRestoring()) current.scrollIntoView()
   }, [content])
 }
 
