@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { makeRights } from '../support/rights-store.ts'
-import { askDemo, bench, untilLoaded, visit, visitDemo } from './browser.ts'
+import { askDemo, bench, holdAnswers, untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const shell = promisify(execFile)
@@ -59,6 +59,30 @@ export function testTaking(): void {
       const answer = await askDemo(`companies/1/rights?status=pending&${query}`)
       assert.equal(readFileSync(await download.path(), 'utf8'), answer)
     }
+  })
+
+  test('two downloads at a time each say how far they are', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights?status=pending', { expected: /500/ })
+    await untilLoaded(page)
+    const release = await holdAnswers(page, /format=ndjson/)
+    await page.route(/format=csv/, (route) => route.fulfill({ status: 500 }))
+    await page.getByRole('button', { name: 'Download and share' }).click()
+    const status = page.locator('.downloads [role=status] > div')
+    await page.getByRole('button', { name: 'Download NDJSON: All that is selected, 52' }).click()
+    await page.getByRole('button', { name: 'Download CSV: This page, 25' }).click()
+    await status.getByText('The download failed.').waitFor()
+    assert.deepEqual(
+      (await status.allInnerTexts()).map((text) => text.split('\n')[0]),
+      [
+        'NDJSON: All that is selected, 52. Downloading …',
+        'CSV: This page, 25. The download failed.',
+      ],
+    )
+    const downloading = page.waitForEvent('download')
+    await release()
+    await downloading
+    await status.getByText('Downloading …').waitFor({ state: 'detached' })
+    assert.equal(await status.count(), 1)
   })
 
   test('a download waits for its turn, and says so; a revoked key is told, too', async (t) => {

@@ -31,15 +31,16 @@ interface TakeProps {
 
 export function Take(props: TakeProps) {
   // A download goes on when the menu is closed.
-  const [said, setSaid] = useState<Shown>('')
+  const [said, setSaid] = useState<Saying['said']>({})
+  const onSay = (what: string, shown: Shown) => setSaid((last) => ({ ...last, [what]: shown }))
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
-    <${Ways} ...${props} said=${said} onSay=${setSaid} />`}<//>`
+    <${Ways} ...${props} said=${said} onSay=${onSay} />`}<//>`
 }
 
-/** What is said of the last download. */
+/** What is said of downloads, by what each one is of. */
 interface Saying {
-  readonly said: Shown
-  readonly onSay: (said: Shown) => void
+  readonly said: Readonly<Record<string, Shown>>
+  readonly onSay: (what: string, shown: Shown) => void
 }
 
 function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
@@ -122,31 +123,35 @@ type Format = (typeof formats)[number]
 
 function Downloads({ query: shown, id, resource, answer, said, onSay }: Downloadable & Saying) {
   const rows = answer[resource.name] as readonly unknown[]
-  const load = async (format: Format, isAll: boolean) => {
-    onSay(texts.downloading)
+  const load = async (what: string, format: Format, isAll: boolean) => {
+    onSay(what, texts.downloading)
     const query = withQuery(pageQuery(shown), {
       format,
       ...(isAll ? { limit: 'all', page: undefined } : {}),
     })
     const onWait = (wait: Wait | undefined) =>
-      onSay(wait === undefined ? texts.downloading : html`<${Waiting} ...${wait} />`)
+      onSay(what, wait === undefined ? texts.downloading : html`<${Waiting} ...${wait} />`)
     try {
       const content = await download(listingPath(id, resource, query), { onWait })
       saveAs(content, `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
-      onSay('')
+      onSay(what, null)
     } catch (error) {
-      onSay(html`<p>${texts.downloadFailed}</p><${Said} error=${error} />`)
+      onSay(what, html`${texts.downloadFailed}<${Said} error=${error} />`)
     }
   }
-  const button = (label: string, format: Format, isAll: boolean) => html`<button type="button"
-    aria-label=${`${texts.download} ${format.toUpperCase()}: ${label}`}
-      onClick=${() => load(format, isAll)}>${format.toUpperCase()}</button>`
+  const button = (label: string, format: Format, isAll: boolean) => {
+    const what = `${format.toUpperCase()}: ${label}`
+    return html`<button type="button" aria-label=${`${texts.download} ${what}`}
+      onClick=${() => load(what, format, isAll)}>${format.toUpperCase()}</button>`
+  }
   const row = (label: string, isAll: boolean) => html`<div class="download"><span>${label}</span>
     ${formats.map((format) => button(label, format, isAll))}</div>`
   return html`<div class="downloads"><p class="field-label">${texts.download}</p>
     ${row(texts.downloadPage(formatCount(rows.length)), false)}
     ${row(texts.downloadAll(formatCount(answer.pagination_total)), true)}
-    <div class="hint" role="status">${said}</div></div>`
+    <div class="hint" role="status">${Object.entries(said).map(
+      ([what, shown]) => shown !== null && html`<div key=${what}>${what}. ${shown}</div>`,
+    )}</div></div>`
 }
 
 function saveAs(content: Blob, name: string): void {
