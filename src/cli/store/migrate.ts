@@ -10,8 +10,9 @@ export const migrate: Command = {
   summary: "create or upgrade the store's tables",
   synopsis: ['migrate [--distributed] [OPTIONS]'],
   details: `
-Imports do this automatically. A server never does; if the store needs it, the server says so and
-does not start. It may run while servers read: each step is one transaction.
+Creates the tables of the store, or upgrades them. Imports do this automatically. A server never
+does: if the store needs it, it does not start. Servers may read meanwhile, since each step is one
+transaction.
 
   dossier migrate --db postgres://owner@db.internal/registry
   dossier migrate --db postgres://owner@db.internal/registry --distributed`,

@@ -157,7 +157,7 @@ function mayBeZoned(text: string): boolean {
 function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
   const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
   const text = JSON.stringify(firstNull)
-  return `${name} is ${text} or the like in ${rows}; if that is no value, add --null '${firstNull}'`
+  return `${name} is ${text} or the like in ${rows}; if that means no value, add --null '${firstNull}'`
 }
 
 function itsName({ name, first }: ColumnFacts, rows: number): string {
@@ -177,14 +177,14 @@ function longCell(name: string, row: number, lines: number): string {
 function shiftedDay(name: string, row: number, text: string, utc: string): string {
   return (
     `row ${formatCount(row)}: ${name} is ${showValue(text)}, in UTC on ${utc.slice(0, 10)}; ` +
-    'if the day matters, leave time and zone out in the file or in a mapping'
+    'if the day matters, leave out time and zone, in the file or in a mapping'
   )
 }
 
 function twiceRead(name: string, row: number, text: string, better: string): string {
   return (
     `row ${formatCount(row)}: ${name} is ${showValue(text)}, which is ${showValue(better)} if it ` +
-    'is UTF-8 that was read as another encoding; ask for a sound file, or convert it: ' +
+    'is UTF-8 that was read as another encoding; get a correct file, or convert it: ' +
     'iconv -f UTF-8 -t WINDOWS-1252'
   )
 }

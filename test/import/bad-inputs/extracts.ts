@@ -136,7 +136,7 @@ export const badExtracts: BadInputs = {
   ),
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
-    /^dossier: town is "NULL" or the like in 2 rows; if that is no value, add --null 'NULL'/,
+    /^dossier: town is "NULL" or the like in 2 rows; if that means no value, add --null 'NULL'/,
   ),
   '15: a day of another century': refused(
     'banks-12.csv',
