@@ -20,7 +20,7 @@ export interface CommandContext {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Lets all else on the machine go first, until the process ends. */
+  /** Gives the process the lowest priority. */
   readonly lowerPriority: () => void
 }
 
@@ -127,7 +127,7 @@ export function print(
   else stdout.writeLines(...lines)
 }
 
-/** The only word of a command. @throws UsageError with this message if there is another number. */
+/** The only word of a command. @throws UsageError with this message if there is not exactly one. */
 export function onlyWord(words: readonly string[], otherwise: string): string {
   const [word] = words
   if (word !== undefined && words.length === 1) return word

@@ -5,7 +5,7 @@
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length
   let width = 0
-  // Made when it is needed: it loads tables for 20 ms, and most commands print ASCII.
+  // Created when needed: it loads tables for 20 ms, and most commands print ASCII.
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment)
   return width

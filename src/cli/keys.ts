@@ -78,7 +78,7 @@ store applies a change within a second.
   },
 }
 
-/** @param open opens the store, once the arguments have been found sound. */
+/** @param open opens the store, once the arguments have been checked. */
 type Change = (
   open: () => Promise<StoreWriter>,
   input: Input,

@@ -17,7 +17,7 @@ const unitMs: Readonly<Record<string, number>> = {
   y: 365 * dayMs,
 }
 
-/** Parses digits. @throws UsageError if they are no number within these bounds. */
+/** Parses digits. @throws UsageError if they are not a number within these bounds. */
 export function parseNumber(option: string, text: string, min: number, max: number): number {
   const number = wholeNumber(text)
   if (number >= min && number <= max) return number
@@ -27,7 +27,7 @@ export function parseNumber(option: string, text: string, min: number, max: numb
   )
 }
 
-/** Parses the number of a version. @throws UsageError if it is none. */
+/** Parses the number of a version. @throws UsageError for anything else. */
 export function parseVersion(what: string, text: string, min = 1): number {
   const version = wholeNumber(text)
   if (version >= min) return version

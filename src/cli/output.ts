@@ -17,7 +17,7 @@ const [clearLine, noWrap, wrap] = ['\r\u001b[K', '\u001b[?7l', '\u001b[?7h']
 /**
  * Creates an output for one of the process's streams.
  *
- * @param beside the other one, whose status ends when something is printed here.
+ * @param beside the other one, whose status line ends when something is printed here.
  */
 export function createOutput(stream: Stream, beside?: { endStatus(): void }) {
   let pending: Promise<void> = Promise.resolve()
@@ -53,7 +53,7 @@ export function createOutput(stream: Stream, beside?: { endStatus(): void }) {
      * Prints lines of records as they are, and resolves once the system has accepted them; on a
      * terminal, control characters except line breaks are escaped.
      *
-     * @returns false if they cannot be written, which `fault` tells.
+     * @returns false if they cannot be written; see `fault`.
      */
     async writeData(text: string): Promise<boolean> {
       put(stream.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text)

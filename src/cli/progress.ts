@@ -19,7 +19,7 @@ const lineEveryMs = 5_000
 const barLength = 30
 
 /**
- * Makes what shows progress on standard error.
+ * Creates a function that shows progress on standard error.
  *
  * @param unit is the unit of the count.
  */
@@ -53,7 +53,7 @@ export function lockWait({ stderr, signal }: CommandContext): LockWait {
 
 const waitingLine = 'another command is writing to the store; waiting for it to finish'
 
-/** Shows work on a store, and its waiting for the write lock. */
+/** Shows the progress of work on a store, and that it waits for the write lock. */
 export function watchWork(context: CommandContext): WorkWatch {
   const show = createProgress(context)
   return { ...lockWait(context), onStep: (step, done) => show({ step, done }) }

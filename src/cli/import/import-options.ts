@@ -1,4 +1,4 @@
-// The options and arguments of an import that say what it loads, and as whose.
+// The options and arguments of an import that set what it loads, and for which source.
 
 import { UsageError } from '../../config/settings.ts'
 import { companies, type ImportTarget, importTargets } from '../../import/import-targets.ts'

@@ -37,7 +37,7 @@ function columnLines(columns: readonly ShownColumn[], isMapped: boolean): string
 }
 
 function contentLines(row: unknown): string[] {
-  // The text of a row that cannot be read stands in its heading.
+  // The text of a row that cannot be read is in its heading.
   if (typeof row !== 'object' || row === null) return []
   const cells = Object.entries(row).filter(([, value]) => value !== null)
   return tableLines(cells.map(([name, value]) => [`  ${name}`, showValue(value)]))

@@ -140,7 +140,7 @@ function openFor({ flags, settings }: Input, context: CommandContext, by?: Updat
   return open(settings, resources, { wait: lockWait(context) })
 }
 
-/** A program before a pipe may end early, and the rows that are missing would be removed. */
+/** If the program that writes to a pipe ends early, a snapshot would remove the missing rows. */
 function refuseCutPipe(
   { files, isSnapshot }: Pick<ImportRequest, 'files' | 'isSnapshot'>,
   { flags }: Input,
@@ -153,7 +153,7 @@ function refuseCutPipe(
   )
 }
 
-/** What the options say of the import, besides its files. */
+/** The request that the options make, except for its files. */
 function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) {
   const { flags, options } = input
   return {

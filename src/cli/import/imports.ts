@@ -87,7 +87,7 @@ function describe(one: LoggedImport): string[] {
   ]
 }
 
-/** A withholding takes no version back. */
+/** A withholding reverts no version. */
 function describeReverts(reverts: readonly number[]): string {
   return reverts.length === 0 ? 'withheld' : `revert of ${reverts.join(', ')}`
 }

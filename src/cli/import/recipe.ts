@@ -1,4 +1,4 @@
-// The recipe of a source on the command line: which options of an import hold for the next one.
+// The recipe of a source on the command line: the options of an import that apply to the next one.
 
 import type { Recipe } from '../../store/importing.ts'
 import { type Command, type Input, knownOptions } from '../command.ts'
@@ -35,7 +35,7 @@ export function recipeWords({ options }: Recipe, given: ReadonlySet<string>): st
 
 const nameOf = (word: string) => /^--([\w-]+)/.exec(word)?.[1] ?? ''
 
-/** A command as one may type it. */
+/** A command as it is typed. */
 export function commandText(words: readonly string[]): string {
   return ['dossier', ...words.flatMap(spaced).map(quoted)].join(' ')
 }

@@ -87,7 +87,7 @@ export async function findRecipes(
   )
 }
 
-/** Those of the kinds that the files give: those that came from the same files before. */
+/** The recipes of the kinds that the files give: those that had the same files before. */
 function chooseRecipes(
   recipes: readonly SourceRecipe[],
   { source, files, input }: Asked,
@@ -128,7 +128,7 @@ function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined 
   try {
     if (findMapping(path, target).sql === recipe.mapping) return undefined
   } catch {
-    // The recipe has the mapping itself: its file may be gone, or not for this user to read.
+    // The recipe has the mapping itself: its file may be missing, or unreadable for this user.
     return undefined
   }
   return (
@@ -141,7 +141,7 @@ const filesOf = ({ last }: SourceRecipe) => last.files.map(({ sha256 }) => sha25
 
 const lastNames = (one: SourceRecipe | undefined) => one?.last.files.map(({ name }) => name) ?? []
 
-/** Names of files without what differs from one extract to the next. */
+/** Names of files without the digits that differ from one extract to the next. */
 const namesOf = (files: readonly string[]) =>
   [...new Set(files.map((name) => basename(name).replace(/\d+/g, '#')))].sort().join()
 

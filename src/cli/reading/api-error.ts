@@ -1,13 +1,13 @@
-// What the code that serves clients says of a wrong request, for operators.
+// Turns errors of the API, whose code some commands use, into errors of operators.
 
 import { UsageError } from '../../config/settings.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { ApiError } from '../../http/errors.ts'
 
 /**
- * An operator's mistake in place of a client's; what has failed in the store, as it is.
+ * The error of an operator in place of that of a client; a failure of the store, as it is.
  *
- * @param reword puts what an operator types in the place of what a client sends.
+ * @param reword replaces the words of a client with those of an operator.
  */
 export function explainApiError(
   error: unknown,

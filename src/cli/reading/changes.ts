@@ -21,7 +21,7 @@ import { explainApiError } from './api-error.ts'
 
 const pageLength = 1_000
 
-/** The parameters of the API that options are. */
+/** The parameters of the API for which there are options. */
 const parameterNames = Object.keys(changesTexts)
 const parameterOf = Object.fromEntries(
   ['since', 'until', 'resource', 'company'].map((option, n) => [option, parameterNames[n] ?? '']),
@@ -105,7 +105,7 @@ async function read(reader: StoreReader, asked: ChangesRequest): Promise<Changes
   return page
 }
 
-/** Options in the place of parameters. */
+/** Replaces names of parameters with those of options. */
 function reword(message: string): string {
   // What is in backquotes is a member of an answer.
   const parts = message.split('`')

@@ -1,4 +1,4 @@
-// `dossier company`: shows operators one company as the registry has it.
+// `dossier company`: shows one company: attributes, counts of records, latest events.
 
 import { locate } from '../../http/requests/company-request.ts'
 import { unknownCompany } from '../../http/store-errors.ts'

@@ -44,7 +44,7 @@ word. A single word is also looked up as a number, in every register or in that 
   },
 }
 
-/** Those with the number, then those with the words. */
+/** The companies with the number, then those with the words. */
 async function findBoth(
   reader: StoreReader,
   words: readonly string[],
@@ -92,7 +92,7 @@ async function nothingFound(
   )
 }
 
-/** The names in registers, of a few companies at most, that someone has probably meant. */
+/** The names in registers, of a few companies at most, that were probably meant. */
 async function findNear(reader: StoreReader, said: string): Promise<string[]> {
   // A name in a register, such as GB:09876543, is one word here.
   const number = said.slice(said.indexOf(':') + 1)

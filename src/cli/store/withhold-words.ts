@@ -12,9 +12,9 @@ import { parseCompany, wholeNumber } from '../option-values.ts'
 import { formatDay } from '../table.ts'
 
 /**
- * The subject of an order, of the words after its kind.
+ * Parses the subject of an order from the words after its kind.
  *
- * @throws UsageError that says what they take.
+ * @throws UsageError that names what they take.
  */
 export function parseSubject(kind: OrderKind, { words, options: { text } }: Input): AskedSubject {
   const [what, ...names] = words
@@ -74,7 +74,7 @@ const textMax = 1_000
  * Why, by whom and on which day.
  *
  * @param isOptional for a dry run, which is not kept.
- * @throws UsageError for one that is missing or no day.
+ * @throws UsageError for one that is missing, or a day that is invalid.
  */
 export function parseReason(
   { options }: Input,

@@ -128,10 +128,10 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
   })
 }
 
-/** What changes the list, and how an operator is asked and told. */
+/** A change of the list, with its question and its report. */
 interface Work {
   readonly run: (isDryRun: boolean) => Promise<Withheld>
-  /** Undefined if it was asked. */
+  /** Undefined if it has been asked already. */
   readonly question: string | undefined
   readonly purpose: string
   readonly done: string
