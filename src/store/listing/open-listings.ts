@@ -50,7 +50,7 @@ export async function leavesOf(
   return (await openHead(tables, head)).leaves
 }
 
-/** How many segments are read at once, and how many with their texts. */
+/** How many segments are read at a time, and how many with their texts. */
 const indexesAtOnce = 1_000
 const textsAtOnce = 400
 

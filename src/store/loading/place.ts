@@ -208,7 +208,7 @@ export const dropRefused = 'update stage set digest = null where seq in (select 
 /** Refuses what contradicts an earlier row with its id, and drops repetitions. */
 function compareRows({ staging, plan }: ImportContext): void {
   if (staging.facts.isAscending) {
-    // Then no id comes twice.
+    // No id occurs twice.
     staging.run(dropRefused)
   } else {
     staging.run('create index stage_by_id on stage (id)')

@@ -1,4 +1,4 @@
-// The course of an import in a store: rows are staged beside the process, then compared with the
+// The course of an import in a store: rows are staged in temporary files, then compared with the
 // registry and merged into it in one transaction.
 
 import type {

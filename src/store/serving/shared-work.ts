@@ -47,7 +47,7 @@ export function createSharedWork<T>(tooMany: string) {
     /**
      * Does the work of a key; requests for it meanwhile share the result.
      *
-     * @param work its signal is aborted when nobody waits for it any more.
+     * @param work its signal is aborted when no client waits for it any longer.
      * @param left is aborted when this client has left; the promise rejects with its reason.
      * @throws Busy if too much work is under way.
      */

@@ -32,7 +32,7 @@ export interface CountedListing {
   readonly change: Change
 }
 
-/** Up to this many records are counted at once: some 0.2 us for each. */
+/** Listings of up to this many records are not cached: counting takes some 0.2 us a record. */
 const shortListingMax = 1_000
 /** Segments that are read at a time. */
 const batchLength = 64

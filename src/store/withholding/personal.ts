@@ -107,7 +107,7 @@ export interface Phrases {
  * Hides people in what is said about a company: in a recorded change, or in what a source says.
  *
  * @param resource that of changes; undefined for what sources say.
- * @returns the same record if nothing is hidden; undefined if it goes.
+ * @returns the same record if nothing is hidden; undefined if it is removed.
  */
 export function hideInTexts(
   resource: Resource | undefined,
