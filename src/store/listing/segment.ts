@@ -164,7 +164,7 @@ export function decodeEntries(
   const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
   const reader = { source, at: headBytes }
   const count = readNumber(reader)
-  if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
+  if (count * digestBytes > entries.length) throw new Error('an index of records is too short')
   const {
     ids: hasIds = false,
     sorts: hasSorts = false,
@@ -187,7 +187,7 @@ export function decodeEntries(
     else if (type === 'text') skipTexts(reader, count)
     else skipIntegers(reader, count)
   }
-  if (reader.at < source.length) throw new Error('an index of records goes on after its end')
+  if (reader.at < source.length) throw new Error('an index of records has bytes after its end')
   return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
 }
 
