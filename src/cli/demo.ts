@@ -52,8 +52,8 @@ export const demo: Command = {
   summary: 'create a sample registry and serve it',
   synopsis: ['demo [OPTIONS]'],
   details: `
-Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic, Chinese and
-Arabic script; one has ${eventText} events, some have no records. The file, ${defaultDb} unless
+Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic,
+Chinese and Arabic script; one has ${eventText} events, some have no records. The file, ${defaultDb} unless
 --db names another, is kept; delete it to start afresh.
 
 It then issues a key that is valid for seven days, serves the registry, and prints requests to

@@ -157,7 +157,8 @@ function mayBeZoned(text: string): boolean {
 function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
   const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
   const text = JSON.stringify(firstNull)
-  return `${name} is ${text} or the like in ${rows}; if that means no value, add --null '${firstNull}'`
+  const advice = `if that means no value, add --null '${firstNull}'`
+  return `${name} is ${text} or the like in ${rows}; ${advice}`
 }
 
 function itsName({ name, first }: ColumnFacts, rows: number): string {
