@@ -53,8 +53,8 @@ export const demo: Command = {
   synopsis: ['demo [OPTIONS]'],
   details: `
 Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic,
-Chinese and Arabic script; one has ${eventText} events, some have no records. The file, ${defaultDb} unless
---db names another, is kept; delete it to start afresh.
+Chinese and Arabic script; one has ${eventText} events, some have no records. The
+file, ${defaultDb} unless --db names another, is kept; delete it to start afresh.
 
 It then issues a key that is valid for seven days, serves the registry, and prints requests to
 paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
