@@ -24,7 +24,7 @@ export function changesLines({ changes }: Pick<ChangesPage, 'changes'>): Buffer 
   return write(changes, { start: '', separator: '\n', end: changes.length === 0 ? '' : '\n' })
 }
 
-/** What is around changes, in ASCII; the separator is one character. */
+/** What is around changes, in ASCII. */
 interface Frame {
   readonly start: string
   readonly separator: string
@@ -32,99 +32,31 @@ interface Frame {
 }
 
 function write(changes: readonly Change[], { start, separator, end }: Frame): Buffer {
-  const written = changes.map(partsOf)
-  const length = written.reduce((sum, { bytes }) => sum + bytes + 1, 0)
-  const separators = changes.length === 0 ? 0 : -1
-  const body = borrow(start.length + length + separators + end.length)
+  const most = changes.reduce((sum, { ids, texts }) => {
+    return sum + ids.length * envelopeBytesMax + (texts?.length ?? 0)
+  }, 0)
+  const body = borrow(start.length + most + end.length)
   let at = body.write(start, 'latin1')
-  for (const parts of written) {
-    if (at > start.length) at += body.write(separator, at, 'latin1')
-    at = writeChange(body, at, parts, separator)
+  for (const { listing, companyId, version, kind, ids, lengths, texts } of changes) {
+    const after = `,"version":${version},"change":"${kind}","record":`
+    let textAt = 0
+    for (let n = 0; n < ids.length; n += 1) {
+      const id = ids[n] ?? 0
+      const before = at === start.length ? '' : separator
+      const named = `${before}{"resource":"${listing}","company_id":${companyId ?? id},"id":${id}`
+      at += body.write(named + after, at, 'latin1')
+      const text = texts?.subarray(textAt, textAt + (lengths[n] ?? 0)) ?? nothing
+      body.set(text, at)
+      at += text.length
+      // A comma is between them.
+      textAt += text.length + 1
+      body[at++] = brace
+    }
   }
-  body.write(end, at, 'latin1')
-  return body
+  return body.subarray(0, at + body.write(end, at, 'latin1'))
 }
 
-/** A change, what is before and after each of its ids, and its length with separators between. */
-interface Parts {
-  readonly change: Change
-  readonly before: string
-  readonly after: string
-  readonly bytes: number
-}
-
-function partsOf(change: Change): Parts {
-  const { listing, companyId, version, kind, ids, lengths, texts } = change
-  const ofCompany = companyId === undefined ? '' : `${companyId}${idMember}`
-  const before = `{"resource":"${listing}","company_id":${ofCompany}`
-  const after = `,"version":${version},"change":"${kind}","record":`
-  // The closing brace, and the separator.
-  let bytes = ids.length * (before.length + after.length + 2) - 1
-  for (const id of ids) bytes += digitsOf(id)
-  // A company's own id is its company_id, too.
-  if (companyId === undefined) for (const id of ids) bytes += digitsOf(id) + idMember.length
-  for (const length of lengths) bytes += texts === undefined ? nothing.length : length
-  return { change, before, after, bytes }
-}
-
-const idMember = ',"id":'
-const nothing = 'null'
+/** What is around the text of a change, at most: names of listings have 64 characters. */
+const envelopeBytesMax = 256
+const nothing = Buffer.from('null')
 const brace = 0x7d
-const zero = 0x30
-
-/** Writes changes, copying what is around their ids from the first one; returns where they end. */
-function writeChange(body: Buffer, start: number, parts: Parts, separator: string): number {
-  const { change, before, after } = parts
-  const { ids, lengths, texts } = change
-  const beforeAt = start
-  let afterAt = 0
-  let textAt = 0
-  let at = start
-  for (let n = 0; n < ids.length; n += 1) {
-    if (n === 0) at += body.write(before, at, 'latin1')
-    else {
-      body[at++] = separator.charCodeAt(0)
-      body.copyWithin(at, beforeAt, beforeAt + before.length)
-      at += before.length
-    }
-    if (change.companyId === undefined) {
-      at = writeInteger(body, at, ids[n] ?? 0)
-      at += body.write(idMember, at, 'latin1')
-    }
-    at = writeInteger(body, at, ids[n] ?? 0)
-    if (n === 0) {
-      afterAt = at
-      at += body.write(after, at, 'latin1')
-    } else {
-      body.copyWithin(at, afterAt, afterAt + after.length)
-      at += after.length
-    }
-    const length = lengths[n] ?? 0
-    if (texts === undefined) at += body.write(nothing, at, 'latin1')
-    else body.set(texts.subarray(textAt, textAt + length), at)
-    if (texts !== undefined) at += length
-    // A comma is between them.
-    textAt += length + 1
-    body[at++] = brace
-  }
-  return at
-}
-
-/** How many digits a whole number has. */
-function digitsOf(number: number): number {
-  let digits = 1
-  for (let least = 10; number >= least; least *= 10) digits += 1
-  return digits
-}
-
-function writeInteger(body: Buffer, at: number, number: number): number {
-  const end = at + digitsOf(number)
-  let rest = number
-  for (let place = end - 1; place >= at; place -= 1) {
-    const tens = Math.floor(rest / 10)
-    // The digit by itself: its sum with the greatest integers would not be exact.
-    body[place] = zero + (rest - tens * 10)
-    rest = tens
-  }
-  return end
-}
