@@ -63,7 +63,7 @@ export function buildApp(options: AppOptions): App {
   const { logger, load, metrics } = options
   const noteOmitted = metrics && (() => metrics.countOmitted())
   const log = createRequestLog(logger, noteOmitted)
-  const stop = createStop()
+  const stop: Stop = { isStopping: false, draining: new AbortController() }
   const handle = createHandle(options, stop, log)
   const server = createWireServer(handle, { ...wireLimits, ...options.limits }, load)
   const logBroken = createBrokenLog(logger, noteOmitted)
@@ -91,10 +91,6 @@ export function buildApp(options: AppOptions): App {
       stop.isStopping = true
     },
   }
-}
-
-function createStop(): Stop {
-  return { isStopping: false, draining: new AbortController() }
 }
 
 /** Node calls back even if the server does not listen, or no longer does. */

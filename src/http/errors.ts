@@ -48,7 +48,7 @@ export function statusError(code: number, details?: ErrorDetails): ApiError {
 
 /** A 400 that names what is invalid (`what`), the value it has, and what is allowed. */
 export function invalid(what: string, got: unknown, allowed: string): ApiError {
-  return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
+  return new ApiError(400, `${what} is ${cutValue(JSON.stringify(got))}; ${allowed}`)
 }
 
 /** A 400 for any other reason. */
@@ -89,10 +89,6 @@ export function overloaded(excess: string): ApiError {
 /** Tells a client when to ask again (RFC 9110 section 10.2.3). */
 export function retryAfter(seconds: number): ErrorDetails {
   return { headers: { 'retry-after': String(seconds) } }
-}
-
-function show(value: unknown): string {
-  return cutValue(JSON.stringify(value))
 }
 
 /** A client's value in a message, cut short, without keys. */

@@ -43,15 +43,13 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
   async function begin(key: number | undefined, dropped: AbortSignal): Promise<() => void> {
     const giveBack = places.take(key)
     if (giveBack === undefined) throw overloaded('scans')
-    try {
-      const end = await queue.enter(key, dropped)
-      return () => {
-        giveBack()
-        end()
-      }
-    } catch (error) {
+    const end = await queue.enter(key, dropped).catch((error: unknown) => {
       giveBack()
       throw error
+    })
+    return () => {
+      giveBack()
+      end()
     }
   }
 

@@ -5,15 +5,7 @@ import { fixedKey } from '../../store/fixed-key.ts'
 import type { Ready } from './send.ts'
 import { isBorrowed } from '../wire/body-memory.ts'
 
-export interface AnswerCache {
-  /**
-   * Returns the answer under `key`, which may be stale: the caller compares its state. It is of the
-   * kind that the caller has set, since a key begins with the path of an endpoint.
-   */
-  get(key: string): Ready | undefined
-  /** Caches an answer, unless it would evict others and was not requested recently. */
-  set(key: string, answer: Ready): void
-}
+export type AnswerCache = ReturnType<typeof createAnswerCache>
 
 /**
  * The memory of an entry in addition to its body and texts, in bytes: its key, its place, the Link
@@ -22,13 +14,13 @@ export interface AnswerCache {
 const overheadBytes = 2_048
 
 /**
- * Creates a cache of answers. An entry is valid for one state of what it tells, so a stale answer
+ * Creates a cache of answers. An entry is valid for one state of its content, so a stale answer
  * is never served, even if a restored backup repeats version numbers. The cache needs no
  * invalidation.
  *
  * @param bytesMax bounds the whole cache; 0 turns it off.
  */
-export function createAnswerCache(bytesMax: number): AnswerCache {
+export function createAnswerCache(bytesMax: number) {
   if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
   const answers = new LRUCache<string, Ready>({
     maxSize: bytesMax,
@@ -46,16 +38,21 @@ export function createAnswerCache(bytesMax: number): AnswerCache {
   // client that walks through long listings evicts no popular page. An answer that is not cached is
   // collected while young; one evicted later costs a major collection of V8's whole heap.
   function isWorthKeeping(key: string, answer: Ready): boolean {
-    const isRoom = answers.calculatedSize + sizeOf(answer) <= bytesMax
-    if (isRoom || answers.has(key) || askedOnce.delete(key)) return true
+    const isFitting = answers.calculatedSize + sizeOf(answer) <= bytesMax
+    if (isFitting || answers.has(key) || askedOnce.delete(key)) return true
     askedOnce.set(key, true)
     if (askedOnce.size > answers.size) askedOnce.pop()
     return false
   }
 
   return {
-    get: (form) => answers.get(fixedKey(form)),
-    set(form, answer) {
+    /**
+     * Returns the answer under `form`, which may be stale: the caller compares its state. It is of
+     * the kind that the caller has set, since a form begins with the path of an endpoint.
+     */
+    get: (form: string): Ready | undefined => answers.get(fixedKey(form)),
+    /** Caches an answer, unless it would evict others and was not requested recently. */
+    set(form: string, answer: Ready): void {
       const key = fixedKey(form)
       if (isWorthKeeping(key, answer)) answers.set(key, withOwnMemory(answer))
     },

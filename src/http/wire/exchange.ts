@@ -54,8 +54,6 @@ export class HttpRequest {
     this.endpoint = target.endpoint
     this.method = raw.method ?? ''
     this.url = raw.url ?? ''
-    this.key = undefined
-    this.rate = undefined
     this.client = client
   }
 
@@ -82,18 +80,14 @@ export class HttpRequest {
 /** The reply to a request, until it is sent. */
 export class HttpReply {
   readonly raw: ServerResponse
-  statusCode: number
+  statusCode = 200
   /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
   streamedBytes: number | undefined
-  private readonly fields: Record<string, string | number>
-  private readonly begunAt: number
+  private readonly fields: Record<string, string | number> = {}
+  private readonly begunAt = performance.now()
 
   constructor(raw: ServerResponse) {
     this.raw = raw
-    this.statusCode = 200
-    this.streamedBytes = undefined
-    this.fields = {}
-    this.begunAt = performance.now()
   }
 
   code(status: number): this {
