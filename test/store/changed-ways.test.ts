@@ -60,7 +60,7 @@ const odd = [
 /** The last version: a revert of two sources is two versions. */
 const last = 7
 
-test('changes tell of each company what its address says, at every version', async (t) => {
+test('changes give each company as its address does, at every version', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 14, name: 'a' }])
   await importRows(db, 'companies', odd)

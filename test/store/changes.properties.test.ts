@@ -134,7 +134,7 @@ function checkNet(told: readonly Told[], states: States, since: number, until: n
   }
 }
 
-test(`a follower always has a true state, and versions stay as they were served (seed ${seed})`, async (t) => {
+test(`a follower always has a true state, and versions are served as before (seed ${seed})`, async (t) => {
   let count = 0
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {

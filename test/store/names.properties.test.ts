@@ -61,7 +61,7 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
   )
 })
 
-test('a name is that of the source that said it last, though that lacks the company now (8.3)', async (t) => {
+test('a name is that of the source that gave it last, even if that lacks the company now (8.3)', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const load = (source: string, told: Readonly<Record<string, object>>, nameAttribute?: string) => {
     const rows = Object.entries(told).map(([identifier, said]) => {
@@ -90,7 +90,7 @@ test('a name is that of the source that said it last, though that lacks the comp
   assert.deepEqual(named(), { ...last, two: 'A' })
 })
 
-test('a name has the words of a query if its own words say so, however it is read', () => {
+test('a name matches a query by its own words, however it is read', () => {
   const part = fc.oneof(word, fc.constantFrom('a', 'A1', 'ab', 'b', 'x'.repeat(41), '-', '. ', '/'))
   const text = fc
     .array(part, { minLength: 1, maxLength: 90 })

@@ -48,7 +48,7 @@ test('pruning removes exactly what is older than a moment: nothing, some of it, 
   await checkSound(db)
 })
 
-test('what later versions share with a pruned one stays: grown listings, one taken back to', async (t) => {
+test('what later versions share with a pruned one is kept: grown listings, one that was reverted to', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const rows: object[] = []
   for (let batch = 0; batch < 6; batch += 1) {
@@ -69,7 +69,7 @@ test('what later versions share with a pruned one stays: grown listings, one tak
   }
 })
 
-test('a company is as it was before it had an identifier, and with what was said then (9.1)', async (t) => {
+test('a past version shows a company without the identifier that it got later, and what was said then (9.1)', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'x' }])
   for (const town of ['A', 'B'])
@@ -85,7 +85,7 @@ test('a company is as it was before it had an identifier, and with what was said
   assert.deepEqual(shown, [[null], ['one', 'A'], ['one', 'B']])
 })
 
-test('a company that a revert has forgotten gets its id again, and no other does, though it was pruned', async (t) => {
+test('a company that a revert has forgotten gets its id again, and no other company does, even after a prune', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const load = async (identifier: string) => {
     await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier, town: 'Leeds' }])

@@ -68,7 +68,7 @@ test('the revert of a company’s return leaves it as absent as it was', async (
   await checkSound(db)
 })
 
-test('an import that was reverted and came back can be reverted again, once at a time', async (t) => {
+test('an import that was reverted and restored can be reverted again, once at a time', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   await revert(db, one(1))
@@ -151,7 +151,7 @@ test('a long listing that two sources have is again what it would be without an 
   await checkSound(db)
 })
 
-test('a change that comes back does not take the place of one that was recorded since', async (t) => {
+test('a restored change does not replace one that was recorded since', async (t) => {
   const app = await makeApp(t)
   const db = pathOfStore(app)
   const load = (source: string, day: number, said: object) =>
@@ -176,7 +176,7 @@ test('a change that comes back does not take the place of one that was recorded 
   )
 })
 
-test('a record does not come back under an id that another source has used since', async (t) => {
+test('a record is not restored under an id that another source has used since', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const load = (source: string, ids: readonly number[], isSnapshot = false) => {
     const rows = ids.map((id) => ({ id, company_id: 1, name: source }))
@@ -205,7 +205,7 @@ test('a company that was named and forgotten since is known as it was before (9.
   }
 })
 
-test('a number in a register goes with the only import of companies that gave it, and comes back', async (t) => {
+test('a register number is removed with the only import of companies that gave it, and restored with it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const name = (identifier: string, source = 'default') =>
     importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier }], { source })

@@ -211,7 +211,7 @@ async function checkSelection(
 }
 
 for (const resource of someOf(resources)) {
-  test(`any selection of ${resource.name} is that of the listing as it was served (seed ${seed})`, async (t) => {
+  test(`any selection of ${resource.name} equals that of the listing as served (seed ${seed})`, async (t) => {
     const property = async (steps: readonly Step[], some: readonly Asked[]) => {
       const folder = makeFolder(t)
       const db = storeAt(join(folder, 'registry.db'))

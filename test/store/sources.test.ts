@@ -137,7 +137,7 @@ async function warnings(
 }
 
 for (const [target, rows] of Object.entries({ companies, rights })) {
-  test(`${target} of which another source has most companies are warned of`, async (t) => {
+  test(`there is a warning of ${target} of which another source has most companies`, async (t) => {
     const db = join(makeFolder(t), 'test.db')
     await importRows(db, target, rows(0, 30), { source: 'sec' })
     await importRows(db, target, rows(0, 20), { source: 'other' })
@@ -153,7 +153,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
     assert.deepEqual(await warnings(db, target, rows(10, 30)), [], 'they are its own by now')
   })
 
-  test(`${target} of a new source are warned of if its name is almost that of theirs`, async (t) => {
+  test(`there is a warning of ${target} of a new source whose name resembles that of theirs`, async (t) => {
     const db = join(makeFolder(t), 'test.db')
     await importRows(db, target, rows(0, 30), { source: 'reg' })
     await importRows(db, target, rows(0, 30), { source: 'other' })
@@ -176,7 +176,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
   })
 }
 
-test('the changes that Dossier has recorded are no source that was forgotten', async (t) => {
+test('the source of recorded changes does not count as a forgotten one', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   for (const [town, asOf] of [
     ['Leeds', '2025-01-01T00:00:00Z'],

@@ -51,7 +51,7 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
   return { db, url: store.db, copies, get, copy }
 }
 
-test('a copy that was begun before a withholding is a 410, and a later one is not', async (t) => {
+test('a copy begun before a withholding gets a 410, and a later one does not', async (t) => {
   const { db, url, copies, get, copy } = await makeCopied(t)
   await copy()
   assert.equal((await get(`${path}/1/manifest.json`)).status, 200)
@@ -93,7 +93,7 @@ const maskPerson = ['withhold', 'mask', 'employees', 'identifier=770412345678'].
   '--reason=r --by=b --yes'.split(' '),
 )
 
-test('a withholding whose copies cannot be withdrawn is told all the same', async (t) => {
+test('a withholding is reported even if its copies cannot be withdrawn', async (t) => {
   const { url, copies } = await makeCopied(t)
   mkdirSync(join(copies, '9/manifest.json'), { recursive: true })
   const file = join(copies, 'file')
@@ -108,7 +108,7 @@ test('a withholding whose copies cannot be withdrawn is told all the same', asyn
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
 })
 
-test('a copy whose manifest cannot be read is told of, and all others are withdrawn', async (t) => {
+test('a copy whose manifest cannot be read is reported, and all others are withdrawn', async (t) => {
   const { url, copies, get, copy } = await makeCopied(t)
   await copy()
   const { pid } = spawnSync(process.execPath, ['--version'])
@@ -130,7 +130,7 @@ test('a copy whose manifest cannot be read is told of, and all others are withdr
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), ['manifest.json', 'withheld'])
 })
 
-test('changes tell of an erase, and of what a mask has left', async (t) => {
+test('changes report an erasure, and what a mask has left', async (t) => {
   const { db, get, copy } = await makeCopied(t)
   const { cursor } = await copy()
   await withhold(db, 'erase', { resource: 'employees', id: 1 })
@@ -150,7 +150,7 @@ test('changes tell of an erase, and of what a mask has left', async (t) => {
   assert.equal((memberOf(whole, 'changes') as object[]).length, 1)
 })
 
-test('changes tell of a company that is erased', async (t) => {
+test('changes report an erased company', async (t) => {
   const { db, get, copy } = await makeCopied(t)
   const { cursor } = await copy()
   await withhold(db, 'erase', { company: 7 })

@@ -46,7 +46,7 @@ const extract = (month: number) => {
 const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 
 for (const kind of ['mask', 'erase'] as const) {
-  test(`attributes that are called after a person are called otherwise by ${kind}`, async (t) => {
+  test(`attributes named after a person get another name by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
     const say = (post: string, month: number) =>
       importRows(db, 'companies', [{ ...named, [jane]: post, seat: post }], extract(month))
@@ -80,7 +80,7 @@ for (const kind of ['mask', 'erase'] as const) {
 }
 
 for (const kind of ['mask', 'erase'] as const) {
-  test(`a change of somebody else that names a person is recorded without them by ${kind}`, async (t) => {
+  test(`a change of another record that names a person is recorded without the name by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
     const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
     const say = (position: string, month: number) => {
@@ -102,7 +102,7 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
-test('a person at the beginning of a line is found in what is told as JSON', async (t) => {
+test('a person at the beginning of a line is found in JSON', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   for (const [n, post] of ['Director', 'CEO'].entries()) {
     const seat = { text: `${post}:\n${jane}\u000b${jane.replace(' ', '\n')}` }
@@ -116,7 +116,7 @@ test('a person at the beginning of a line is found in what is told as JSON', asy
   await checkGone(db, ['Smith'])
 })
 
-test('the log keeps no cut text that may name a person, nor what a later import repeats', async (t) => {
+test('the log keeps no shortened text that may name a person, nor what a later import repeats', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   const say = (owner: string, month: number) => {
     const rows = Array.from({ length: 6 }, (_, n) => ({ ...named, identifier: `${n}`, owner }))
@@ -169,7 +169,7 @@ test('a record of two companies keeps its id when one of them is erased', async 
   await checkSound(db)
 })
 
-test('sources do not count an erased company, nor do changes know of it at any version', async (t) => {
+test('neither sources nor changes show an erased company at any version', async (t) => {
   const { ask, store, db } = await makeNamedApp(t)
   const both = [named, { ...named, identifier: '2' }]
   await importRows(db, 'companies', both, extract(1))
@@ -196,7 +196,7 @@ for (const [how, company] of [
   ['name', ['GB', '1']],
   ['id', 7],
 ] as const) {
-  test(`a company that is erased by its ${how} is so under each id with its name`, async (t) => {
+  test(`a company erased by its ${how} is erased under each id with its name`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
     const named = { company_jurisdiction: 'GB', company_identifier: '1' }
     await importRows(db, 'rights', [{ id: 1, ...named, name: 'Mistaken' }])
@@ -242,7 +242,7 @@ for (const [kind, expected, shown] of [
   ['mask', [3, 2, 3, 0], [...Array.from({ length: 5 }, () => '[withheld]'), jane, '[withheld]']],
   ['erase', [1, 0, 3, 3], ['Nobody', 'Nobody', 'Nobody', jane, 'Nobody']],
 ] as const) {
-  test(`a change that comes by a row of one of its companies is withheld in all by ${kind}`, async (t) => {
+  test(`a change given by a row of one of its companies is withheld in all by ${kind}`, async (t) => {
     const db = join(makeFolder(t), 'registry.db')
     const change = (company_id: number, id: object, after: string) => {
       return { company_id, ...id, date: '2024-05-01', attr: 'officers', after }
@@ -291,7 +291,7 @@ test('a backup from before a record does not bring back the person in other text
   await checkSound(db)
 })
 
-test('words are withheld in what comes by a name that the company has got since', async (t) => {
+test('words are withheld in rows with a name that the company has got since', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'R', holders: [jane] }])
   await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
@@ -301,7 +301,7 @@ test('words are withheld in what comes by a name that the company has got since'
   await checkGone(db, [jane])
 })
 
-test('words are withheld in a company that a revert has forgotten, should it come back', async (t) => {
+test('words are withheld in a company that a revert has forgotten, if it returns', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   await importRows(db, 'companies', [{ ...named, name: `${jane} Ltd` }])
   await revert(db, one(1))
@@ -352,7 +352,7 @@ const masks: Readonly<Record<string, AskedSubject>> = {
 }
 
 for (const [how, masked] of Object.entries(masks)) {
-  test(`who was masked by ${how} can be erased by a value, also in a restored backup`, async (t) => {
+  test(`a person masked by ${how} can be erased by a value, also in a restored backup`, async (t) => {
     const app = await makeNamedApp(t)
     const { db } = app
     await importRows(db, 'companies', companies)
@@ -378,7 +378,7 @@ for (const [how, masked] of Object.entries(masks)) {
   })
 }
 
-test('an erasure by a value leaves who was masked with others by another one', async (t) => {
+test('an erasure by a value leaves people who were masked together by another value', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   await importRows(db, 'employees', [
     { id: 1, ...company, identifier, name: jane },

@@ -78,7 +78,7 @@ const companiesIn = async (path: string) => {
   return rows.map(({ identifier: number }) => number)
 }
 
-test('a list of another registry is refused by every command, and nothing is made or changed', async (t) => {
+test('a list of another registry is refused by every command, and nothing is created or changed', async (t) => {
   const { folder, anew, file, where } = await makeRegistries(t)
   const rows = writeRows(join(folder, 'rows.ndjson'), employees.slice(0, 1))
   const refused =
@@ -110,7 +110,7 @@ test('a list of another registry is refused by every command, and nothing is mad
   assert.equal(existsSync(join(folder, 'copies')), false)
 })
 
-test('an adopted list withholds whom it means, now and later, though they have other ids', async (t) => {
+test('an adopted list withholds the same people, now and later, although they have other ids', async (t) => {
   const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
   const missing = await adopt(['--dry-run'])
   assert.match(missing.err, /does not exist; without --dry-run, this creates it/)
@@ -165,7 +165,7 @@ test('people in texts are withheld without the record that named them', async (t
   assert.equal((await storeBytes(anew)).includes(jane), false)
 })
 
-test('a backup of before an adoption is brought up, and the former registry adopts the list back (9)', async (t) => {
+test('a backup from before an adoption is brought up to the list, and the former registry adopts it back (9)', async (t) => {
   const { folder, old, anew, file, where, adopt } = await makeRegistries(t)
   await load(anew, true)
   const restore = await keepStore(anew)
@@ -183,7 +183,7 @@ test('a backup of before an adoption is brought up, and the former registry adop
   await (await openStoreReader({ db: storeAt(old), withheld: file })).close()
 })
 
-test('a registry that is not there yet adopts a list before its first import', async (t) => {
+test('a registry that does not exist yet adopts a list before its first import', async (t) => {
   const { folder, anew, where, adopt } = await makeRegistries(t)
   assert.match((await adopt(why)).err, /nothing was changed; to adopt the list, add --yes/)
   const verified = await runCommand(folder, ['verify', ...where()])
@@ -198,7 +198,7 @@ test('a registry that is not there yet adopts a list before its first import', a
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
 })
 
-test('a registry whose list has no entries, or is not there, adopts nothing', async (t) => {
+test('a registry whose list is empty or missing adopts nothing', async (t) => {
   const folder = makeFolder(t)
   const path = join(folder, 'registry.db')
   const file = join(folder, 'list.ndjson')

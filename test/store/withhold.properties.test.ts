@@ -84,7 +84,7 @@ function checkOrder(state: Copy, { kind, subject }: Order, companies: ReadonlyMa
   }
 }
 
-test(`what is withheld never shows again (seed ${seed})`, async (t) => {
+test(`what is withheld is never shown again (seed ${seed})`, async (t) => {
   let count = 0
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 25 }), async (actions) => {

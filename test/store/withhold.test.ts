@@ -67,7 +67,7 @@ async function recordsOf({ ask }: TestApp, path: string, name: string) {
   return memberOf(answer, name) as Record<string, unknown>[]
 }
 
-test('a masked person keeps the record, now and in every past version', async (t) => {
+test('the record of a masked person is kept, now and in every past version', async (t) => {
   const app = await makeRegistry(t)
   const report = await withhold(app.db, 'mask', person)
   assert.deepEqual([report.number, report.version, report.names], [1, 4, 1])
@@ -105,7 +105,7 @@ test('an erased person is in no listing, no recorded change and no total', async
   await checkGone(app.db)
 })
 
-test('what sources say and the names of companies lose the person, with their words', async (t) => {
+test('the person is removed from what sources say and from the names of companies, with their words', async (t) => {
   const app = await makeRegistry(t)
   const find = async (words: string) =>
     memberOf(await app.ask(`/api/v1/companies?q=${words}`), 'total')
@@ -125,7 +125,7 @@ test('what sources say and the names of companies lose the person, with their wo
   assert.match(other.text, /Janet Doe/)
 })
 
-test('words are taken out of what is said about one company', async (t) => {
+test('words are removed from what is said about one company', async (t) => {
   const app = await makeRegistry(t)
   await withhold(app.db, 'mask', { company: ['GB', '2'], text: 'janet DOE' })
   const texts = async (of: string) => (await app.ask(`/api/v1/companies/${of}`)).text
@@ -140,7 +140,7 @@ test('words are taken out of what is said about one company', async (t) => {
   await checkSound(app.db)
 })
 
-test('an erased company is the 404 of one that is not known, in every version', async (t) => {
+test('an erased company gets the 404 of an unknown one, in every version', async (t) => {
   const app = await makeRegistry(t)
   const unknown = await app.ask('/api/v1/companies/GB:9/employees')
   await withhold(app.db, 'erase', { company: ['GB', '1'] })
@@ -160,7 +160,7 @@ test('an erased company is the 404 of one that is not known, in every version', 
   await checkGone(app.db)
 })
 
-test('no tag outlives a withholding, and none of another company changes (5)', async (t) => {
+test('every tag changes with a withholding, and no tag of another company does (5)', async (t) => {
   const app = await makeRegistry(t)
   await importRows(app.db, 'employees', [
     { ...company, company_identifier: '2', key: 'x', name: 'X' },
@@ -180,7 +180,7 @@ test('no tag outlives a withholding, and none of another company changes (5)', a
   assert.deepEqual(await tagsOf('GB:2'), others)
 })
 
-test('what comes again stays withheld, is counted, and makes no event', async (t) => {
+test('what is imported again stays withheld, is counted, and makes no event', async (t) => {
   for (const kind of ['mask', 'erase'] as const) {
     const app = await makeRegistry(t)
     await withhold(app.db, kind, person)
@@ -232,7 +232,7 @@ test('a record is withheld by its id alone', async (t) => {
   await checkGone(db)
 })
 
-test('records that are of somebody else now stay, without their past', async (t) => {
+test('records that name somebody else now are kept, without their past', async (t) => {
   const app = await makeNamedApp(t)
   const { db } = app
   const row = { id: 5, company_id: 7, position: 'Clerk' }
@@ -269,7 +269,7 @@ test('a dry run shows every place, and changes nothing', async (t) => {
   assert.deepEqual(done.touched, report.touched)
 })
 
-test('a withholding of what is not there is refused, and nothing is listed', async (t) => {
+test('a withholding of something unknown is refused, and nothing is listed', async (t) => {
   const { db } = await makeRegistry(t)
   const before = await storeBytes(db)
   for (const [subject, message] of [
@@ -293,7 +293,7 @@ async function entriesOf(db: string) {
   }
 }
 
-test('the list tells neither names nor numbers nor keys of anybody', async (t) => {
+test('the list shows neither names nor numbers nor keys of anybody', async (t) => {
   const { db } = await makeRegistry(t)
   await withhold(db, 'erase', person)
   await withhold(db, 'erase', { company: ['GB', '2'] })
@@ -302,7 +302,7 @@ test('the list tells neither names nor numbers nor keys of anybody', async (t) =
     assert.equal(text.includes(told), false)
 })
 
-test('a lifted order lets the record come back, under its id', async (t) => {
+test('after an order is lifted, the record returns under its id', async (t) => {
   const app = await makeRegistry(t)
   const [before] = await recordsOf(app, '/employees', 'employees')
   await withhold(app.db, 'erase', person)
@@ -344,7 +344,7 @@ test('a store that is behind its list is not served; the next writer brings it u
   await (await openStoreReader(db)).close()
 })
 
-test('a restored backup does not get back what a lifted order has let go', async (t) => {
+test('a restored backup keeps the record of a lifted order', async (t) => {
   const path = join(makeFolder(t), 'registry.db')
   await load(path)
   const restore = await keepStore(path)
@@ -375,7 +375,7 @@ test('an import that has read its files before a withholding changes nothing', a
   assert.deepEqual(await storeBytes(db), before)
 })
 
-test('versions before and after a withholding can be asked for, and reverted', async (t) => {
+test('versions before and after a withholding can be requested and reverted', async (t) => {
   const app = await makeRegistry(t)
   await withhold(app.db, 'erase', person)
   const versions = memberOf(await app.ask('/api/v1/versions'), 'versions') as object[]

@@ -111,7 +111,7 @@ const load = (shape: ListingShape, ids: readonly number[]) =>
     ids.map((id) => plainRecord(id)),
   ).listing
 
-test('a segment of which no record changes, and beside which none is added, stays', () => {
+test('a segment is kept if none of its records changes and none is added next to it', () => {
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: 2_000 }), { maxLength: 6 })
   fc.assert(
     fc.property(ids, ids, fc.constantFrom(ascending, descending), (added, removed, shape) => {
@@ -175,7 +175,7 @@ test('a record between two full segments gets one of its own, and the next joins
   assert.deepEqual([two.read, two.listing.length], [[1], before.length + 1])
 })
 
-test('texts are not read of segments of which nothing stays', () => {
+test('texts of segments that keep no record are not read', () => {
   const before = load(ascending, idsFrom(1, 101))
   const none = merge(ascending, before, [], idsFrom(1, 101))
   assert.deepEqual([none.listing, none.read], [[], []])

@@ -16,7 +16,7 @@ const hasher = createHasher('salt')
 const hide = (values: readonly string[], text: string) =>
   createHidePhrases(phrasesOf(values, hasher), hasher)(text)
 
-test('a phrase is found whatever its case, its marks and what stands between its words', () => {
+test('a phrase is found whatever its case, its marks and the characters between its words', () => {
   for (const [text, hidden] of [
     ['Jane Doe', '[withheld]'],
     ['JÁNE  DOE, Director', '[withheld], Director'],
@@ -40,7 +40,7 @@ test('any script, names of one word, and the longer of two phrases are found; sh
   assert.equal(hide(['Li', '-', long], `Li - ${long}`), `Li - ${long}`)
 })
 
-test('hashes depend on the salt, and on what they are of', () => {
+test('hashes depend on the salt, and on what is hashed', () => {
   const hashes = [
     hasher('key', 'a', 'b'),
     hasher('key', 'ab', ''),

@@ -99,7 +99,7 @@ test('an index has what was put into it, whatever the values', () => {
   )
 })
 
-test('damaged bytes are a fault and never the end of the process', () => {
+test('damaged bytes are reported, and never end the process', () => {
   // The first bytes say what the others are.
   const anyPlace = fc.oneof(fc.nat(7), fc.nat())
   fc.assert(

@@ -26,7 +26,7 @@ test('views are kept for ten minutes', async () => {
   assert.equal(views.counts().bytes, 0)
 })
 
-test('of views larger than all of the room, the last one is kept (3.5)', async () => {
+test('of views larger than all memory for views, the last one is kept (3.5)', async () => {
   const views = createViews(10_000)
   await views.make('small', () => viewOf(10))
   await views.make('large', () => viewOf(50_000))
