@@ -179,7 +179,7 @@ test('it hangs silently: 503, and recovery when it continues', async (t) => {
   assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
 })
 
-/** The URL of a role that has the rights in the operator’s guide, and a session of the owner. */
+/** The URL of a role that has the rights in the guide to PostgreSQL, and a session of the owner. */
 async function makeReader(t: TestContext) {
   const owner = await openSession(postgres.url)
   t.after(async () => {

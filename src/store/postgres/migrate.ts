@@ -93,7 +93,7 @@ const unreadableSql = `
   order by relname`
 
 function noRights(db: string, what: string): OperatorError {
-  const advice = 'grant it the rights in the operator’s guide, or use another one in --db'
+  const advice = 'grant it the rights in docs/postgresql.md, or use another one in --db'
   return new OperatorError(`${describeUrl(db)}: this user may not ${what}; ${advice}`)
 }
 
