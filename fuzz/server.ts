@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../src/resources/index.ts'
 import { makeRecords } from '../test/support/make-record.ts'
-import { dossier } from '../test/support/run-dossier.ts'
+import { dossier, residentMib } from '../test/support/run-dossier.ts'
 import { makeTempStore, type Scope, type TempStore } from '../test/support/temp-store.ts'
 
 /** Keys of every kind, including invalid ones. */
@@ -112,9 +112,7 @@ async function listen(child: ChildProcess, complaints: string[]): Promise<number
 
 /** The resident memory of a process in MB; undefined if the system has no /proc. */
 export function residentMb(pid: number): number | undefined {
-  const kb = readProc(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
-  const found = kb && /VmRSS:\s+(\d+)/.exec(kb)?.[1]
-  return found === undefined ? undefined : Number(found) / 1_024
+  return readProc(() => residentMib(pid))
 }
 
 /**
