@@ -55,7 +55,8 @@ function shortestNumber(value: number): number {
   const text = String(value)
   const size = Math.abs(value)
   if (size < 0.01 || size === Infinity || text.length > shortLengthMax) return NaN
-  return text.endsWith('000') ? text.replace(/0+$/, 'e3').length : text.length
+  // `1.23e+5` may be written as `123e3`.
+  return text.endsWith('000') ? value.toExponential().length - 2 : text.length
 }
 
 function hasOtherMembers(text: string, values: readonly object[]): boolean {
