@@ -201,9 +201,12 @@ export async function* decodeUtf8(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<string> {
   let line = firstLine
-  let rest: Buffer = Buffer.alloc(0)
+  let lineBefore = line
+  let bytes: Buffer = Buffer.alloc(0)
+  let rest = bytes
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    lineBefore = line
     const end = wholeCharacters(bytes)
     const whole = bytes.subarray(0, end)
     if (!isUtf8(whole)) refuseBytes(name, line, whole)
@@ -211,7 +214,7 @@ export async function* decodeUtf8(
     yield whole.toString()
     rest = bytes.subarray(end)
   }
-  if (!isUtf8(rest)) refuseBytes(name, line, rest)
+  if (!isUtf8(rest)) refuseBytes(name, lineBefore, bytes)
   if (rest.length > 0) yield rest.toString()
 }
 

@@ -239,6 +239,12 @@ const companies: readonly RefusedRow[] = [
   ],
 ]
 
+test('an attribute without a name is refused: no change of it could be recorded', (t) =>
+  checkRefused(emptyDb(t), 'companies', [
+    [{ jurisdiction: 'GB', identifier: '1', '': 'x' }, '', /in a column without a name; name it$/],
+    [{ jurisdiction: 'GB', identifier: '1', '\u00a0': 'x' }, '\u00a0', /without a name/],
+  ]))
+
 test('a company with an invalid identifier or attribute is refused', (t) =>
   checkRefused(emptyDb(t), 'companies', companies))
 

@@ -105,6 +105,20 @@ describe('NDJSON', () => {
     )
   })
 
+  test('a line that is not JSON is shown around its fault, and alike faults have one reason', async () => {
+    const lines = [1, 90].map((length) => `{"name":"${'x'.repeat(length)}","b":"y",}`)
+    const rows = (await ndjson(lines.join('\n'))).map(({ row }) => row as Refusal)
+    const reason = 'is not valid JSON (Expected double-quoted property name)'
+    assert.deepEqual(
+      rows.map((row) => [row.reason, row.row]),
+      lines.map((line) => [reason, line]),
+    )
+    assert.deepEqual(
+      rows.map(({ value }) => value),
+      [lines[0], `…${'x'.repeat(50)}","b":"y",}`],
+    )
+  })
+
   test('a member that a line has twice is refused, whatever the lines around it', async () => {
     const around = Array.from({ length: 100 }, (_, n) => `{"a":${n},"b":"x"}`)
     // Seven lines of 32 are as much too short as the one with the doubled member is too long.

@@ -44,12 +44,7 @@ function parseText(text: string): SourceRow | Refusal {
     value = JSON.parse(text)
   } catch (error) {
     if (text.trim() === ',') return new Refusal('is not JSON: it has an extra comma')
-    const why = error instanceof Error ? error.message : ''
-    return new Refusal(
-      `is not valid JSON (${why.replace(/, (\.{3})?"[^]*$/, '')})`,
-      undefined,
-      text,
-    )
+    return notJson(text, error instanceof Error ? error.message : '')
   }
   if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
   if (!mayHaveLost(text, [value])) return value
@@ -58,6 +53,16 @@ function parseText(text: string): SourceRow | Refusal {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }
   return withLongNumbers(text, value) as SourceRow
+}
+
+const shownBefore = 60
+
+/** Rows with the same fault have the same reason: where it is, is shown by what is around it. */
+function notJson(text: string, message: string): Refusal {
+  const why = message.replace(/(?: in JSON)? at position \d[^]*$|, (?:\.{3})?"[^]*$/, '')
+  const at = Number(/ at position (\d+)/.exec(message)?.[1] ?? 0)
+  const shown = at > shownBefore ? `…${text.slice(at - shownBefore)}` : text
+  return new Refusal(`is not valid JSON (${why})`, undefined, shown, { row: text })
 }
 
 // What a line in the middle of a value cannot contain, as no file can know it.

@@ -148,6 +148,7 @@ function refuseName(name: string): Refusal | undefined {
   if (name === presenceAttr) return new Refusal(presenceReason, name)
   // Recorded changes have the name as their meta type, whose length is limited.
   const text = normaliseText(name, metaTypeBytesMax)
+  if (text === null) return new Refusal('is in a column without a name; name it', name)
   return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
 }
 
