@@ -16,7 +16,7 @@ export function createWindows<Id>(max: number) {
   const windows = new Map<Id, { count: number; endsAt: number }>()
   let hand = windows.entries()
 
-  function makeRoom(now: number): void {
+  function evict(now: number): void {
     for (let checks = 0; checks < 2; checks += 1) {
       let next = hand.next()
       if (next.done) {
@@ -38,16 +38,18 @@ export function createWindows<Id>(max: number) {
     /** Counts once for a client, and starts a window now if it has no current one. */
     count(id: Id, lengthMs: number, now: number): Window {
       const window = windows.get(id)
+      // Whole: what is left of a sum with a fraction may be more than the window has.
+      const newEnd = Math.floor(now) + lengthMs
       if (window === undefined) {
-        makeRoom(now)
-        const created = { count: 1, endsAt: now + lengthMs }
+        evict(now)
+        const created = { count: 1, endsAt: newEnd }
         windows.set(id, created)
         return created
       }
       if (now < window.endsAt) window.count += 1
       else {
         window.count = 1
-        window.endsAt = now + lengthMs
+        window.endsAt = newEnd
       }
       return window
     },
