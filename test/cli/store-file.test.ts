@@ -56,7 +56,7 @@ async function folderWithStore(t: TestContext): Promise<string> {
   return folder
 }
 
-const cannotBeOpened = /cannot be opened; name a file that this user may read and write/
+const cannotBeOpened = /cannot be opened; this user needs to read and write both the file and its/
 
 /** Makes a database of an application, in a version of its format. */
 function makeDatabase(path: string, application: number, version: number): void {

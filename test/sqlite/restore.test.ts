@@ -156,7 +156,7 @@ test('what cannot be restored is refused in one line, and the store stays', asyn
     ['x.csv', /x\.csv is not a Dossier store/],
     [
       spoilt('cut.db', (path) => truncateSync(path, 200_000)),
-      /cut\.db is damaged or no store; restore another backup/,
+      /cut\.db is damaged or not a store; restore another backup/,
     ],
     [
       changed('wrong.db', 'update heads set total = total + 1'),

@@ -51,9 +51,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
     'the system log',
   11: 'is damaged; restore it from a backup: dossier restore COPY',
   13: 'the disk, or the folder for temporary files, is full; free some space and try again',
-  14:
-    'cannot be opened; name a file that this user may read and write, in a folder where that ' +
-    'holds, too',
+  14: 'cannot be opened; this user needs to read and write both the file and its folder',
   26: 'is not a Dossier store; check --db',
   776: 'is incomplete, since the command that created it was killed; any import repairs it',
 }

@@ -148,7 +148,7 @@ function openCopy(copy: string): DatabaseSync {
       throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
     }
     if (!isDamaged(error)) throw error
-    throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
+    throw new OperatorError(`${copy} is damaged or not a store; restore another backup`)
   }
 }
 

@@ -37,7 +37,7 @@ export async function untilDecided(db: string, { onWait, signal }: LockWait): Pr
     for (let looks = 1; await isAnyUndecided(client, db); looks++) {
       await decide(client)
       if (looks === 1) continue
-      if (looks === 2) onWait('nodes of Citus have yet to end a transaction; waiting for them')
+      if (looks === 2) onWait('nodes of Citus have not ended a transaction yet; waiting for them')
       await orAborted(sleep(pauseMs), signal)
     }
   })
