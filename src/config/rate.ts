@@ -1,4 +1,4 @@
-// A rate limit as an operator writes it, a count per length of time, and what it says of a request.
+// A rate limit as an operator writes it, a count per length of time, and its verdict on a request.
 
 /** At most `quota` times in a window of `seconds`. */
 export interface Rate {

@@ -1,4 +1,4 @@
-// Refuses a source with wrong columns, and says which are meant.
+// Refuses a source with wrong columns, and suggests the right ones.
 
 import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
@@ -70,7 +70,7 @@ function missingColumn(
   return new OperatorError(`${fault}${advice}`)
 }
 
-/** The first two names that are one whatever their case; undefined if there are none. */
+/** The first two names that are equal apart from their case; undefined if there are none. */
 export function likeNames(names: readonly string[]): readonly [string, string] | undefined {
   const seen = new Map<string, string>()
   for (const name of names) {

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { OperatorError } from '../config/operator-error.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
 
-/** The encodings that a file may have; `utf-16` is either byte order, told by its mark. */
+/** The encodings that a file may have; `utf-16` has a byte order mark, of either order. */
 export const encodings = [
   'utf-8',
   'utf-16',

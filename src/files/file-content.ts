@@ -1,5 +1,5 @@
 // The content of a file as UTF-8 text, or as Parquet: its stored bytes, which are digested and
-// decompressed while they are read, without what stands before the header or around the rows.
+// decompressed while they are read, without the lines before the header.
 
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, openSync } from 'node:fs'
@@ -29,7 +29,7 @@ export interface Content {
   readonly isStored: boolean
 }
 
-/** How many bytes show what a file is. Files give more at once, but a slow pipe is not held up. */
+/** How many bytes show what a file is: so few that a slow pipe is not held up. */
 const startBytes = 512
 
 /**

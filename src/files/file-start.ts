@@ -1,4 +1,4 @@
-// The first bytes of a file, which tell what it is.
+// The first bytes of a file, which show what it is.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 

@@ -21,7 +21,7 @@ const recordBytesMax = 16 << 20
 
 /** A row of a file. */
 export interface CsvRow {
-  /** Its number among the rows, from 1 on; blank lines and repeated headers are none. */
+  /** Its number, from 1 on; blank lines and repeated headers do not count. */
   readonly number: number
   /** The line that it begins in. */
   readonly line: number
@@ -102,7 +102,7 @@ async function* readRows(
   yield read(held, true).rows
 }
 
-/** Most rows of a part are gone before memory is next cleaned up. */
+/** Most rows of a part are unused before the next garbage collection. */
 const partLength = 16 << 10
 
 async function* inParts(texts: AsyncIterable<string>): AsyncGenerator<string> {
@@ -111,7 +111,7 @@ async function* inParts(texts: AsyncIterable<string>): AsyncGenerator<string> {
   }
 }
 
-/** Makes a function that reads the rows of consecutive texts, and tells where the rest begins. */
+/** Makes a function that reads the rows of consecutive texts, and returns where the rest begins. */
 function rowReader(name: string, header: CsvHeader, firstLine: number) {
   const { columns } = header
   let line = firstLine

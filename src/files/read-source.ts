@@ -96,7 +96,7 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const prepared = await prepareParquet(sourceFile, preparing)
       const reader = await tools.openReader()
       const source = await reader.readFile(prepared)
-      // Shown rows say for themselves what is wrong with their columns.
+      // With --show, each row shows what is wrong with its columns.
       if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
       yield* placeRows(source.batches, (row, number) => ({ file, number, row }))
       for (const path of prepared.paths) rmSync(path, { force: true })
@@ -119,7 +119,7 @@ async function* readMapped(
   for (const [at, file] of files.entries()) {
     const digest: FileDigest = { bytes: 0, sha256: '' }
     const rows = prepareTable(file, { at, folder: tools.folderOf(), digest, reading: options })
-    // Shown rows come after the columns.
+    // With --show, rows are printed after the columns.
     const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
     prepared.push(table)
     found.files.push({ name: file.name, ...digest })
@@ -198,7 +198,7 @@ function rowsOf(batch: Batch): Iterable<SourceRow | Refusal> {
   return 'texts' in batch ? parseTexts(batch.texts) : rowsOfCells(batch.columns, batch.rows)
 }
 
-/** So many rows are parsed at once: most are gone before memory is next cleaned up. */
+/** How many rows are parsed together: most are unused before the next garbage collection. */
 const rowsAtOnce = 32
 
 function* parseTexts(texts: readonly string[]): Generator<SourceRow | Refusal> {

@@ -1,4 +1,4 @@
-// Recognises content that is not what a file's name or its options say.
+// Recognises content that contradicts a file's name or the options.
 
 import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns } from '../resources/resource.ts'
@@ -9,7 +9,7 @@ import type { SourceFile } from './source-file.ts'
 interface Kind {
   /** Its first bytes, one of these, or as text. */
   readonly begins: readonly string[] | RegExp
-  /** The ending of its name, if that tells. */
+  /** The ending of its name, if that shows what it is. */
   readonly ending?: RegExp
   readonly what: string
   readonly advice: string
@@ -118,7 +118,7 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
 /**
  * Refuses a file by an ending that is not one of the known formats.
  *
- * @throws OperatorError that says what to do, if the ending says what the file is.
+ * @throws OperatorError that says what to do, if the ending shows what the file is.
  */
 export function refuseOtherEnding(name: string, ending: string): void {
   refuseKind(
@@ -147,7 +147,7 @@ function refuseJson(file: SourceFile, head: string): void {
   throw mistaken(file, `is JSON, not ${file.format.toUpperCase()}`, format)
 }
 
-/** Refuses what is not JSON, and JSON whose rows are not at the top. */
+/** Refuses what is not JSON, and JSON whose rows are not at the top level. */
 function refuseOtherJson(file: SourceFile, start: Buffer): void {
   const text = start.toString().trimStart()
   if (text === '') return

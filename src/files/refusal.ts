@@ -1,5 +1,5 @@
-// A row of a source. Expected bad input is data, not an exception: a refusal says why a value, or a
-// row, is not accepted.
+// A row of a source. Expected bad input is data, not an exception: a refusal is the reason why a
+// value, or a row, is not accepted.
 
 /** A row as read from a source: one JSON object. */
 export type SourceRow = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-// The files of an import: where they are, and what their names and the options say they are.
+// The files of an import: their paths, and their formats by name and options.
 
 import { accessSync, constants, globSync, statSync } from 'node:fs'
 import { nearest } from '../text/nearest.ts'
@@ -11,13 +11,13 @@ import { findZipEntry, type ZipEntry } from './zip-file.ts'
 export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
 export type Format = (typeof formats)[number]
 
-/** What an operator says of all files of an import. */
+/** Options for all files of an import. */
 export interface FileOptions {
   /** Undefined if the names of the files show it. */
   readonly format?: Format | undefined
-  /** Undefined for UTF-8, or what a byte order mark says. */
+  /** Undefined for UTF-8, or the encoding of a byte order mark. */
   readonly encoding?: Encoding | undefined
-  /** The character between the cells of CSV; undefined to tell it from the first line. */
+  /** The character between the cells of CSV; undefined to take it from the first line. */
   readonly delimiter?: string | undefined
   /** Whether a quote opens a cell of CSV, as it does by default. */
   readonly hasQuotes?: boolean

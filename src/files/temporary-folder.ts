@@ -80,7 +80,7 @@ export function openTemporaryBytes(purpose: string) {
   }
   return {
     read,
-    /** Memory for so many bytes, and where it begins. */
+    /** Memory for this number of bytes, and where it begins. */
     reserve(bytes: number) {
       if (filled + bytes > buffer.length) {
         flush()
@@ -88,7 +88,7 @@ export function openTemporaryBytes(purpose: string) {
       }
       return { buffer, from: filled }
     },
-    /** Takes so many of these bytes; returns where in the file they will be. */
+    /** Appends the first bytes of it; returns where in the file they will be. */
     take(bytes: number): number {
       filled += bytes
       return start + filled - bytes

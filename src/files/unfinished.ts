@@ -1,5 +1,5 @@
-// Files that a command makes beside what they become, or only for a while. Their names tell which
-// process makes them, so that a later command can remove what a killed one has left.
+// Temporary files next to the file that they become or help to make. Their names have the process's
+// number, so that a later command can remove what a killed one has left.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
@@ -11,11 +11,11 @@ const unfinished =
   /\.(\d{1,10})\.[\da-f]{8}\.(?:part|restoring|withholding)(?:-journal|-wal|-shm)?$/
 
 /** Those of this process. */
-const inWork = new Set<string>()
+const current = new Set<string>()
 
 /**
- * Names a new file beside a path; it and what SQLite puts beside it are removed at the end, unless
- * it has got another name.
+ * Names a new file next to a path. It and SQLite's files next to it are removed at the end, unless
+ * it has been renamed.
  */
 export function nameUnfinished(
   path: string,
@@ -23,12 +23,12 @@ export function nameUnfinished(
 ): Disposable & { readonly path: string } {
   removeAbandoned(dirname(resolve(path)))
   const own = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.${ending}`
-  inWork.add(basename(own))
+  current.add(basename(own))
   return {
     path: own,
     [Symbol.dispose]() {
       for (const end of ['', '-journal', '-wal', '-shm']) rmSync(own + end, { force: true })
-      inWork.delete(basename(own))
+      current.delete(basename(own))
     },
   }
 }
@@ -38,7 +38,7 @@ export function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [own, pid] = unfinished.exec(name) ?? []
     if (own === undefined || isRunning(Number(pid))) continue
-    if ([...inWork].some((one) => name.startsWith(one))) continue
+    if ([...current].some((one) => name.startsWith(one))) continue
     try {
       rmSync(join(folder, name), { force: true })
     } catch {

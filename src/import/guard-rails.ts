@@ -1,5 +1,5 @@
 // What is probably a mistake is refused before anything changes, and the refusal names the option
-// that says it is meant.
+// that permits it.
 
 import { formatCount } from '../text/format-count.ts'
 import { isMisspelling } from '../text/nearest.ts'
@@ -8,7 +8,7 @@ import { shortMoment } from '../text/short-moment.ts'
 import type { LikeSource } from '../store/importing.ts'
 import { Refusal } from '../files/refusal.ts'
 
-/** What an operator has said is meant. */
+/** What an operator permits although it looks like a mistake. */
 export interface Permissions {
   /** Days beyond tomorrow. */
   readonly future: boolean

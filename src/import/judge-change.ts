@@ -16,7 +16,7 @@ interface JudgedChange
   readonly columns: readonly string[]
 }
 
-/** So many changes may happen to any source. */
+/** How many changes are never suspicious. */
 const few = 5
 const removedShareMax = 1 / 5
 const changedShareMax = 4 / 5
@@ -33,7 +33,7 @@ export function judgeChange(change: JudgedChange): void {
   refuseAttributes(change)
 }
 
-/** The ids are probably written otherwise than before, or those of another register. */
+/** The ids are probably written in another way than before, or those of another register. */
 function refuseStrangers(change: JudgedChange): void {
   const { source, counts, isSnapshot, earlier, difference, companiesNamed: named = 0 } = change
   if (counts.inserted <= few) return
@@ -48,7 +48,7 @@ function refuseStrangers(change: JudgedChange): void {
   )
 }
 
-/** Records that are told apart otherwise than before are new ones beside those that there are. */
+/** Records that are identified in another way than before would be added to the known ones. */
 function refuseOtherIdentity({ source, counts, difference, earlier, columns }: JudgedChange): void {
   if (counts.inserted <= few || difference.known <= few) return
   const had = identities.filter((name) => earlier.attributes.includes(name))

@@ -10,8 +10,8 @@ type Dated = EarlierImport & { readonly asOf: string }
 /**
  * Compares the day of an extract with those of its source's earlier ones.
  *
- * With `--accept`, a part may come late: each row is still compared with the day of its company. A
- * snapshot may not, nor anything before one, nor records whose changes are recorded: such changes
+ * With `--accept`, a part may arrive late: each row is still compared with the day of its company.
+ * A snapshot may not, nor anything before one, nor records whose changes are recorded: such changes
  * would follow later ones.
  *
  * @throws OperatorError if an earlier one is of a later day.

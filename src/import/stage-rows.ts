@@ -43,7 +43,7 @@ export interface Course {
   readonly latest: string | undefined
   /** Receives each row as it was read. */
   readonly columns: Columns
-  /** What the log says of earlier imports, once the import has begun to merge. */
+  /** The earlier imports of the log, once the import has begun to merge. */
   earlier: Earlier | undefined
 }
 

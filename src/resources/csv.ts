@@ -11,15 +11,15 @@ export function createCsvWriter(names: readonly string[]) {
   const labels = names.map((name, n) => Buffer.byteLength(`${n === 0 ? '{' : ','}"${name}":`))
   const recordMin = labels.reduce((sum, label) => sum + label + 1, 1)
 
-  /** The most bytes of texts' lines: a cell is at most twice as long as its JSON. */
-  function room(texts: Uint8Array, before = ''): number {
+  /** The maximum size of the lines of texts: a cell is at most twice as long as its JSON. */
+  function bytesMaxOf(texts: Uint8Array, before = ''): number {
     const records = Math.ceil(texts.length / recordMin)
     return 2 * texts.length + records * (before.length + lineEnd.length)
   }
 
   /**
    * @param texts JSON texts of records, joined by commas; each has all fields, and no spaces.
-   * @param into has `room` for their lines, from `end`.
+   * @param into has space for them (`bytesMaxOf`) from `end` on.
    * @param before the beginning of each line.
    * @returns the end of the lines.
    */
@@ -42,11 +42,11 @@ export function createCsvWriter(names: readonly string[]) {
   return {
     /** The names of the fields, as the first line. */
     header: names.join(',') + lineEnd,
-    room,
+    bytesMaxOf,
     write,
     /** The lines of texts, as `write` makes them. */
     rows(texts: Uint8Array, before?: string): Buffer {
-      const into = Buffer.allocUnsafe(room(texts, before))
+      const into = Buffer.allocUnsafe(bytesMaxOf(texts, before))
       return into.subarray(0, write(texts, into, 0, before))
     },
   }

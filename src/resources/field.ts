@@ -1,6 +1,6 @@
 // The vocabulary of fields, from which the declarations in this folder are made.
 
-/** A field's form on the wire. `normalise.ts` says what an import accepts for each kind. */
+/** A field's form on the wire. `normalise.ts` has what an import accepts for each kind. */
 export type FieldKind = 'id' | 'text' | 'integer' | 'timestamp' | 'timestamp_ms' | 'text_list'
 
 /** One field of a resource: plain JSON, so that it can be copied and printed. */
@@ -15,7 +15,7 @@ export interface Field {
   /** Whether listings can be ordered by it though it is no range (contract 10.4). */
   readonly sortable: boolean
   /**
-   * For a field that tells who somebody is: how it reads where that is withheld, `[withheld]` or
+   * For a field that identifies a person: what replaces it where it is withheld, `[withheld]` or
    * null (contract 13).
    */
   readonly personal: 'shown' | 'null' | undefined

@@ -1,4 +1,4 @@
-// The fields that a store keeps beside a record's text, so that listings can be filtered by them
+// The fields that a store keeps next to a record's text, so that listings can be filtered by them
 // (contract 10.1), and their types be counted (contract 3.7).
 
 import { readMoment } from '../text/moment.ts'

@@ -1,4 +1,4 @@
-// What fields of a resource mean together, where that is more than a field alone says. Plain types,
+// What fields of a resource mean together, beyond what each field means. Plain types,
 // which browsers' code reads too.
 
 /** The parts of a change, and the fields that hold them. */

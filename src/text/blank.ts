@@ -1,9 +1,9 @@
-// Which values of a source say nothing.
+// Which values of a source are blank.
 
 /** Whether a source's value is blank: absent, null, or blank text. */
 export function isBlank(value: unknown): boolean {
   if (typeof value !== 'string') return value === undefined || value === null
-  // Looking at the first character takes less than the pattern, and nearly always says it.
+  // Looking at the first character takes less time than the pattern, and nearly always suffices.
   const first = value.charCodeAt(0)
   if (first > lastControl && first < firstWideBlank && first !== noBreakSpace) return false
   return !/\S/.test(value)

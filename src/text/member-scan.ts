@@ -1,4 +1,4 @@
-// Finds a member that a JSON object has twice, in bytes as they come. Parsers keep the last one
+// Finds a member that a JSON object has twice, in a stream of bytes. Parsers keep the last one
 // silently, and DuckDB, of an object within a row, the first.
 
 const quote = 0x22
@@ -82,7 +82,7 @@ export function createMemberScan(): (chunk: Buffer) => DoubledMember | undefined
   }
 }
 
-/** Names whose bytes are their characters, as almost all are. */
+/** Names whose bytes are their characters, as in almost all files. */
 const plain = /^[ -[\]-~]*$/
 
 /** The name of a member, of the bytes between its quotation marks. */

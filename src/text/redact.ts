@@ -52,7 +52,7 @@ function hasLongRun(text: string): boolean {
 }
 
 const hidden = '***'
-/** A password in `password=…`; one without a closing quote goes on to the end. */
+/** A password in `password=…`; one without a closing quote extends to the end. */
 const passwordPair =
   /\b((?:ssl)?password|passwd|pwd)(\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*)/gi
 /** What is before a password in a URL or in what may be a mistyped one, and the password. */

@@ -35,8 +35,8 @@ export function differenceLines(difference: LoggedDifference): string[] {
 export function changeLines({ counts, difference }: Change): string[] {
   const { read, inserted, updated, unchanged, removed } = counts
   const outcomes = Object.entries({ inserted, updated, unchanged, removed })
-  const told = outcomes.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')
-  return [`${formatCount(read)} read: ${told}`, ...differenceLines(difference)]
+  const counted = outcomes.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')
+  return [`${formatCount(read)} read: ${counted}`, ...differenceLines(difference)]
 }
 
 function attributeCells(attribute: AttributeDifference, oneOf: number): string[] {
@@ -45,8 +45,8 @@ function attributeCells(attribute: AttributeDifference, oneOf: number): string[]
   const counts = Object.entries({ changed, added: appeared, removed: gone }).filter(
     ([, count]) => count > 0,
   )
-  const told = counts.map(([what, count]) => `${about}${formatCount(count)} ${what}`).join(', ')
-  return [name, told, ...examples.slice(0, examplesShown).map(exampleText)]
+  const counted = counts.map(([what, count]) => `${about}${formatCount(count)} ${what}`).join(', ')
+  return [name, counted, ...examples.slice(0, examplesShown).map(exampleText)]
 }
 
 function exampleText({ company, before, after }: ValueChange): string {

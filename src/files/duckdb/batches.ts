@@ -1,5 +1,5 @@
-// The rows of a SELECT in batches. Those of files with wide rows come as texts by column, since a
-// JSON object would hold each a second time.
+// The rows of a SELECT in batches. Those of files with wide rows are read by column, since a JSON
+// object would hold each text a second time.
 
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -80,7 +80,7 @@ function cellsOf({ select, columns }: Query): string {
   return `select ${['false', ...cells].join(', ')} from (${select}) t`
 }
 
-/** A text of whose byte order marks at its start the driver takes one away. */
+/** The driver removes one byte order mark at the start of a text, so that it gets another. */
 function markedTwice(text: string): string {
   return `case when starts_with(${text}, '\uFEFF') then '\uFEFF' || ${text} else ${text} end`
 }

@@ -1,11 +1,11 @@
-// Says in an operator's words what DuckDB finds wrong with a mapping.
+// Explains DuckDB's errors in a mapping in an operator's words.
 
 import { isMisspelling } from '../../text/nearest.ts'
 import { looksLikeData } from '../check-columns.ts'
 
 const leaveAsText = 'leave dates and numbers as text, which Dossier checks'
 
-/** What DuckDB says of a value that it cannot convert; `$1` is the value. */
+/** DuckDB's messages about a value that it cannot convert; `$1` is the value. */
 const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   [
     /Could not convert string ['"](.{0,200}?)['"] to (\w{1,40})/,
@@ -26,7 +26,7 @@ const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   ],
 ]
 
-/** What DuckDB says, and what that means; `$1` etc. are the parts that it names. */
+/** DuckDB's messages, and what they mean; `$1` etc. are the parts that it names. */
 const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   [
     /Referenced column "([A-Z]{2,3})" not found/,
@@ -62,7 +62,7 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   ],
 ]
 
-/** A value that a mapping cannot convert, and the column that it is from, if DuckDB says so. */
+/** A value that a mapping cannot convert, and its column, if DuckDB names it. */
 export interface FaultyValue {
   readonly value: string
   readonly column: string | undefined

@@ -57,7 +57,7 @@ function withNames(message: string, files: readonly TableFile[]) {
   return { text, file: found }
 }
 
-/** Explains bytes that are to be a text, and are none. */
+/** Explains bytes that are not text. */
 function explainBytes(
   { message }: Error,
   files: readonly TableFile[],

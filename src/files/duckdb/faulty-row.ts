@@ -1,4 +1,4 @@
-// Finds the row of the files at which a mapping fails: DuckDB tells the value, and not its row.
+// Finds the row of the files at which a mapping fails: DuckDB reports the value, but not its row.
 
 import { placeColumns } from '../../resources/resource.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'

@@ -119,7 +119,7 @@ function withoutSemicolon(mapping: string): string {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** In SQL, a text joined with a null is null: a mapping that says so means something else. */
+/** In SQL, a text joined with a null is null, which no mapping can mean. */
 function refuseNullJoins(statements: readonly unknown[]): void {
   const isNull = ({ value }: Node) => (value as Node | undefined)?.['is_null'] === true
   for (const { function_name: name, children } of nodesOf(statements)) {

@@ -30,7 +30,7 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly delimiter: string
   /** All of them, also those that are refused; of Parquet known later. */
   readonly rows: number | undefined
-  /** How many of its rows are refused, and stand in the files of JSON as a `hole`. */
+  /** How many of its rows are refused; in files of JSON, each leaves a `hole`. */
   readonly holes: number
 }
 

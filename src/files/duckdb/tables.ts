@@ -95,7 +95,7 @@ async function refuseLikeColumns(database: Database, { name, paths }: TableFile)
      from parquet_schema(${literal(paths[0] ?? '')})`,
   )
   const columns: string[] = []
-  // Those within a column come after it.
+  // A column's own parts follow it.
   let within = 0
   for (const [node, children] of nodes.slice(1)) {
     if (within === 0) columns.push(String(node))

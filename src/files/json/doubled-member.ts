@@ -9,7 +9,7 @@ const [dot, zero, nine, letterE, upperE] = [0x2e, 0x30, 0x39, 0x65, 0x45]
 const lostLengthMin = 5
 /** A longer text that is rounded to a number of so few characters loses as much. */
 const shortLengthMax = 11
-/** No number of so many digits is rounded, unless it has an exponent. */
+/** A number with at most so many digits and no exponent is exact. */
 const exactDigitsMax = 15
 
 /** The name of a member that one object in a JSON text has twice; undefined if there is none. */

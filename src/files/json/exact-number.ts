@@ -46,7 +46,7 @@ export function withLongNumbers(text: string, value: unknown): unknown {
   )
 }
 
-/** Why a number cannot be stored as it is written; undefined for what is none, or can be. */
+/** Why a long number is refused; undefined for any other value. */
 export function refuseRounded(value: unknown): string | undefined {
   if (!JSON.isRawJSON(value)) return undefined
   return integer.test(value.rawJSON)

@@ -20,7 +20,7 @@ const [tab, newline] = [0x09, 0x0a]
 // JSON has no other character up to it outside its strings.
 const blankMax = 0x20
 const keyBytesMax = 1 << 10
-/** So many arrays are named in messages. */
+/** How many arrays a message names. */
 export const pathsMax = 20
 
 /** What is known between two bytes. */

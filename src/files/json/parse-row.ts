@@ -1,4 +1,4 @@
-// Parses the JSON texts of rows, or says why one cannot be read.
+// Parses the JSON texts of rows, or refuses those that cannot be read.
 
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'

@@ -24,7 +24,7 @@ const newline = 0x0a
 // JSON has no other character up to it outside its strings.
 const blankMax = 0x20
 
-/** So many lines are parsed at once: most rows are gone before memory is next cleaned up. */
+/** How many lines are parsed together: most rows are unused before the next garbage collection. */
 const linesAtOnce = 32
 
 /** Parses lines; undefined for a blank one. */
@@ -79,8 +79,8 @@ export async function* readJson(
 }
 
 /**
- * The rows of a text as lines, some at a time: those of NDJSON, of which blank ones are none, or
- * the elements of a JSON array. Undefined for one that is too long.
+ * The rows of a text as lines, some at a time: the lines of NDJSON, or the elements of a JSON
+ * array. Undefined for one that is too long.
  */
 export function rowLines(
   source: Pick<SourceFile, 'name' | 'format' | 'options'>,

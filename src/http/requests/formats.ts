@@ -81,7 +81,7 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   return {
     header: csv.header,
     bytes: (texts) => {
-      const lines = borrow(texts.reduce((sum, one) => sum + csv.room(one), 0))
+      const lines = borrow(texts.reduce((sum, one) => sum + csv.bytesMaxOf(one), 0))
       return lines.subarray(
         0,
         texts.reduce((end, one) => csv.write(one, lines, end), 0),

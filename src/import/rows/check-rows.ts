@@ -16,7 +16,7 @@ import {
 import type { Place } from '../../store/importing.ts'
 import type { TextRules } from '../../files/source-file.ts'
 
-/** What an import says of its rows. */
+/** The part of an import's request that concerns its rows. */
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
 
 /**

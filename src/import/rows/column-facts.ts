@@ -6,7 +6,7 @@ import { readTwice } from '../../files/encoding-guess.ts'
 import { isBlank } from '../../text/blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
-/** What a report says of one column. */
+/** What a report shows of one column. */
 interface ColumnFacts {
   readonly name: string
   /** The rows in which it has a value. */
@@ -22,11 +22,11 @@ interface ColumnFacts {
 
 export type Columns = ReturnType<typeof collectColumns>
 
-/** Beyond so many columns, which only JSON can have, no more are looked at. */
+/** How many columns are looked at; only JSON can have more. */
 const columnsMax = 10_000
 /** A few rows may well agree by chance. */
 const fewRows = 5
-/** So many texts are tried as UTF-8 that was read as something else. */
+/** How many texts are checked for UTF-8 that was read as another encoding. */
 const triedTexts = 100_000
 const longestLength = 1_000
 const mostLines = 5
