@@ -24,7 +24,7 @@ export type ValueCount = readonly [value: string | null, count: number]
 /** The counts of each filter that has few values, by field: most first, then by code point. */
 export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 
-/** A listing that has records. */
+/** A listing that is counted. */
 export interface CountedListing {
   readonly resource: Resource
   readonly head: HeadRow
@@ -89,11 +89,6 @@ function sizeOf(counts: ListingCounts): number {
   return bytes
 }
 
-/** The counts of a listing without records. */
-export function noCounts(resource: Resource): ListingCounts {
-  return createCounter(resource).counts()
-}
-
 /** Counts listings of a company in steps, each until all of its filters have too many values. */
 async function countAll(
   reads: EntryReads,
@@ -104,7 +99,8 @@ async function countAll(
   for (const { resource, head } of listings) {
     const counter = createCounter(resource)
     counters.push(counter)
-    for (const { segment } of await leavesOf(reads, head)) leaves.push({ segment, counter })
+    const own = head.total === 0 ? [] : await leavesOf(reads, head)
+    for (const { segment } of own) leaves.push({ segment, counter })
   }
   const pace = createPace()
   const companyId = listings[0]?.head.companyId ?? 0
