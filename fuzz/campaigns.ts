@@ -191,6 +191,6 @@ async function checkGood(client: Client, good: Good): Promise<void> {
   const answer = await client.ask(good.bytes, 'GET')
   good.text ??= answer.text
   assert.equal(answer.status, 200, 'a good request is answered')
-  assert.equal(answer.text, good.text, 'as ever')
+  assert.equal(answer.text, good.text, 'as before')
   assert.match(answer.text, /"pagination_offset":3\}$/)
 }

@@ -101,7 +101,7 @@ export function noChanges(
     new ApiError(410, `Version ${version}${what}; begin again with after=${after}`)
   switch (none) {
     case 'elsewhere':
-      return gone(' of the cursor is of another history', '0')
+      return gone(' of the cursor belongs to another history', '0')
     case 'pruned':
       // The client has named the end itself, or has it from the first page.
       return place === undefined

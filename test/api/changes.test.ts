@@ -263,7 +263,7 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
   const later = await follow(`?after=${until.replace('2.', '3.')}`)
   checkFailure(later, 404, 'Version 3 does not exist yet; the last one is 2')
   assert.equal(later.headers['retry-after'], '1')
-  const elsewhere = 'Version 2 of the cursor is of another history; begin again with after=0'
+  const elsewhere = 'Version 2 of the cursor belongs to another history; begin again with after=0'
   const ofAnotherStore = await follow('?after=3.0123456789abcdef')
   checkFailure(ofAnotherStore, 410, elsewhere.replace('2', '3'))
   checkFailure(await follow('?after=2.0123456789abcdef'), 410, elsewhere)

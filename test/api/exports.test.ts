@@ -94,7 +94,7 @@ test('parts are sent as they are asked for, of the same file only (RFC 9110 sect
   }
   for (const range of [`bytes=${length}-`, 'bytes=-0']) {
     const beyond = await get(file, { headers: { range } })
-    const message = `None of the file's ${length} bytes is in the range; if you have all, it is whole`
+    const message = `None of the file's ${length} bytes is in the range; if you have them all, it is complete`
     checkFailure(beyond, 416, message)
     assert.equal(beyond.headers['content-range'], `bytes */${length}`)
   }

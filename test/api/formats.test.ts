@@ -91,7 +91,7 @@ test('a wrong format or limit is an error that says what to ask for (11)', async
     ['format=xml', 'format is "xml"; it takes json, csv or ndjson'],
     ['format=csv&format=json', 'format is given more than once; it takes json, csv or ndjson'],
     ['limit=all', 'limit is "all"; that takes format=csv or format=ndjson'],
-    ['limit=all&format=csv&page=2', 'page is 2; with limit=all there is no page but the first'],
+    ['limit=all&format=csv&page=2', 'page is 2; limit=all has only one page'],
     ['limit=every&format=csv', 'limit is "every"; it takes an integer from 1 to 1000'],
   ] as const) {
     checkFailure(await ask(`${path}?${query}`), 400, message)

@@ -120,7 +120,7 @@ test('what is no filter, bound, value or order is a 400 that says what is (10.6)
     ['registration_date[ge]=x', /; bounds are gte, gt, lt, lte$/],
     ['registration_date[gte]=2019-02-30', /^registration_date\[gte\] is "2019-02-30"; it takes a/],
     ['registration_date[gte]=', /^registration_date\[gte\] is ""; it takes a day/],
-    ['registration_date[gte]=2019-01-01&registration_date[gt]=2019-01-01', /two bounds of one/],
+    ['registration_date[gte]=2019-01-01&registration_date[gt]=2019-01-01', /two bounds on one/],
     ['registration_date[gte]=2019-01-01&registration_date[gte]=2019-01-02', /more than once/],
     ['sort=holders', /^sort is "holders"; it takes .*registration_date or -registration_date/],
     ['sort=name&sort=-name', /^sort is given more than once/],

@@ -77,7 +77,11 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     ['changes', 2, /name a version with --since/],
     ['changes --since x', 2, /--since is "x"; it takes 0, a cursor from `until`/],
     ['changes --since 9', 1, /Version 9 does not exist yet; the last one is 1/],
-    ['changes --since 1.0123456789abcdef', 1, /is of another history; begin again with --since=0/],
+    [
+      'changes --since 1.0123456789abcdef',
+      1,
+      /belongs to another history; begin again with --since=0/,
+    ],
     ['changes --since 0 --resource right', 2, /--resource is "right"; did you mean rights/],
     ['changes --since 0 --company GB:12', 1, /GB:12 is not in the registry.*GB:00000012/],
   ] as const) {

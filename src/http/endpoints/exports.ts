@@ -138,7 +138,7 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   if (range === 'beyond') {
     const message = `None of the file's ${bytes} bytes is in the range`
     const headers = { 'content-range': `bytes */${bytes}` }
-    throw new ApiError(416, `${message}; if you have all, it is whole`, { headers })
+    throw new ApiError(416, `${message}; if you have them all, it is complete`, { headers })
   }
   const { version, committed_at: committedAt } = found.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()

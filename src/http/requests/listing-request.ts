@@ -142,7 +142,7 @@ function parseListingPaging(given: Given, format: Format): Paging {
   )
   if (limit !== noLimitWord) return { page, limit: limit ?? parameters.limit.default }
   if (format === 'json') throw badRequest('limit is "all"; that takes format=csv or format=ndjson')
-  if (page > 1) throw badRequest(`page is ${page}; with limit=all there is no page but the first`)
+  if (page > 1) throw badRequest(`page is ${page}; limit=all has only one page`)
   return { page, limit: noLimit }
 }
 

@@ -170,7 +170,7 @@ function rangeFilter(resource: Resource, field: string, given: Words): Filter {
     const side = bound.startsWith('g') ? 'from' : 'to'
     if (range[side] !== undefined) {
       const kinds = side === 'from' ? 'gte and gt' : 'lte and lt'
-      throw badRequest(`${field} has two bounds of one side, ${kinds}; give one of them`)
+      throw badRequest(`${field} has two bounds on one side, ${kinds}; give one of them`)
     }
     range[side] = intervalFor(resource, field, word, bound)[side]
   }

@@ -50,7 +50,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
     }
   } catch {
     // The client has disconnected; this is not a fault of ours to log.
-    throw badRequest('The body did not arrive whole')
+    throw badRequest('The body is incomplete')
   }
   if (length > bodyBytesMax) throw tooLarge()
   return Buffer.concat(chunks)
@@ -77,7 +77,11 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
   const members = value as Readonly<Record<string, unknown>>
   for (const [name, member] of Object.entries(members)) {
     if (!isWellFormed([name, member])) {
-      throw invalid(name.toWellFormed(), member, 'it takes Unicode text, without half a pair')
+      throw invalid(
+        name.toWellFormed(),
+        member,
+        'it takes Unicode text, without half a surrogate pair',
+      )
     }
   }
   return members

@@ -1,6 +1,6 @@
 // The HTTP server below the application. It limits what connections may do, whatever they request.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { headersMax } from '../errors.ts'
@@ -69,13 +69,10 @@ interface Tracked {
   [connectionKey]: Connection | undefined
 }
 
-/** How the server hands a request on. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
 /** Creates the server that hands requests to the application, one per connection at a time. */
-export function createWireServer(handler: Handler, limits: WireLimits, load: Load): Server {
+export function createWireServer(handler: RequestListener, limits: WireLimits, load: Load): Server {
   const { unansweredMax } = limits
-  const receive: Handler = (request, response) => {
+  const receive: RequestListener = (request, response) => {
     const connection = connectionOf(request.socket)
     if (connection.isClosing) return
     connection.unanswered += 1
@@ -124,7 +121,7 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   server.timeout = limits.standstillMs
   // One more than we allow: beyond this, Node silently drops fields, Authorization included.
   server.maxHeadersCount = headersMax + 1
-  const expect: Handler = (request, response) => {
+  const expect: RequestListener = (request, response) => {
     // A client that waits for a 100 and gets a final response may or may not send its body. The
     // body could not be told from the next request, so the connection is closed.
     response.shouldKeepAlive = false

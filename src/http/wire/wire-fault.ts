@@ -21,7 +21,7 @@ export function findWireFault(request: IncomingMessage): ApiError | undefined {
   if (!methods.has(method)) return fault('The request is not valid HTTP/1.1')
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return findVersionFault(httpVersion)
   if (rawHeaders.length > headersMax * 2) return statusError(431, closing)
-  if (!targetPattern.test(url ?? '')) return fault('The target has a character that it may not')
+  if (!targetPattern.test(url ?? '')) return fault('The target has a character that is not allowed')
   let hosts = 0
   let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
