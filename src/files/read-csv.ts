@@ -17,7 +17,7 @@ import type { SourceFile } from './source-file.ts'
 import { decodeUtf8 } from './encoding.ts'
 
 /** The longest record, in bytes. */
-const recordBytesMax = 16 << 20
+export const recordBytesMax = 16 << 20
 
 /** A row of a file. */
 export interface CsvRow {

@@ -8,26 +8,16 @@ import { createTemporaryFile, writeTemporary } from '../temporary-folder.ts'
 /** The number of rows that DuckDB reads at once. */
 export const vectorRows = 2_048
 
-/** Rows are wide if 2,048 of them take more bytes. */
-const wideBytes = 8 << 20
+/** Rows are wide if 2,048 of them take more bytes: others are no longer than that. */
+export const wideBytes = 8 << 20
 
 /** The files that have been written. */
 export interface Pieces {
   readonly paths: readonly string[]
   /** Whether 2,048 rows, which DuckDB reads at once, may take too much memory. */
   readonly isWide: boolean
-  /** The longest row, in bytes. */
-  readonly longestRow: number
   readonly rows: number
   readonly bytes: number
-}
-
-/** Some rows to write. */
-export interface WrittenRows {
-  readonly bytes: Buffer
-  readonly rows: number
-  /** At least the length of the longest of them, in bytes. */
-  readonly longestRow: number
 }
 
 /**
@@ -37,7 +27,7 @@ export interface WrittenRows {
  */
 export function createPieces(folder: string, format: string, between: string) {
   const paths: string[] = []
-  const written = { rows: 0, bytes: 0, longestRow: 0, isWide: false }
+  const written = { rows: 0, bytes: 0, isWide: false }
   let file: number | undefined
   /** What has been written since 2,048 rows, or since the piece began. */
   let window = { rows: 0, bytes: 0 }
@@ -60,13 +50,12 @@ export function createPieces(folder: string, format: string, between: string) {
   }
 
   return {
-    add({ bytes, rows, longestRow }: WrittenRows): void {
+    add(bytes: Buffer, rows: number): void {
       if (file === undefined) begin()
       else write(Buffer.from(between))
       write(bytes)
       written.rows += rows
       written.bytes += bytes.length
-      written.longestRow = Math.max(written.longestRow, longestRow)
       window.rows += rows
       window.bytes += bytes.length
       if (window.bytes > wideBytes) {

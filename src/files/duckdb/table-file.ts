@@ -89,7 +89,7 @@ export async function prepareParquet(
   }
   return {
     ...{ name: file.name, kind: 'parquet', columns: [], delimiter: '', paths: [path], bytes },
-    ...{ rows: undefined, holes: 0, isWide: false, longestRow: 0 },
+    ...{ rows: undefined, holes: 0, isWide: false },
   }
 }
 
@@ -107,19 +107,13 @@ async function* copyCsv(
     count += some.length
     const refused: PlacedRow[] = []
     const lines: string[] = []
-    let longest = 0
     for (const row of some) {
       const { number, line, refusal } = row
       if (refusal === undefined) {
-        const text = `"${number}"${delimiter}"${line}"${delimiter}${plainText(row, delimiter)}\n`
-        lines.push(text)
-        longest = Math.max(longest, text.length)
+        lines.push(`"${number}"${delimiter}"${line}"${delimiter}${plainText(row, delimiter)}\n`)
       } else refused.push({ file: at, number, row: refusal })
     }
-    const bytes = Buffer.from(lines.join(''))
-    // A character takes at most three bytes in UTF-8.
-    const longestRow = Math.min(3 * longest, bytes.length)
-    if (lines.length > 0) pieces.add({ bytes, rows: lines.length, longestRow })
+    if (lines.length > 0) pieces.add(Buffer.from(lines.join('')), lines.length)
     if (refused.length > 0) yield refused
   }
   const { name } = file
@@ -132,8 +126,6 @@ function plainText({ text, cells }: CsvRow, delimiter: string): string {
   return cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter)
 }
 
-const newline = 0x0a
-
 /** The sound rows; the others are empty ones with the member `hole`, so that rows are counted. */
 async function* copyJson(
   file: SourceFile,
@@ -144,23 +136,12 @@ async function* copyJson(
   let holes = 0
   for await (const lines of rowLines(file, await openContent(file, digest, reading))) {
     const { bytes, rows, refused } = check.add(lines)
-    pieces.add({ bytes, rows, longestRow: longestLine(bytes) })
+    pieces.add(bytes, rows)
     holes += refused.length
     if (refused.length > 0) yield refused
   }
   const columns = [...check.names].sort()
   return { name: file.name, kind: 'json', columns, delimiter: '', ...pieces.end(), holes }
-}
-
-function longestLine(lines: Buffer): number {
-  let longest = 0
-  for (let start = 0; start < lines.length;) {
-    const at = lines.indexOf(newline, start)
-    const end = at < 0 ? lines.length : at + 1
-    longest = Math.max(longest, end - start)
-    start = end
-  }
-  return longest
 }
 
 /**

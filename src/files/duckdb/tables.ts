@@ -7,7 +7,9 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames } from '../check-columns.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
-import { vectorRows } from './pieces.ts'
+import { recordBytesMax } from '../read-csv.ts'
+import { rowBytesMax } from '../json/parse-row.ts'
+import { vectorRows, wideBytes } from './pieces.ts'
 import { csvPlaces, holeColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table, for a FROM clause. */
@@ -15,14 +17,15 @@ export function tableOf(file: TableFile): string {
   if (file.kind === 'parquet') return parquetTable(file)
   const paths = listOf(file.paths)
   if (file.kind === 'csv') {
-    const lineBytes = Math.max(file.longestRow + 16, 1 << 16)
+    // A line that was copied may have each of its quotes twice, and has its number before it.
+    const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
       delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
-      max_line_size=${lineBytes}, buffer_size=${Math.max(lineBytes, 8 << 20)},
+      max_line_size=${lineBytes}, buffer_size=${lineBytes},
       columns=${textColumns(file.columns, csvPlaces)})`
   }
   const options = `format='newline_delimited', hive_partitioning=false,
-    maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
+    maximum_object_size=${2 * rowBytesMax}`
   refuseNames(file)
   const columns = file.holes > 0 ? [...file.columns, holeColumn] : file.columns
   return `read_json(${paths}, ${options}, columns=${textColumns(columns)})`
