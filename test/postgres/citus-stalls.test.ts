@@ -173,7 +173,7 @@ const moveSql = (company: number) => `
   from citus_shards s join pg_dist_node n on n.shouldhaveshards and n.nodeport <> s.nodeport
   where s.shardid = get_shard_id_for_distribution_column('stalls.companies', ${company})`
 
-test('an import comes between the moves of a rebalance, however many (C)', { skip }, async () => {
+test('an import runs between the moves of a rebalance, however many (C)', { skip }, async () => {
   const state = { isOver: false }
   const moving = (async () => {
     let moves = 0

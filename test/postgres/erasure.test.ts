@@ -1,4 +1,4 @@
-// What is withheld is in none of the files of a PostgreSQL store, once its tables are written anew.
+// What is withheld is in none of the files of a PostgreSQL store, once its tables are rewritten.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -52,7 +52,7 @@ test('a withheld person is in no file after vacuum', { skip: onCitus }, async (t
       `select relname as name from pg_class
        where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
     )
-    // What is gone stays in a file while a transaction of another test began before that.
+    // Deleted rows stay in a file while a transaction runs that began before, as of another test.
     await until(async () => {
       for (const table of rows) await client.query(`vacuum full ${table.name}`)
       return (await occurrences(client, name)) === 0

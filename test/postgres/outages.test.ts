@@ -176,7 +176,7 @@ test('it hangs silently: 503, and recovery when it continues', async (t) => {
   }
   await untilWell(server)
   await sleep(500)
-  assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
+  assert.ok((await sessions()) <= pool, 'statements that timed out have ended')
 })
 
 /** The URL of a role that has the rights in the guide to PostgreSQL, and a session of the owner. */
@@ -227,7 +227,7 @@ test('the server refuses all connections: 503, then recovery', async (t) => {
   const { owner, url } = await makeReader(t)
   const setLimit = (limit: number) =>
     owner.query(`alter database postgres connection limit ${limit}`)
-  // Whoever may read the store may read the list beside it, which the first order creates.
+  // A user who may read the store may read its list, too, which the first order creates.
   const order = ['withhold', 'erase', 'rights', '50', '--reason', 'x', '--by', 'x', '--yes']
   await mustRun('.', [...order, '--db', db])
   const refused = await runServer(t, url, ['--pool', '2', '--cache-mib', '0'])

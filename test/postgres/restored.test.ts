@@ -1,4 +1,4 @@
-// What changes under a reader that goes on: a schema that pg_restore has put in the place of
+// What changes under a running reader: a schema that pg_restore has put in the place of
 // another, and segments that a prune moves out of heads.
 
 import assert from 'node:assert/strict'

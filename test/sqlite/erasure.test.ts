@@ -83,7 +83,7 @@ test('after pruning, no removed person is left in the file or its log', async (t
   assert.equal(occurrences(db, name), 0)
 })
 
-test('what a source said about a company that it lacks goes by the way that the guide says', async (t) => {
+test('what a source said about a company that it lacks is removed as the guide describes', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   const one = { jurisdiction: 'HU', identifier: '1' }
@@ -145,7 +145,7 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
   assert.deepEqual(own(), [])
 })
 
-test('compact removes what was deleted without being overwritten, and gives room back', async (t) => {
+test('compact removes what was deleted without being overwritten, and frees its space', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   await loadPersons(db)
@@ -167,7 +167,7 @@ test('compact removes what was deleted without being overwritten, and gives room
   assert.equal(server.prepare('select count(*) as n from imports').get()?.['n'], 4)
 })
 
-test('compact says so if a reader of an earlier state keeps the room', async (t) => {
+test('compact reports that a reader of an earlier state keeps the space in use', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   await importRows(db, 'employees', persons(1))
@@ -193,7 +193,7 @@ after(() => {
   for (const end of endings.toReversed()) end()
 })
 
-test('compact on a full disk removes what it wrote, beside a reader', async (t) => {
+test('compact on a full disk removes what it wrote, while a store is read', async (t) => {
   // Its removal comes after the end of what is mounted there.
   const folder = makeFolder({ after: (work) => void endings.push(work) })
   if (!mount('-o', 'size=64m', 'tmpfs', folder)) return t.skip('a tmpfs cannot be mounted here')

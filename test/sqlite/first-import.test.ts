@@ -24,7 +24,7 @@ function writeJobs(folder: string, count = rows): string {
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 const modeOf = (db: string) => queryValue(db, 'pragma journal_mode')
 
-test('a first import writes the file at once, and leaves it with an empty log', async (t) => {
+test('a first import writes to the file directly, and leaves it with an empty log', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
   let log = 0

@@ -23,7 +23,7 @@ function testShut(what: string, work: (t: TestContext) => Promise<void>): void {
   test(what, { skip }, work)
 }
 
-/** A store in a folder that nobody can write. */
+/** A store in a folder that cannot be written. */
 function makeShut(t: TestContext): string {
   const folder = makeFolder(t)
   mkdirSync(join(folder, 'shut'))
@@ -93,7 +93,7 @@ testShut('a dry run of what cannot be written says what to do', async (t) => {
   }
 })
 
-testShut('a log with changes beside a store that cannot be written is reported', async (t) => {
+testShut('a log with changes next to a store that cannot be written is reported', async (t) => {
   const folder = makeShut(t)
   const db = join(folder, 'shut/x.db')
   chmodSync(db, 0o644)

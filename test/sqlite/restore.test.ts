@@ -1,5 +1,5 @@
 // `dossier restore`: a backup takes a store's place while servers go on. And how one is made: in
-// several steps, with progress, beside commits.
+// several steps, with progress, while others commit.
 
 import assert from 'node:assert/strict'
 import {
@@ -41,7 +41,7 @@ async function makeStores(t: TestContext, name = '') {
 }
 
 const records = (db: string) => query(db, 'select record from rights_records order by id')
-/** The stores that were replaced; reading one leaves files of SQLite beside it. */
+/** The stores that were replaced; reading one leaves files of SQLite next to it. */
 const kept = (folder: string) =>
   readdirSync(folder).filter((name) => /-replaced-.*(?:\.db|\.part)$/.test(name))
 
@@ -80,7 +80,7 @@ test('servers serve the restored state without a restart, and never an old page 
   assert.match(old.out, /The keys are those of the copy/)
 })
 
-test('the replaced store is kept beside it, and can be restored itself', async (t) => {
+test('the replaced store is kept next to it, and can be restored itself', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const bytes = readFileSync(copy)
   const before = records(db)
@@ -137,7 +137,7 @@ test('a store that is too damaged to be opened is replaced, and kept as it is', 
   assert.deepEqual(readFileSync(join(folder, name)), damaged)
 })
 
-test('what cannot be restored is refused in one line, and the store stays', async (t) => {
+test('what cannot be restored is refused in one line, and the store is kept', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const before = records(db)
   linkSync(db, join(folder, 'link.db'))
@@ -245,7 +245,7 @@ for (const state of ['missing', 'damaged']) {
   })
 }
 
-test('what killed commands have left beside a store goes with the next copy or compaction', async (t) => {
+test('the next copy or compaction removes what killed commands have left next to a store', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const { pid: killed } = spawnSync(process.execPath, ['--version'])
   const of = (pid: number) =>
@@ -272,7 +272,7 @@ test('what killed commands have left beside a store goes with the next copy or c
   }
 })
 
-test('an interrupted restore leaves the store, and nothing beside it', async (t) => {
+test('an interrupted restore leaves the store, and nothing next to it', async (t) => {
   // More than one step of a copy.
   const { folder, db, copy } = await makeStores(t, 'x'.repeat(50_000))
   const before = records(db)
@@ -375,7 +375,7 @@ test('a copy reports progress, and is a snapshot despite concurrent commits', as
   assert.deepEqual(
     told,
     told.toSorted((a, b) => a - b),
-    'it never begins anew',
+    'it never starts again',
   )
   assert.equal(bytes, total)
   const others = "select count(*) from sources where name like 'another %'"

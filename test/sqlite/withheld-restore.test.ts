@@ -1,4 +1,4 @@
-// A backup does not bring back what was withheld since, and no store goes on without its list.
+// A backup does not bring back what was withheld since, and no store is opened without its list.
 
 import assert from 'node:assert/strict'
 import {
@@ -51,7 +51,7 @@ test('a restore takes what is withheld out of the copy before a server can see i
   await (await openStoreReader(db)).close()
 })
 
-test('two restores at once do not disturb each other', async (t) => {
+test('two simultaneous restores do not disturb each other', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const restore = () => runDossier(folder, ['restore', copy, '--db', db, '--yes'])
   const runs = await Promise.all([restore(), restore()])
@@ -95,7 +95,7 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   mkdirSync(list)
   for (const open of opens) await assert.rejects(open, /cannot be used \(EISDIR: /)
   rmSync(list, { recursive: true })
-  // A copy elsewhere may be verified, which shows nothing of it, and leaves nothing beside it.
+  // A copy elsewhere may be verified, which shows nothing of it, and leaves nothing next to it.
   await mustRun(folder, ['verify', '--db', db])
   assert.deepEqual(
     readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name)),
@@ -128,7 +128,7 @@ test('the list has the permissions of the store', async (t) => {
   assert.equal(statSync(list).mode & 0o777, statSync(db).mode & 0o777)
 })
 
-test('a copy of another registry is not restored beside a list that is not its own', async (t) => {
+test('a copy of another registry is not restored next to a list that is not its own', async (t) => {
   const { folder, db, list } = await makeStores(t)
   const [other, copy] = [join(folder, 'other.db'), join(folder, 'other-copy.db')]
   await importRows(other, 'employees', rows)

@@ -55,7 +55,7 @@ test('a signal ends the wait of every command that changes a store, and changes 
     child.kill('SIGINT')
     const run = await Promise.race([ended, sleep(10_000)])
     await release()
-    assert.ok(run, `it ends, though the other goes on: ${args.join(' ')}`)
+    assert.ok(run, `it ends, though the other continues: ${args.join(' ')}`)
     assert.deepEqual([run.code, run.out], [130, ''], args.join(' '))
     assert.match(run.err, /^dossier: interrupted; nothing was changed$/m)
   }
