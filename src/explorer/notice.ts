@@ -1,7 +1,7 @@
 // Failures and waits as sentences, with what to do.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { type Failure, failureFrom, type Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
@@ -33,7 +33,7 @@ interface OfflineProps {
 
 function Offline({ at, isLoading }: OfflineProps) {
   const [isFirst, setFirst] = useState(false)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const update = () => setFirst([...offline][0] === update)
     offline.add(update)
     update()
