@@ -26,8 +26,8 @@ export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)
 /** A moment in milliseconds since 1970 as its day. */
 export const formatDay = (ms: number): string => dayFormat.format(ms)
 
-/** A moment to the minute. */
-export const formatMoment = (ms: number): string => momentFormat.format(ms)
+/** A moment to the minute, with its zone, since readers compare it with their own clocks. */
+export const formatMoment = (ms: number): string => `${momentFormat.format(ms)}\u00a0UTC`
 
 /** A moment as this day for a field of dates, `2024-01-31`; the nearest day that one may have. */
 export const isoDay = (ms: number): string =>

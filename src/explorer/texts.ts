@@ -10,7 +10,7 @@ export const texts = {
   skip: 'Skip to content',
   reference: 'API reference',
   guide: 'Guide',
-  forgetKey: 'Forget the key',
+  forgetKey: 'Forget key',
   more: 'more',
   less: 'less',
   notKnown: 'not known',
@@ -20,20 +20,20 @@ export const texts = {
   // The first page.
   welcome: 'Look up a company',
   about:
-    'This service has what registers say of companies: their rights, people, jobs, terminals and ' +
-    'every recorded change. Look at a company here, or read the same data over HTTP.',
+    'This service holds company data from registers: rights, people, jobs, terminals and every ' +
+    'recorded change. Look up a company here, or get the same data over HTTP.',
   keyTitle: 'Your key',
-  keyHint: 'It begins with dossier_. The operator of this service issues it.',
+  keyHint: 'It starts with dossier_ and is issued by the operator of this service.',
   keyKeep: 'Keep it for this browser session',
   keyKeepHint:
-    'New tabs and reloads work with it, until you forget it or close the last tab of this page.',
-  keepKey: 'Keep the key',
+    'New tabs and reloads use it until you forget it or close the last tab of this page.',
+  keepKey: 'Keep key',
   keyUse: 'Open',
-  keyUnlike: 'This cannot be a key: a key is one word without blanks.',
+  keyUnlike: 'This cannot be a key: a key is one word without spaces.',
   search: 'Name or number of a company',
   searchHint:
-    'Words of a name, or a number in a register, such as 09876543 or GB:09876543. ' +
-    'Press / to come back here.',
+    'Words of the name, or a register number such as 09876543 or GB:09876543. ' +
+    'Press / to search from anywhere.',
   searchShort: 'Find a company',
   searching: 'Searching …',
   found: (count: number) => plural(count, 'company', 'companies'),
@@ -41,8 +41,8 @@ export const texts = {
     `The first ${shown} of ${plural(count, 'company', 'companies')}`,
   foundMore: 'Show more',
   unsearchable:
-    'This key may not search for companies. With the ID of a company, or its number in a ' +
-    'register such as GB:09876543, it opens what it may read of it.',
+    'This key may not search for companies. Enter the ID of a company, or its register number ' +
+    'such as GB:09876543, to open what the key may read.',
   foundNone: 'No company has this name or number. Try fewer or other words.',
   recent: 'Recently opened in this tab',
   nameless: (id: number | string) => `Company ${id}`,
@@ -56,10 +56,10 @@ export const texts = {
     isPast ? 'No source listed this company any more.' : 'No source lists this company any more.',
   unlistedBy: (day: string, version: number, isPast: boolean) =>
     `${isPast ? 'had not listed' : 'has not listed'} it since ${day} (version ${version}).`,
-  unlistedGrey: 'What it said before is grey.',
+  unlistedGrey: 'Its former values are grey.',
   sourcesTitle: 'What each source says',
   sourcesTitlePast: 'What each source said',
-  sourcesNone: 'No source has said anything about this company but its number.',
+  sourcesNone: 'No source gives more about this company than its number.',
   attribute: 'Attribute',
   lastChange: 'Last change',
   inVersion: (version: number) => `version ${version}`,
@@ -84,7 +84,7 @@ export const texts = {
     `This company ${isPast ? 'had' : 'has'} no ${what} on record.`,
   freshness: (source: string, days: string) => `Newest from ${source}: ${days}`,
   emptySelection: 'No record matches these filters.',
-  pastEnd: 'There are no records this far; the last page is before this one.',
+  pastEnd: 'This is past the last page.',
   toLastPage: 'Go to the last page',
   clearFilters: 'Clear filters',
   filters: 'Filters',
@@ -121,16 +121,16 @@ export const texts = {
   pictureData: 'The figures as a table',
   pictureTimeline: 'Changes over time',
   picturePeriods: 'Who was there when',
-  pictureYears: 'By year',
+  pictureYears: (field: string) => `${field} by year`,
   pictureKeys: 'Arrow keys move through it.',
   zoomHint: 'Drag over a period to zoom in.',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
   earlier: 'Earlier',
   later: 'Later',
-  wholeTime: 'All of it',
+  wholeTime: 'Show all',
   onDay: (day: string, count: string) => `On ${day}: ${count}`,
-  onDayHint: 'Click, or press Enter, to list only these.',
+  onDayHint: 'Click a day, or press Enter, to list only the records of that day.',
   andMore: (count: number) => `and ${count} more`,
   began: 'Began',
   ended: 'Ended',
@@ -140,27 +140,26 @@ export const texts = {
   kind: 'Kind',
   sum: 'Total',
   firstOnly: (shown: string, count: string) =>
-    `It shows the first ${shown} of ${count} records; filters make them fewer.`,
+    `Only the first ${shown} of ${count} records are drawn; filters narrow them down.`,
   drawnOnly: (shown: string, count: string) =>
     `Bars are drawn for the first ${shown} of ${count}; the line above counts all.`,
   span: (from: string, to: string) => (from === to ? `on ${from}` : `from ${from} to ${to}`),
   timelineSays: (count: number, kinds: number, span: string) =>
     `${plural(count, 'change', 'changes')} of ${plural(kinds, 'kind', 'kinds')}, ${span}.`,
-  timelineMost: (kind: string, count: string) => ` Most are of ${kind} (${count}).`,
+  timelineMost: (kind: string, count: string) => ` Most often: ${kind} (${count}).`,
   timelineSaysAll: (count: number, span: string) =>
     `${plural(count, 'change', 'changes')}, ${span}.`,
   timelineDays: (days: number) => ` Each bar counts ${plural(days, 'day', 'days')}.`,
-  timelineKinds: (kinds: string) => ` Of ${kinds}.`,
+  timelineKinds: (kinds: string) => ` By kind: ${kinds}.`,
   timelineEqual: (max: string) =>
-    ' Each bar has as many changes as the others: the higher it is, the more often something ' +
-    `changed. Choose a bar, or drag over a period, to look into it: up to ${max} changes are ` +
-    'drawn for each kind.',
+    ' All bars stand for the same number of changes: a higher one means more frequent changes. ' +
+    `Choose a bar, or drag over a period, to zoom in; up to ${max} changes are drawn by kind.`,
   timelineOthers: (count: number) =>
     ` ${plural(count, 'kind', 'kinds')} with fewer changes are not drawn.`,
   allKinds: 'All kinds',
   bar: (kind: string, count: number, span: string) =>
     `${kind}: ${plural(count, 'change', 'changes')} ${span}`,
-  barChoose: 'Click, or press Enter, to look into it.',
+  barChoose: 'Click, or press Enter, to zoom in.',
   periodsSays: (count: string, most: string, day: string) =>
     `${count}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>
@@ -186,7 +185,7 @@ export const texts = {
   timeDiffer: 'What has changed since',
   timeOthers: 'Other versions',
   timeMore: 'Look for earlier ones',
-  timeDay: 'As extracts of the day',
+  timeDay: 'State as of',
   timeGo: 'Show',
   extractOf: (day: string) => `extract of ${day}`,
   importedAt: (moment: string) => `imported ${moment}`,
@@ -217,17 +216,17 @@ export const texts = {
   // Download and share.
   take: 'Download and share',
   takeLink: 'Link to this view',
-  takeLinkHint: 'Your key is not in it: those who open it need one.',
+  takeLinkHint: 'Your key is not included: the recipient needs their own.',
   takeCurl: 'curl',
   takeFetch: 'fetch, for JavaScript',
-  takeVersion: (version: number) => `Of version ${version}, even when the registry moves on`,
-  takeKeyHint: 'Your key is not in it: put it into the variable KEY.',
+  takeVersion: (version: number) => `Pin to version ${version}, even after new imports`,
+  takeKeyHint: 'Your key is not included: set it in the variable KEY.',
   copy: 'Copy',
   copied: 'Copied',
   copyFailed: 'Select the text and copy it.',
   download: 'Download',
   downloadPage: (count: string) => `This page, ${count}`,
-  downloadAll: (count: string) => `All that is selected, ${count}`,
+  downloadAll: (count: string) => `All matching records, ${count}`,
   downloading: 'Downloading …',
   downloadFailed: 'The download failed.',
 
@@ -236,17 +235,17 @@ export const texts = {
   printWhole: 'Print the whole company',
   printBack: 'Back to the company',
   printed: (moment: string, address: string) => `Printed ${moment} from ${address}.`,
-  printFirst: (count: string) => `The first ${count}; downloads have all.`,
+  printFirst: (count: string) => `The first ${count} records; downloads have all of them.`,
 
   // What goes wrong.
   offline: 'The service cannot be reached.',
   offlineKept: (moment: string) =>
     'The service cannot be reached. ' +
-    `This is what was loaded at ${moment}; it tries again by itself.`,
-  offlineNothing: 'The service cannot be reached. It tries again by itself.',
+    `This is what was loaded at ${moment}; the page retries by itself.`,
+  offlineNothing: 'The service cannot be reached. The page retries by itself.',
   tryAgain: 'Try again',
-  wait: 'This key has no requests left for now. It goes on by itself',
-  waitBusy: 'The service is busy. It goes on by itself',
+  wait: 'This key has no requests left for now. The page continues by itself',
+  waitBusy: 'The service is busy. The page continues by itself',
   inSeconds: (seconds: number) => ` in ${plural(seconds, 'second', 'seconds')}`,
   keyRefused: 'The service does not accept this key. It may be incomplete, expired or revoked.',
   forbidden: 'This key may not read this.',
@@ -256,6 +255,6 @@ export const texts = {
   reset: 'Reset the view',
   gone: 'This version is no longer kept.',
   invalid: 'The service does not understand this address.',
-  fault: 'Something went wrong in the service. Try again; if it stays, tell its operator.',
-  unknownView: 'There is no such part of a company.',
+  fault: 'Something went wrong in the service. Try again; if it happens again, tell its operator.',
+  unknownView: 'There is no such section. Choose one of the tabs.',
 } as const

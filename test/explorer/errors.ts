@@ -24,7 +24,7 @@ export function testErrors(): void {
     await page.evaluate('location.hash = "#/companies/1/rights?statsu=x"')
     await page.getByText(/did you mean status\?/).waitFor()
     await page.evaluate('location.hash = "#/companies/1/nothing"')
-    await page.getByText('There is no such part of a company.').waitFor()
+    await page.getByText('There is no such section.').waitFor()
   })
 
   test('an address that is not understood has a way out of it', async (t) => {
@@ -105,7 +105,7 @@ export function testErrors(): void {
     const page = await visitDemo(t, '/', { expected: /ERR_FAILED/ })
     await page.route(/versions\?/, (route) => route.abort())
     await page.evaluate('location.hash = "#/companies/1/differences"')
-    await page.getByText('The service cannot be reached. It tries again by itself.').waitFor()
+    await page.getByText('The service cannot be reached. The page retries by itself.').waitFor()
     await page.getByRole('link', { name: /^Rights 230/ }).waitFor()
     await page.unroute(/versions\?/)
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -130,7 +130,7 @@ export function testErrors(): void {
     const rated = { name: 'rated', rate: '2/3s' }
     const page = await registry.visitWith(rated, '/companies/1/rights', { expected: refused })
     await page
-      .getByText(/This key has no requests left for now\. It goes on by itself/)
+      .getByText(/This key has no requests left for now\. The page continues by itself/)
       .first()
       .waitFor()
     await page.getByText('1–9 of 9').waitFor()
@@ -145,7 +145,7 @@ export function testErrors(): void {
     const open = page.getByRole('button', { name: 'Open' })
     await open.click()
     await page.getByRole('searchbox').waitFor()
-    await page.getByRole('button', { name: 'Forget the key' }).click()
+    await page.getByRole('button', { name: 'Forget key' }).click()
     await page.getByLabel('Your key').fill(key)
     await open.click()
     await page.getByText('This key has no requests left for now.').waitFor()
@@ -186,7 +186,7 @@ export function testErrors(): void {
     assert.doesNotMatch(String(kept), /One|Two/)
   })
 
-  test('offline, what was loaded stays, and it tries again by itself', async (t) => {
+  test('offline, what was loaded stays, and the page retries by itself', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights', {
       expected: /ERR_INTERNET_DISCONNECTED/,
     })
@@ -209,7 +209,9 @@ export function testErrors(): void {
     await sections.last().waitFor()
     await page.locator('.print-view [aria-busy=true]').first().waitFor({ state: 'detached' })
     assert.equal(await sections.count(), resources.length)
-    assert.equal(await page.getByText('The service cannot be reached.').count(), 1)
+    const away = page.getByText('The service cannot be reached.')
+    await away.first().waitFor()
+    assert.equal(await away.count(), 1)
     await page.unroute(/limit=1000/)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page

@@ -50,7 +50,7 @@ export function testTaking(): void {
     await page.getByRole('button', { name: 'Download and share' }).click()
     for (const [name, query, file] of [
       ['Download CSV: This page, 25', 'page=1&limit=25&format=csv', 'rights-1.csv'],
-      ['Download NDJSON: All that is selected, 52', 'limit=all&format=ndjson', 'rights-1.ndjson'],
+      ['Download NDJSON: All matching records, 52', 'limit=all&format=ndjson', 'rights-1.ndjson'],
     ] as const) {
       const downloading = page.waitForEvent('download')
       await page.getByRole('button', { name }).click()
@@ -68,13 +68,13 @@ export function testTaking(): void {
     await page.route(/format=csv/, (route) => route.fulfill({ status: 500 }))
     await page.getByRole('button', { name: 'Download and share' }).click()
     const status = page.locator('.downloads [role=status] > div')
-    await page.getByRole('button', { name: 'Download NDJSON: All that is selected, 52' }).click()
+    await page.getByRole('button', { name: 'Download NDJSON: All matching records, 52' }).click()
     await page.getByRole('button', { name: 'Download CSV: This page, 25' }).click()
     await status.getByText('The download failed.').waitFor()
     assert.deepEqual(
       (await status.allInnerTexts()).map((text) => text.split('\n')[0]),
       [
-        'NDJSON: All that is selected, 52. Downloading …',
+        'NDJSON: All matching records, 52. Downloading …',
         'CSV: This page, 25. The download failed.',
       ],
     )
@@ -96,7 +96,7 @@ export function testTaking(): void {
     const url = `http://127.0.0.1:${registry.port}/api/v1/key`
     while ((await fetch(url, { headers })).status === 200);
     await page.getByRole('button', { name: 'Download and share' }).click()
-    const button = page.getByRole('button', { name: 'Download CSV: All that is selected, 40' })
+    const button = page.getByRole('button', { name: 'Download CSV: All matching records, 40' })
     const downloading = page.waitForEvent('download')
     await button.click()
     await page.getByText('This key has no requests left for now.').waitFor()
@@ -123,7 +123,7 @@ export function testTaking(): void {
     const opener = page.getByRole('button', { name: 'Download and share' })
     await opener.click()
     assert.doesNotMatch(await valueOf('curl'), /version/)
-    await page.getByRole('checkbox', { name: /^Of version 6/ }).check()
+    await page.getByRole('checkbox', { name: /^Pin to version 6/ }).check()
     const link = `${url}/#/companies/1/rights?status=pending&version=6`
     assert.equal(await valueOf('Link to this view'), link)
     for (const name of ['curl', 'fetch, for JavaScript']) {
@@ -132,7 +132,7 @@ export function testTaking(): void {
     await page.evaluate('location.hash = "#/companies/1?version=5"')
     await page.getByText('This is the past: Version 5').waitFor()
     await opener.click()
-    assert.equal(await page.getByRole('checkbox', { name: /^Of version/ }).count(), 0)
+    assert.equal(await page.getByRole('checkbox', { name: /^Pin to version/ }).count(), 0)
     assert.equal(await valueOf('Link to this view'), `${url}/#/companies/1?version=5`)
     assert.match(await valueOf('curl'), /companies\/1\?version=5'$/)
   })

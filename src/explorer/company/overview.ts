@@ -192,7 +192,6 @@ function pickCounts(resource: ResourceDescription, listing: ListingSummary | und
   return (
     entries.find(([field]) => field === drawn) ??
     grouping.find(([, counts]) => counts.length > 1) ??
-    grouping[0] ??
-    entries[0]
+    grouping[0]
   )
 }

@@ -37,7 +37,7 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
   const [pointed, setPointed] = useState<Pointed>({ row: -1, column: -1 })
   const { rows, first, last } = years
   const what = fieldLabel(resource, fieldOf(resource))
-  const title = `${texts.pictureYears}, ${what.toLowerCase()}`
+  const title = texts.pictureYears(what)
   if (rows.length === 0)
     return html`<${Frame} title=${title} says=${`${texts.undrawn(what)} ${note}`} />`
   const span = last - first + 1
