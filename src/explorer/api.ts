@@ -44,7 +44,7 @@ export interface Wait {
 
 export interface AskOptions {
   readonly signal?: AbortSignal
-  /** Told when the service asks to wait, and when the wait is over. */
+  /** Called when the service asks to wait, and when the wait has ended. */
   readonly onWait?: (wait: Wait | undefined) => void
 }
 
@@ -55,7 +55,7 @@ export interface Counters {
   readonly pagination_offset: number
 }
 
-/** The event that tells that the registry has moved on while the page is open. */
+/** The event for a new version of the registry while the page is open. */
 export const movedOn = 'dossier:moved-on'
 
 let newest = 0

@@ -52,7 +52,7 @@ export function withQuery(
   return next
 }
 
-/** The event that tells that the address has changed by `goTo`. */
+/** The event for an address that `goTo` has changed. */
 export const moved = 'dossier:moved'
 
 /** Goes to a place; with `isReplacing`, Back leads to the one before this. */

@@ -14,7 +14,7 @@ export interface Loaded<Value> {
   readonly retry: () => void
 }
 
-/** Does the work, and tells when it waits. */
+/** Does the work, and reports when it waits. */
 export type Work<Value> = (
   signal: AbortSignal,
   onWait: (wait: Wait | undefined) => void,
@@ -24,7 +24,7 @@ export type Work<Value> = (
 interface State<Value> {
   readonly family: string
   readonly name?: string | undefined
-  /** The attempt at it that is over. */
+  /** The last attempt at it that has ended. */
   readonly over?: number
   readonly value?: Value | undefined
   readonly failure?: Failure | undefined
@@ -65,7 +65,7 @@ export function useWork<Value>(
       (found) => update({ value: found, over: attempt }),
       (error: unknown) => {
         const reason = failureFrom(error)
-        // What a failure answers is not shown beside it, unless the service is merely away.
+        // A failure replaces the former value, unless the service is merely away.
         const kept = reason.kind === 'offline' ? {} : { value: undefined }
         update({ failure: reason, over: attempt, ...kept })
       },

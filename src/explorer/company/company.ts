@@ -33,7 +33,7 @@ export function CompanyPage({
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
   const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
-  // All of it appears at once, so that nothing that is shown moves.
+  // All parts appear together, so that nothing on the page moves.
   const isCompanyKnown = company !== undefined || isFailed || isRefused
   const areVersionsKnown = (versions ?? loadedVersions.failure ?? loadedVersions.wait) !== undefined
   const isReady = isCompanyKnown && areVersionsKnown
@@ -70,7 +70,7 @@ export function CompanyPage({
   </article>`
 }
 
-/** Whether a place has a request of its own, which tells what it is refused. */
+/** Whether a place has a request of its own, which reports refusals. */
 function isListing({ view }: Place): boolean {
   return view === differences || resourceNamed(view) !== undefined
 }

@@ -4,7 +4,7 @@
 const storageName = 'dossier.key'
 const keyPattern = /^[\x21-\x7e]{1,200}$/
 
-/** The event that tells that there is another key, or none. */
+/** The event for a key that is replaced or forgotten. */
 export const keyChanged = 'dossier:key'
 
 let held: string | undefined = read()

@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 /** Longer texts are cut. */
 const textLengthMax = 160
 const listLengthMax = 4
-/** Longer texts have room for some words in each line. */
+/** Longer texts are wide enough for some words in each line. */
 const wordLengthMax = 40
 
 /** Whether everything is shown whole, since paper has no buttons. */

@@ -1,4 +1,4 @@
-// Pages of a listing: where one is, the ways to the others, and how many records a page has.
+// The pager of a listing: the current page, links to the others, and the page size.
 
 import { formatCount } from '../format.ts'
 import { html } from '../html.ts'

@@ -32,7 +32,7 @@ export function printCompany(place: Place): void {
 export function usePrintKeys(place: Place): void {
   useEffect(() => {
     if (place.view === printView) return undefined
-    // Who has left the view before it was there does not want it printed any more.
+    // Readers who left the view before it was complete no longer want it printed.
     isAsked = false
     const onKeyDown = (event: KeyboardEvent) => {
       const isPrint = event.key.toLowerCase() === 'p' && (event.ctrlKey || event.metaKey)

@@ -1,4 +1,4 @@
-// A table that may be wider than its room: it scrolls, and says so while more is to the right.
+// A table that may be wider than its container: it scrolls, and says so while there is more.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -27,7 +27,7 @@ export function Scroller({ label, labelledBy, className = '', content, children 
   </div>`
 }
 
-/** Leads to the top of an element for another content, as far as it is higher than its room. */
+/** Scrolls an element, and the window to it, to its top when its content is replaced. */
 function useTop(element: { readonly current: HTMLElement | null }, content: unknown): void {
   const last = useRef(content)
   useEffect(() => {

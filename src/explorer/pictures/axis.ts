@@ -18,7 +18,7 @@ const timeWidth = 68
 export const axisHeight = labelHeight + 4
 
 export function TimeAxis({ scale, width, top, bottom }: AxisProps) {
-  // As many as have room for their labels.
+  // As many as fit with their labels.
   const count = Math.max(1, (scale.at(scale.to) - scale.at(scale.from)) / timeWidth)
   const ticks = timeTicks(scale, count)
   const places = ticks.map(({ value, label }) => ({ label, x: Math.round(scale.at(value)) + 0.5 }))

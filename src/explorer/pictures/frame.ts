@@ -1,5 +1,5 @@
 // The frame of every picture: a sentence that says what it shows, the picture, a line that reads
-// out the place that one points at, and the figures as a table.
+// out what is at the pointer, and the figures as a table.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
@@ -14,7 +14,7 @@ export interface Figures {
 interface FrameProps {
   readonly title: string
   readonly says: string
-  /** What is at the place that one points at. */
+  /** What is at the pointer. */
   readonly readout?: Shown
   readonly controls?: Shown
   readonly figures?: Figures | undefined

@@ -1,4 +1,4 @@
-// Labels of pictures: as wide as they are drawn, cut to their room, and never one over another.
+// Labels of pictures: measured as they are drawn, cut to fit, and never overlapping.
 
 /** The size of the letters in pictures, in pixels. */
 const letterSize = 12
@@ -36,7 +36,7 @@ interface PlacedLabel {
   readonly x: number
 }
 
-/** The labels that have room beside those before them, each within the width of the picture. */
+/** The labels that do not overlap those before them, each within the width of the picture. */
 export function placeLabels(labels: readonly PlacedLabel[], width: number): PlacedLabel[] {
   const placed: PlacedLabel[] = []
   let taken = -Infinity

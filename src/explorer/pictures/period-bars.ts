@@ -36,7 +36,7 @@ interface BarsProps {
   readonly width: number
   readonly from: number
   readonly to: number
-  /** The day that one points at. */
+  /** The day at the pointer. */
   readonly day: number | undefined
   readonly onDay: (day: number | undefined) => void
   readonly onChoose: (day: number) => void
@@ -84,7 +84,7 @@ function Bar({ span: { label, from, to }, y, left, scale, isOn }: BarProps) {
   const end = scale.at(to ?? scale.to)
   const className = isOn ? 'bar on' : 'bar'
   const width = Math.max(2, end - x - (to === undefined ? 5 : 0))
-  // An open end is an arrow: its shape tells, not its colour.
+  // An open end is an arrow: a shape, not a colour, shows it.
   const arrow = `M${(end - 6).toFixed(1)} ${y + 3}l6 4.5-6 4.5z`
   return html`<g><text class="label" x="0" y=${y + 12}>${fitText(label, left - 8)}</text>
     <rect class=${className} x=${x} y=${y + 4} rx="2" height="7" width=${width} />

@@ -43,7 +43,7 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
     return html`<${Frame} title=${texts.picturePeriods} says=${says} />`
   }
   const from = spans[0]?.from ?? 0
-  // Who has no last day is still there today.
+  // Records without a last day hold until today.
   const to = spans.reduce(
     (last, span) => Math.min(lastMs, Math.max(last, (span.to ?? span.from) + dayMs)),
     until ?? from,

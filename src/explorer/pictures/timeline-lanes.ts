@@ -10,7 +10,7 @@ import { fitText } from './labels.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
 
-/** A lane on its own has room for taller bars. */
+/** A lane on its own has taller bars. */
 const laneHeightOf = (count: number) => (count === 1 ? 72 : 34)
 
 /** How high so many lanes are, in pixels, with their axis. */
@@ -102,7 +102,7 @@ interface LaneShapeProps {
   readonly scale: Scale
   /** The greatest density of all lanes. */
   readonly tallest: number
-  /** The mark or bar that one points at. */
+  /** The mark or bar at the pointer. */
   readonly index: number | undefined
 }
 

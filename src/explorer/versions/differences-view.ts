@@ -149,7 +149,7 @@ interface NameProps {
   readonly row: Row
 }
 
-/** What names a record, and what else tells it from others. */
+/** What names a record, and what else distinguishes it. */
 function Name({ resource, row }: NameProps) {
   const { fields, changeFields } = resource
   // Of a record that is gone, nothing else may be known.

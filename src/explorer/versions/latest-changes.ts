@@ -56,7 +56,7 @@ function textIn(row: Row, field: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** The day since which an attribute has had a value, if a change tells it. */
+/** The day since which an attribute has had a value, if a change records it. */
 export function sinceOf(
   changes: readonly LatestChange[],
   attribute: string,
