@@ -13,7 +13,7 @@ export interface Cursor {
   readonly after: ChangesPlace | undefined
 }
 
-const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})(?:\.([0-9a-z]{1,9}))?)?)$/
+const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})\.([0-9a-z]{1,9}))?)$/
 /** In which moments are written, in milliseconds since 1970. */
 const momentRadix = 36
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
