@@ -92,5 +92,5 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
       rows.push(value)
     } else if (value !== mark) return undefined
   }
-  return mayHaveLost(text, rows) ? undefined : rows
+  return mayHaveLost(text, rows, lines) ? undefined : rows
 }
