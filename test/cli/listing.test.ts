@@ -78,7 +78,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     ['changes --since x', 2, /--since is "x"; it takes 0, a cursor from `until`/],
     ['changes --since 9', 1, /Version 9 does not exist yet; the last one is 1/],
     [
-      'changes --since 1.0123456789abcdef',
+      'changes --since 1.0123456789abcdef.z',
       1,
       /belongs to another history; begin again with --since=0/,
     ],
