@@ -11,7 +11,7 @@ import type {
   SourceState,
   OutsideHistory,
 } from '../reading.ts'
-import { emptyDirectory, markOf } from '../listing/directory.ts'
+import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
@@ -22,7 +22,7 @@ import { readRegistry } from '../sql/versions.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { findOutside } from './listing-state.ts'
 import type { Change } from './reads.ts'
-import type { CountedListing, CountListings } from './value-counts.ts'
+import { type CountedListing, type CountListings, noCounts } from './value-counts.ts'
 
 /**
  * Reads a company; undefined if it was not in the registry.
@@ -99,27 +99,33 @@ async function readAll({ tables }: Snapshot, head: HeadRow): Promise<ListedRecor
 /** The listings that are asked for, and the imports that last changed them. */
 async function summarise(
   snapshot: Snapshot,
-  { companyId, resources }: CompanyRequest,
+  { resources }: CompanyRequest,
   heads: ReadonlyMap<string, HeadRow>,
-  { since, changedIn }: Identity,
+  identity: Identity,
   countListings: CountListings,
 ): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
-  const found: (CountedListing & Omit<ListingSummary, 'counts'>)[] = []
+  const listed: CountedListing[] = []
+  const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
   for (const resource of resources) {
-    const known = heads.get(resource.name)
-    const head = known ?? { ...noHead, companyId }
-    const { total } = head
-    // A listing without records cannot have changed before its company was known.
-    const version = total > 0 ? head.version : Math.max(head.version, since)
-    const change = await snapshot.change(known === undefined ? changedIn : version)
-    found.push({ resource, total, version, head, change })
+    const head = heads.get(resource.name)
+    const { total, version } = listingVersion(head, identity)
+    const change = await snapshot.change(head === undefined ? identity.changedIn : version)
+    found.push({ summary: { resource, total, version }, change })
+    if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
-  const counts = await countListings(snapshot.tables, found)
-  return found.map(({ resource, total, version, change }) => ({
-    summary: { resource, total, version, counts: counts.get(resource.name) ?? {} },
-    change,
-  }))
+  const counts = await countListings(snapshot.tables, listed)
+  return found.map(({ summary, change }) => {
+    const { resource } = summary
+    return {
+      summary: { ...summary, counts: counts.get(resource.name) ?? noCounts(resource) },
+      change,
+    }
+  })
 }
 
-/** The head of a listing that has never had records. */
-const noHead = { version: 0, total: 0, meta: null, largest: 0, directory: emptyDirectory }
+/** A listing without records cannot have changed before its company was known. */
+function listingVersion(head: HeadRow | undefined, { since }: Identity) {
+  if (head === undefined) return { total: 0, version: since }
+  const { total, version } = head
+  return { total, version: total > 0 ? version : Math.max(version, since) }
+}

@@ -24,7 +24,7 @@ export type ValueCount = readonly [value: string | null, count: number]
 /** The counts of each filter that has few values, by field: most first, then by code point. */
 export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 
-/** A listing that is counted. */
+/** A listing that has records. */
 export interface CountedListing {
   readonly resource: Resource
   readonly head: HeadRow
@@ -34,7 +34,7 @@ export interface CountedListing {
 
 /** Listings of up to this many records are not cached: counting takes some 0.2 us a record. */
 const shortListingMax = 1_000
-/** Segments that are read at a time. */
+/** Segments of a long listing that are read at a time. */
 const batchLength = 64
 /** The bytes of cached counts. */
 const countBytesMax = 4 * 1_048_576
@@ -62,19 +62,17 @@ export function createValueCounts(): CountListings {
     const known = kept.get(key)
     if (known !== undefined) return known
     return counting.run(key, async () => {
-      const [counts = {}] = await countAll(reads, [listing])
+      const counts = await countLong(reads, listing)
       kept.set(key, counts)
       return counts
     })
   }
 
   return async (reads, listings) => {
-    const short = listings.filter(({ head }) => head.total <= shortListingMax)
-    const counted = await countAll(reads, short)
-    const counts = new Map(short.map(({ resource }, n) => [resource.name, counted[n] ?? {}]))
+    const isShort = ({ head }: CountedListing) => head.total <= shortListingMax
+    const counts = await countShort(reads, listings.filter(isShort))
     for (const listing of listings) {
-      const { name } = listing.resource
-      if (!counts.has(name)) counts.set(name, await countKept(reads, listing))
+      if (!isShort(listing)) counts.set(listing.resource.name, await countKept(reads, listing))
     }
     return counts
   }
@@ -89,34 +87,53 @@ function sizeOf(counts: ListingCounts): number {
   return bytes
 }
 
-/** Counts listings of a company in steps, each until all of its filters have too many values. */
-async function countAll(
+/** The counts of a listing without records. */
+export function noCounts(resource: Resource): ListingCounts {
+  return createCounter(resource).counts()
+}
+
+/** Counts listings whose segments are read at once. */
+async function countShort(
   reads: EntryReads,
   listings: readonly CountedListing[],
-): Promise<ListingCounts[]> {
-  const counters: Counter[] = []
-  const leaves: { readonly segment: number; readonly counter: Counter }[] = []
-  for (const { resource, head } of listings) {
-    const counter = createCounter(resource)
-    counters.push(counter)
-    const own = head.total === 0 ? [] : await leavesOf(reads, head)
-    for (const { segment } of own) leaves.push({ segment, counter })
+): Promise<Map<string, ListingCounts>> {
+  const numbers: number[] = []
+  const ends: number[] = []
+  for (const { head } of listings) {
+    numbers.push(...(await segmentsOf(reads, head)))
+    ends.push(numbers.length)
   }
+  const [company] = listings
+  const entries = company === undefined ? [] : await reads.entries(company.head.companyId, numbers)
+  const counts = new Map<string, ListingCounts>()
+  for (const [n, { resource }] of listings.entries()) {
+    const counter = createCounter(resource)
+    for (const one of entries.slice(ends[n - 1] ?? 0, ends[n])) counter.add(one)
+    counts.set(resource.name, counter.counts())
+  }
+  return counts
+}
+
+/** Counts a listing in steps; ends early if every filter has too many values. */
+async function countLong(
+  reads: EntryReads,
+  { resource, head }: CountedListing,
+): Promise<ListingCounts> {
+  const counter = createCounter(resource)
   const pace = createPace()
-  const companyId = listings[0]?.head.companyId ?? 0
-  for (const some of inBatches(leaves, batchLength)) {
-    const wanted = some.filter(({ counter }) => !counter.isOver())
-    if (wanted.length === 0) continue
-    const numbers = wanted.map(({ segment }) => segment)
-    for (const [n, entries] of (await reads.entries(companyId, numbers)).entries()) {
-      wanted[n]?.counter.add(entries)
+  for (const some of inBatches(await segmentsOf(reads, head), batchLength)) {
+    if (counter.isOver()) break
+    for (const one of await reads.entries(head.companyId, some)) {
+      counter.add(one)
       await pace()
     }
   }
-  return counters.map(({ counts }) => counts())
+  return counter.counts()
 }
 
-type Counter = ReturnType<typeof createCounter>
+async function segmentsOf(reads: EntryReads, head: HeadRow): Promise<readonly number[]> {
+  return (await leavesOf(reads, head)).map(({ segment }) => segment)
+}
 
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
 function createCounter(resource: Resource) {
