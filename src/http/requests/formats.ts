@@ -73,12 +73,17 @@ interface RecordWriter {
 
 const ndjson: RecordWriter = { header: '', bytes: writeLines }
 
+/** Made once: the code of a new one is slow until it has run for a while. */
+const csvWriters = new WeakMap<Resource, RecordWriter>()
+
 /** @throws Error for JSON, which has counters around its records. */
 export function recordWriter(format: Format, resource: Resource): RecordWriter {
   if (format === 'json') throw new Error('JSON has counters around its records')
   if (format === 'ndjson') return ndjson
+  const known = csvWriters.get(resource)
+  if (known !== undefined) return known
   const csv = createCsvWriter(Object.keys(resource.fields))
-  return {
+  const writer: RecordWriter = {
     header: csv.header,
     bytes: (texts) => {
       const lines = borrow(texts.reduce((sum, one) => sum + csv.bytesMaxOf(one), 0))
@@ -88,6 +93,8 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
       )
     },
   }
+  csvWriters.set(resource, writer)
+  return writer
 }
 
 const lineEnd = 0x0a
