@@ -318,9 +318,12 @@ test('who waits is answered when there is something, by one look for all (12.4)'
   const ofOther = wait('&resource=jobs')
   await sleep(1_000)
   const before = callsOf('readRegistry')
+  const began = performance.now()
   await sleep(2_000)
   const looks = callsOf('readRegistry') - before
-  assert.ok(looks <= 3, `${looks} looks in two seconds`)
+  // A busy machine sleeps longer.
+  const looksMax = 1 + Math.ceil((performance.now() - began) / 1_000)
+  assert.ok(looks <= looksMax, `${looks} looks instead of ${looksMax}`)
   assert.equal(answered, 0)
   await put('rights', [right(1, 'b')])
   for (const one of await Promise.all(waiting)) assert.deepEqual(told(one), ['rights 1 1 put 2'])

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
@@ -21,6 +20,7 @@ import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { onCitus, schemaUrl } from '../support/store-at.ts'
+import { until } from '../support/until.ts'
 
 const db = schemaUrl('schema')
 let client: Client
@@ -238,10 +238,7 @@ test('a hot standby serves the data of its primary, later imports included', asy
   }
   assert.equal(await total(), 1)
   await importRows(join(folder, 'x'), 'rights', [{ id: 2, company_id: 7 }], { at: url })
-  for (let waited = 0; (await total()) !== 2; waited += 50) {
-    assert.ok(waited < 20_000, 'the standby follows')
-    await sleep(50)
-  }
+  await until(async () => (await total()) === 2, 'the standby follows')
   const input = '{"id":3,"company_id":7}\n'
   const args = ['import', 'rights', '-', '--db', `${standby.url}?schema=dossier`]
   const refused = await runDossier(folder, args, { input })
