@@ -32,7 +32,7 @@ export function mayHaveLost(
 ): boolean {
   // Where blanks are after colons, the length of a text tells nothing.
   const isSpaced = text.charCodeAt(text.indexOf(':') + 1) <= blankMax
-  return (isSpaced || isLonger(text, values)) && hasOtherMembers(bytes, values)
+  return (isSpaced || isLonger(text, values)) && mayDiffer(bytes, values)
 }
 
 /** Whether a text is longer than its values need; this is faster to find than its members. */
@@ -74,7 +74,8 @@ function shortestNumber(value: number): number {
   return text.endsWith('000') ? value.toExponential().length - 2 : text.length
 }
 
-function hasOtherMembers(bytes: Uint8Array, values: readonly object[]): boolean {
+/** Whether a text has other members than its values, or a number that may have been rounded. */
+function mayDiffer(bytes: Uint8Array, values: readonly object[]): boolean {
   let members = 0
   let objects = 0
   let digits = 0

@@ -104,11 +104,7 @@ export interface VerifiedListing {
 
 function listingsOf(
   { kinds }: VerifiedRegistry,
-  {
-    heads,
-    ids,
-  }: Readonly<Record<'heads', readonly VerifiedRows['heads'][]>> &
-    Readonly<Record<'ids', readonly VerifiedRows['ids'][]>>,
+  { heads, ids }: { readonly [Name in 'heads' | 'ids']: readonly VerifiedRows[Name][] },
 ): readonly VerifiedListing[] {
   const nameOf = (companyId: number, listing: string) => JSON.stringify([companyId, listing])
   const headsOf = Map.groupBy(heads, (row) => nameOf(row[0], row[6]))

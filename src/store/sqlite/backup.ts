@@ -42,8 +42,9 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
 }
 
 function refuseExisting(path: string): void {
-  if (existsSync(path))
+  if (existsSync(path)) {
     throw new OperatorError(`${path} already exists; name a new file for the copy`)
+  }
 }
 
 /**

@@ -89,9 +89,7 @@ export interface List {
   readonly registry: string | undefined
   /** In the order of their numbers, from 1 on. */
   readonly entries: readonly Entry[]
-  /**
-   * The state after each number of entries: a chain of hashes, by which two lists are told apart.
-   */
+  /** The state after each number of entries: a chain of hashes, which differs between lists. */
   readonly states: readonly string[]
 }
 
