@@ -23,7 +23,6 @@ import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { StoreWriter } from './writing.ts'
 
-export { isServerStore }
 export { openUsageReader as openUsesOfKeys, readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'

@@ -5,12 +5,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import {
-  isServerStore,
-  openStoreInspector,
-  openStoreReader,
-  openStoreWriter,
-} from '../../src/store/open-store.ts'
+import { isServerStore } from '../../src/config/setting-kinds.ts'
+import { openStoreInspector, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { memberOf, type TestApp } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { isServerStore } from '../../src/store/open-store.ts'
+import { isServerStore } from '../../src/config/setting-kinds.ts'
 import type { ServingBounds } from '../../src/store/postgres/connect.ts'
 
 export const storeKinds = ['sqlite', 'postgres'] as const

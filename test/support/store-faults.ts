@@ -13,7 +13,7 @@ import {
 } from '../../src/store/listing/segment.ts'
 import { attributesShape, shapeOf } from '../../src/store/listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../../src/store/listing/tables.ts'
-import { isServerStore } from '../../src/store/open-store.ts'
+import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { registryOf as registryOnServer } from '../../src/store/postgres/database.ts'
 import { registryOf } from '../../src/store/sqlite/database.ts'
