@@ -15,10 +15,7 @@ const countFormat = new Intl.NumberFormat(language)
 export const formatCount = (count: number): string => countFormat.format(count)
 
 /** The days that the service takes; browsers offer more. */
-const [firstDay, lastDay] = ['0001-01-01', '9999-12-31']
-
-/** What a field for a day is. */
-export const dayInput = { type: `date`, min: firstDay, max: lastDay }
+export const [firstDay, lastDay] = ['0001-01-01', '9999-12-31']
 
 /** The last moment that the service takes, in milliseconds since 1970. */
 export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)

@@ -1,7 +1,8 @@
 // A filter of days or numbers from one to another, or of those that are not known.
 
 import { useState } from 'preact/hooks'
-import { dayInput, isMoment } from '../format.ts'
+import { DayInput } from '../day-input.ts'
+import { isMoment } from '../format.ts'
 import { html } from '../html.ts'
 import type { FieldDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
@@ -34,7 +35,7 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
   }
   const isOfDays = isMoment(field)
   const input = (label: string, value: string, set: (text: string) => void) =>
-    html`<label class="stacked">${label}<input ...${isOfDays ? dayInput : { type: 'number' }}
+    html`<label class="stacked">${label}<${isOfDays ? DayInput : NumberInput}
       value=${isOfDays ? value.slice(0, 10) : value} disabled=${isUnknown}
       onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} /></label>`
   return html`<form onSubmit=${submit}>
@@ -53,3 +54,6 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
         </div>
   </form>`
 }
+
+const NumberInput = (attributes: Readonly<Record<string, unknown>>) =>
+  html`<input type="number" ...${attributes} />`

@@ -4,7 +4,8 @@
 import type { ListingSummary, ValueCount } from '../answers.ts'
 import { bounds, RangeFilter } from './filter-range.ts'
 import { ValueFilter } from './filter-values.ts'
-import { dayInput, formatTimestamp, isMoment, wordsOf } from '../format.ts'
+import { DayInput } from '../day-input.ts'
+import { formatTimestamp, isMoment, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
 import { isFiltered } from './listing-query.ts'
 import { withQuery } from '../place.ts'
@@ -83,7 +84,7 @@ function DayMenu({ query, onChange }: Pick<FieldMenuProps, 'query' | 'onChange'>
       close()
     }
     return html`<form onSubmit=${submit}>
-      <label class="stacked">${texts.currentOn}<input ...${dayInput} value=${day} /></label>
+      <label class="stacked">${texts.currentOn}<${DayInput} value=${day} /></label>
       <button type="submit" class="primary">${texts.filterApply}</button></form>`
   }}<//>`
 }

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
 import { ask, type Wait } from '../api.ts'
-import { dayInput } from '../format.ts'
+import { DayInput } from '../day-input.ts'
 import { html, type Shown } from '../html.ts'
 import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
 import { Notice, sentence, Waiting } from '../notice.ts'
@@ -209,7 +209,7 @@ function DayForm({ id }: { readonly id: string }) {
     }
   }
   return html`<form class="day-form" onSubmit=${submit}>
-    <label>${texts.timeDay} <input ...${dayInput} required /></label>
+    <label>${texts.timeDay} <${DayInput} required /></label>
     <button type="submit">${texts.timeGo}</button>
     <div class="hint" role="status">${said}</div></form>`
 }

@@ -1,0 +1,8 @@
+// A field for a day.
+
+import { firstDay, lastDay } from './format.ts'
+import { html } from './html.ts'
+
+/** Takes the attributes of an `input`. */
+export const DayInput = (attributes: Readonly<Record<string, unknown>>) =>
+  html`<input type="date" min=${firstDay} max=${lastDay} ...${attributes} />`
