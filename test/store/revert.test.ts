@@ -229,3 +229,22 @@ test('a register number is removed with the only import of companies that gave i
   assert.equal(await number(), null)
   await checkSound(db)
 })
+
+test('a company that is known again by its records alone has no register number', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 1 }])
+  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n3' }])
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await revert(db, { to: 1 })
+  // Takes back one version of that revert: the jobs are there again.
+  await revert(db, { to: 4 })
+  const known = await queryStore(db, 'select id, identifier from companies order by id')
+  assert.deepEqual(
+    known.map(({ id, identifier }) => [Number(id), identifier]),
+    [
+      [1, null],
+      [3, null],
+    ],
+  )
+  await checkSound(db)
+})

@@ -46,25 +46,20 @@ const namedByReverted = `
   select company_id from companies_past where jurisdiction is null and until not in (${inForce})
   order by 1`
 
-/**
- * Takes the register number from companies that stay known, but that no import of companies in
- * force names. One with an assigned id keeps it, since everything that mentions the company has it.
- * (Records that have both a given id and the number give it again with their next import.)
- */
+/** Takes the register number from companies that stay known, but are no longer named. */
 export async function unnameCompanies(
   db: RegistryDatabase,
   { until: version }: RevertedSpan,
 ): Promise<void> {
   const { tables } = db
   for await (const { some } of eachBatch(db, namedByReverted)) {
-    const named = await findMentioned(db, some, attributesShape.listing)
-    const others = some.filter((id) => id < assignedIdMin && !named.has(id))
-    const rows = (await tables.companiesById(others)).filter((one) => one.identifier !== null)
-    const nameless = { jurisdiction: null, identifier: null, version }
+    const isNamed = await findNamed(db, some)
+    const others = await tables.companiesById(some.filter((id) => !isNamed(id)))
+    const rows = others.filter((one) => one.identifier !== null)
     await putStates(
       tables,
       rows,
-      rows.map(({ id }) => ({ id, ...nameless })),
+      rows.map(({ id }) => ({ id, ...nameless, version })),
       version,
     )
   }
@@ -84,17 +79,18 @@ export async function reviveCompanies(
     select distinct company_id from companies_past where ${wasKnown} order by company_id`
   let count = 0
   for await (const { some, mentioned } of eachBatch(db, candidates)) {
-    const named = await findMentioned(db, some, attributesShape.listing)
+    const isNamed = await findNamed(db, some)
     const now = new Map((await tables.companiesById(some)).map((one) => [one.id, one]))
     const back = some.filter((id) => {
       const one = now.get(id)
-      return one === undefined ? mentioned.has(id) : one.identifier === null && named.has(id)
+      return one === undefined ? mentioned.has(id) : one.identifier === null && isNamed(id)
     })
     const revived = new Map<number, CompanyRow>()
     for (const past of await tables.pastCompanies(back)) {
       const { companyId: id, jurisdiction, identifier } = past
       if (past.version >= first || past.until < first || revived.has(id)) continue
-      revived.set(id, { id, jurisdiction, identifier, version })
+      const name = isNamed(id) ? { jurisdiction, identifier } : nameless
+      revived.set(id, { id, ...name, version })
     }
     const rows = (await withoutTakenNames(tables, [...revived.values()])).filter(
       ({ id, identifier }) => !now.has(id) || identifier !== null,
@@ -161,6 +157,21 @@ async function findMentioned(
   return new Set(rows.map(([company]) => company))
 }
 
+const nameless = { jurisdiction: null, identifier: null }
+
+/**
+ * Which of the companies have a register number: those that an import of companies in force names,
+ * and those with an assigned id, since everything that mentions these has the number.
+ * (Records that have both a given id and the number give it again with their next import.)
+ */
+async function findNamed(
+  db: RegistryDatabase,
+  companies: readonly number[],
+): Promise<(id: number) => boolean> {
+  const named = await findMentioned(db, companies, attributesShape.listing)
+  return (id) => id >= assignedIdMin || named.has(id)
+}
+
 /** Another company may have got the name. */
 async function withoutTakenNames(
   tables: ListingTables,
@@ -177,6 +188,6 @@ async function withoutTakenNames(
     const name = JSON.stringify(nameOf(one))
     const isTaken = taken.has(name)
     if (one.identifier !== null) taken.add(name)
-    return isTaken ? { ...one, jurisdiction: null, identifier: null } : one
+    return isTaken ? { ...one, ...nameless } : one
   })
 }
