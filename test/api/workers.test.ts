@@ -12,7 +12,7 @@ import { type Load, startLoad } from '../support/load-client.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { runServer, type Server } from '../support/run-server.ts'
+import { answerIn, openWire, requestTo, runServer, type Server } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 import { until } from '../support/until.ts'
 
@@ -63,6 +63,10 @@ test('--workers 2: both answer, metrics cover both, and one that is killed is re
   assert.equal(figures.get('dossier_request_duration_seconds_count{resource="rights"}'), counted)
   const told = () => server.printed().match(/"request_id"/g)?.length
   await until(() => told() === counted, 'each has a line')
+  // A scrape is answered even if its client has closed its sending side after the request.
+  const scrape = await openWire(Number(new URL(server.metricsUrl()).port))
+  scrape.socket.end(requestTo('/metrics'))
+  assert.equal(answerIn(await scrape.closed()).status, 200)
 
   const [victim = 0, survivor = 0] = started(server)
   kill(victim)

@@ -102,7 +102,7 @@ export function createWireServer(handler: RequestListener, limits: WireLimits, l
     load.begin()
     handler(request, response)
   }
-  const server: Server & { httpAllowHalfOpen?: boolean } = createServer(
+  const server = createServer(
     {
       headersTimeout: limits.headMs,
       requestTimeout: limits.requestMs,
@@ -115,8 +115,6 @@ export function createWireServer(handler: RequestListener, limits: WireLimits, l
   )
   const open = new Set<Socket>()
   openSockets.set(server, open)
-  // Else Node would drop the answers that a client has not got when it closes its sending side.
-  server.httpAllowHalfOpen = true
   // This covers clients that do not read: bytes that the system does not accept are no activity.
   server.timeout = limits.standstillMs
   // One more than we allow: beyond this, Node silently drops fields, Authorization included.
