@@ -230,6 +230,32 @@ test('a register number is removed with the only import of companies that gave i
   await checkSound(db)
 })
 
+test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (id: number, identifier: string) =>
+    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }])
+  const numbers = async () => {
+    const known = await queryStore(db, 'select identifier from companies order by id')
+    return known.map(({ identifier }) => identifier)
+  }
+  await importRows(db, 'jobs', [
+    { id: 1, company_id: 3 },
+    { id: 2, company_id: 4 },
+  ])
+  await name(3, 'first')
+  await name(4, 'second')
+  await revert(db, { to: 1 })
+  await name(3, 'second')
+  await name(4, 'first')
+  assert.deepEqual(await numbers(), ['second', 'first'])
+  // Takes back both imports, and the revert before them.
+  await revert(db, { version: 4, isWithLater: true })
+  assert.deepEqual(await numbers(), ['first', 'second'])
+  await revert(db, { to: 6 })
+  assert.deepEqual(await numbers(), ['second', 'first'])
+  await checkSound(db)
+})
+
 test('a company that is known again by its records alone has no register number', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 1 }])

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { CompanyRow, ListingTables } from '../listing/tables.ts'
+import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
@@ -28,12 +28,9 @@ export async function forgetCompanies(
   let forgotten = 0
   for await (const { some, mentioned } of eachBatch(db, candidates)) {
     const gone = some.filter((id) => !mentioned.has(id))
-    const past = (await tables.companiesById(gone)).map(({ id, ...known }) => {
-      return { companyId: id, ...known, until }
-    })
-    await tables.putPastCompanies(past)
+    const former = await tables.companiesById(gone)
     await tables.dropCompanies(gone)
-    await traceCompanies(tables, until, gone)
+    await noteStates(tables, former, former, until)
     forgotten += gone.length
   }
   return forgotten
@@ -46,24 +43,42 @@ const namedByReverted = `
   select company_id from companies_past where jurisdiction is null and until not in (${inForce})
   order by 1`
 
-/** Takes the register number from companies that stay known, but are no longer named. */
+/**
+ * Takes the register number from companies that stay known, but are no longer named.
+ *
+ * @returns those that are named, but by another number before the reverted versions: they are left
+ *   without one, for `reviveCompanies` to give them that one.
+ */
 export async function unnameCompanies(
   db: RegistryDatabase,
-  { until: version }: RevertedSpan,
-): Promise<void> {
+  { first, until: version }: RevertedSpan,
+): Promise<ReadonlyMap<number, CompanyRow>> {
   const { tables } = db
+  const versions = new Set(await readNumbers(db, inForce))
+  const renamed = new Map<number, CompanyRow>()
   for await (const { some } of eachBatch(db, namedByReverted)) {
     const isNamed = await findNamed(db, some)
-    const others = await tables.companiesById(some.filter((id) => !isNamed(id)))
-    const rows = others.filter((one) => one.identifier !== null)
-    await putStates(
-      tables,
-      rows,
-      rows.map(({ id }) => ({ id, ...nameless, version })),
-      version,
-    )
+    const past = Map.groupBy(await tables.pastCompanies(some), ({ companyId }) => companyId)
+    const unnamed: CompanyRow[] = []
+    for (const one of await tables.companiesById(some)) {
+      const { id, identifier } = one
+      if (identifier === null) continue
+      const states = past.get(id) ?? []
+      const isGiven = versions.has(states.at(-1)?.until ?? one.version)
+      const before = states.find((state) => isBefore(first, state))?.identifier ?? identifier
+      if (!isNamed(id)) unnamed.push(one)
+      else if (!isGiven && before !== identifier) renamed.set(id, one)
+    }
+    const both = [...unnamed, ...some.flatMap((id) => renamed.get(id) ?? [])]
+    await tables.putCompanies(both.map(({ id }) => ({ id, ...nameless, version })))
+    await noteStates(tables, unnamed, unnamed, version)
   }
+  return renamed
 }
+
+/** Whether a past state was that before a version. */
+const isBefore = (version: number, state: PastCompanyRow) =>
+  state.version < version && state.until >= version
 
 /**
  * Makes companies known again that were known before the reverted versions, and that a version in
@@ -72,6 +87,7 @@ export async function unnameCompanies(
 export async function reviveCompanies(
   db: RegistryDatabase,
   { first, from: version }: RevertedSpan,
+  renamed: ReadonlyMap<number, CompanyRow>,
 ): Promise<number> {
   const { tables } = db
   const wasKnown = `version < ${first} and until >= ${first}`
@@ -88,38 +104,35 @@ export async function reviveCompanies(
     const revived = new Map<number, CompanyRow>()
     for (const past of await tables.pastCompanies(back)) {
       const { companyId: id, jurisdiction, identifier } = past
-      if (past.version >= first || past.until < first || revived.has(id)) continue
+      if (!isBefore(first, past) || revived.has(id)) continue
       const name = isNamed(id) ? { jurisdiction, identifier } : nameless
       revived.set(id, { id, ...name, version })
     }
     const rows = (await withoutTakenNames(tables, [...revived.values()])).filter(
-      ({ id, identifier }) => !now.has(id) || identifier !== null,
+      ({ id, identifier }) => !now.has(id) || identifier !== null || renamed.has(id),
     )
-    await putStates(
-      tables,
-      rows.flatMap(({ id }) => now.get(id) ?? []),
-      rows,
-      version,
-    )
+    const former = rows.flatMap(({ id }) => renamed.get(id) ?? now.get(id) ?? [])
+    await tables.putCompanies(rows)
+    await noteStates(tables, former, rows, version)
     count += rows.filter(({ id }) => !now.has(id)).length
   }
   return count
 }
 
-/** Puts what companies are from a version on, in the place of what some of them were until then. */
-async function putStates(
+/** Notes what companies were until a version, and that it changed some. */
+async function noteStates(
   tables: ListingTables,
   former: readonly CompanyRow[],
-  now: readonly CompanyRow[],
+  changed: readonly CompanyRow[],
   version: number,
 ): Promise<void> {
-  const past = former.map(({ id, ...one }) => ({ companyId: id, ...one, until: version }))
-  await tables.putPastCompanies(past)
-  await tables.putCompanies(now)
+  await tables.putPastCompanies(
+    former.map(({ id, ...one }) => ({ companyId: id, ...one, until: version })),
+  )
   await traceCompanies(
     tables,
     version,
-    now.map(({ id }) => id),
+    changed.map(({ id }) => id),
   )
 }
 

@@ -73,11 +73,11 @@ async function revertAll(
   }
   const span = { from, until, first: Math.min(...reverted.flatMap(({ reverts }) => reverts)) }
   const companiesForgotten = await forgetCompanies(db, span)
-  await unnameCompanies(db, span)
+  const renamed = await unnameCompanies(db, span)
   return {
     reverted,
     companiesForgotten,
-    companiesRevived: await reviveCompanies(db, span),
+    companiesRevived: await reviveCompanies(db, span, renamed),
   }
 }
 
