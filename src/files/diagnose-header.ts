@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { countOf } from '../text/format-count.ts'
+import { looksLikeData } from './check-columns.ts'
 import { type CsvForm, recordsOf } from './csv-record.ts'
 
 const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
@@ -37,7 +38,7 @@ export function diagnoseHeader(
 function refuseDelimiter(name: string, sample: string, header: number, shown: string): void {
   if (header > 1) return
   const other = delimiters.find((delimiter) => {
-    const [first = 0, second] = cellsOf(sample, { delimiter, hasQuotes: true })
+    const [first = 0, second] = cellsOf(sample, { delimiter, hasQuotes: true }).map(lengthOf)
     return first > 1 && first === second
   })
   if (other === undefined) return
@@ -51,28 +52,33 @@ function escaped(control: string): string {
 
 /**
  * Refuses lines before the header: they have at most half of the cells that all lines after them
- * have, or end with a blank line.
+ * have, or end with a blank line. Of a header without rows, one such line.
  */
 function refuseTitle(
   name: string,
-  counts: readonly number[],
+  lines: readonly (readonly string[])[],
   { header, shown, skipped }: { header: number; shown: string; skipped: number },
 ): void {
+  const counts = lines.map(lengthOf)
   const columns = counts.at(-1) ?? 0
   const at = counts.findLastIndex((count) => count !== columns && count !== 0) + 1
   const start = counts.findIndex((count, index) => index >= at && count !== 0)
   const isApart = start > at || header * 2 <= columns
-  if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
+  if (at < 1 || columns < 2 || columns <= header || !isApart) return
+  const isLast = counts.length < start + 2
+  if (isLast && (at > 1 || lines[start]?.some((cell) => looksLikeData(cell)))) return
   throw new OperatorError(
     `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
       `${skipped + start + 1} on have ${columns}; add --skip-lines ${skipped + start}`,
   )
 }
 
-/** The number of cells of each record in a text, 0 for a blank line. */
-function cellsOf(text: string, form: CsvForm): number[] {
+/** The cells of each record in a text, none of a blank line. */
+function cellsOf(text: string, form: CsvForm): (readonly string[])[] {
   const isWhole = text.length < sampleLength
   return Array.from(recordsOf(text, form, isWhole), ({ cells, start, end }) =>
-    end > start ? cells.length : 0,
+    end > start ? cells : [],
   )
 }
+
+const lengthOf = ({ length }: readonly string[]) => length

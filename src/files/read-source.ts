@@ -28,6 +28,8 @@ export interface Source {
 interface Found {
   /** Those that have been read. */
   readonly files: ImportedFile[]
+  /** The columns of tables that are read without a mapping. */
+  readonly columns: string[]
   /** The rows of the files that a mapping has read; undefined without one. */
   rows: number | undefined
 }
@@ -50,7 +52,7 @@ interface SourceOptions extends Reading {
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
-  const found: Found = { files: [], rows: undefined }
+  const found: Found = { files: [], columns: [], rows: undefined }
   const batches =
     mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
   return { unit: isByLine ? 'line' : 'row', batches, found }
@@ -83,6 +85,7 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const { chunks } = await openContent(sourceFile, digest, options)
       const { header, rows } = await openCsv(sourceFile, chunks)
       if (!showing) checkColumns(sourceFile.name, header.columns, target, false)
+      found.columns.push(...header.columns)
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {
         yield some.map(({ number, cells, refusal }) => ({
@@ -98,6 +101,7 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const source = await reader.readFile(prepared)
       // With --show, each row shows what is wrong with its columns.
       if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
+      found.columns.push(...source.columns)
       yield* placeRows(source.batches, (row, number) => ({ file, number, row }))
       for (const path of prepared.paths) rmSync(path, { force: true })
     }

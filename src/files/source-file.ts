@@ -121,6 +121,9 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
   } catch {
     throw new OperatorError(`${name}: permission denied`)
   }
+  if (stat.isFile() && stat.size === 0 && isPacked.test(name)) {
+    throw new OperatorError(`${name} is empty; get the file again`)
+  }
   const entry = stat.isFile() && isZip(name) ? await findZipEntry(name) : undefined
   const { compression, ending } = endingOf(entry?.path ?? name)
   const format = formatFor(options.format ?? formatOf(name, ending), options)
@@ -134,6 +137,9 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
     `${name} contains ${entry.path}, which is itself compressed; unzip it, and import that file`,
   )
 }
+
+/** Files in these formats have bytes even if they have no rows. */
+const isPacked = /\.(?:gz|zst|zip|parquet)$/i
 
 function notFetched(url: string): OperatorError {
   const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : ''

@@ -52,7 +52,8 @@ async function onlyEntry(name: string, archive: ZipFile): Promise<ZipEntry> {
     if (entries.length < listedMax) entries.push(entry)
   }
   const [entry] = entries
-  if (entry === undefined) throw new OperatorError(`${name} is a zip archive without a file`)
+  if (entry === undefined)
+    throw new OperatorError(`${name} is a zip archive without a file; get it again`)
   if (count > 1) throw severalFiles(name, entries, count)
   if (entry.isEncrypted()) {
     throw new OperatorError(

@@ -113,8 +113,8 @@ export interface ImportReport extends Change {
 /**
  * Imports files into the store, all or nothing.
  *
- * If any row is refused, nothing is changed, unless the request has `onRejected`. The report's
- * `version` says whether anything was changed.
+ * If any row is refused, nothing is changed, unless the request has `onRejected` and there are
+ * other rows. The report's `version` says whether anything was changed.
  *
  * @throws OperatorError if the source cannot be read to its end, something looks like a mistake
  *   (`guard-rails.ts`), or a snapshot has, with `onRejected`, a refused row without an identity;
@@ -144,7 +144,7 @@ export async function importFiles(
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const change = changeOf(course, merged, { read, refused })
-    const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
+    const isWanted = !isRefused(change.counts, request.onRejected)
     if (isWanted) judge(course, change, merged)
     request.signal.throwIfAborted()
     const { files } = source.found
@@ -160,6 +160,14 @@ export async function importFiles(
     await session.discard()
     throw error
   }
+}
+
+/** Whether refused rows refuse an import: any does, or with `onRejected` only all rows together. */
+export function isRefused(
+  { read, refused }: ImportCounts,
+  onRejected: ImportRequest['onRejected'],
+): boolean {
+  return refused > 0 && (onRejected === undefined || refused === read)
 }
 
 const isTable = ({ files }: ImportRequest) =>

@@ -65,7 +65,8 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
     if (shown.length >= request.rows) break
   }
   if (mapping === undefined) {
-    onColumns(columnsOf([...new Set(read.flatMap((row) => Object.keys(row)))], read))
+    const names = [...source.found.columns, ...read.flatMap((row) => Object.keys(row))]
+    onColumns(columnsOf([...new Set(names)], read))
   }
   return shown
 }

@@ -75,8 +75,9 @@ test('a refused row is written with its numbers as they were given, however long
     '{"id":"x","company_id":12345678901234567168,"key":0.1234567890123456789}',
     '{"id":3,"company_id":7,"name":[1e400]}',
   ]
-  writeFileSync(join(folder, 'x.ndjson'), `${rows.join('\n')}\n`)
-  writeFileSync(join(folder, 'x.json'), `[\n${rows.join(',\n')}\n]\n`)
+  const all = [...rows, row(4).trimEnd()]
+  writeFileSync(join(folder, 'x.ndjson'), `${all.join('\n')}\n`)
+  writeFileSync(join(folder, 'x.json'), `[\n${all.join(',\n')}\n]\n`)
   for (const [name, ...options] of [['x.ndjson'], ['x.json'], ['x.ndjson', '--trim']] as const) {
     rmSync(join(folder, 'bad.ndjson'), { force: true })
     const args = ['import', 'rights', name, '--rejects', 'bad.ndjson', '--dry-run', ...options]

@@ -44,6 +44,18 @@ test('it shows the view even if the mapping fails', async (t) => {
   assert.match(err, /^dossier: .*Reference/)
 })
 
+test('it shows the columns of tables without rows', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'a.csv'), 'Ref;Vacancy\n')
+  writeFileSync(join(folder, 'b.csv'), 'Ref;Min\n')
+  const { out } = await mustRun(folder, ['import', 'jobs', 'a.csv', 'b.csv', '--show', '1'])
+  assert.equal(
+    out,
+    'The files have the columns\n  Ref\n  Vacancy\n  Min\n\nThere are no rows.\n' +
+      'Nothing was imported.\n',
+  )
+})
+
 test('it shows columns and rows without a mapping, and as JSON', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'v.csv'), csv)

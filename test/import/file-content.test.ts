@@ -382,6 +382,7 @@ describe('mapped JSON', () => {
     ['{"n":2,"name":"y"', undefined, /^is not valid JSON/],
     ['{"n":2}{"n":3}', undefined, /^is not valid JSON/],
     [`{"n":2,"name":"${'x'.repeat(20)}","y":NaN}`, undefined, /JSON \(Unexpected token 'N'\)$/],
+    ['{"n":2,"name":1.0.0e5}', undefined, /^is not valid JSON/],
     ['17', undefined, /^must be a JSON object$/],
     ['{"n":2,"n":3}', 'n', /^occurs twice in the JSON object$/],
     ['{"n":2,"name":"\\ud83d"}', 'name', /^contains an unpaired surrogate$/],

@@ -2,7 +2,7 @@
 // that says it is meant.
 
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder, writeRows } from '../support/import-rows.ts'
@@ -245,6 +245,24 @@ test('files without rows are refused unless --allow-empty', async (t) => {
     () => run([], '--snapshot', '--allow-empty'),
     /^dossier: the snapshot has no rows, so nothing was changed; .* dossier sources remove\n$/,
   )
+})
+
+test('an import whose rows are all refused loads nothing, even with --rejects', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.csv'), 'id,company_id\neins,7\nzwei,7\n')
+  for (const [n, options] of [['--dry-run'], ['--allow-empty'], []].entries()) {
+    const args = ['import', 'rights', 'x.csv', '--rejects', `${n}.ndjson`, ...options]
+    const { code, out } = await runCommand(folder, args)
+    assert.equal(code, 1)
+    assert.match(out, /Dry run: nothing was changed|Nothing was loaded: 2 rows were refused/)
+    assert.equal(
+      readFileSync(join(folder, `${n}.ndjson`), 'utf8')
+        .trimEnd()
+        .split('\n').length,
+      2,
+    )
+  }
+  assert.ok(!existsSync(join(folder, 'dossier.db')))
 })
 
 test('a jurisdiction or identifier with blanks around it is refused; --trim removes them', async (t) => {

@@ -51,6 +51,10 @@ const table = 'id;company_id;name\n1;7;one\n2;7;two\n'
 
 /** Files that are something else, and what is said of them. */
 const refused: Readonly<Record<string, RefusedFile>> = {
+  'empty.ndjson.gz': ['', /empty\.ndjson\.gz is empty; get the file again$/],
+  'empty.csv.zst': ['', /is empty; get the file again$/],
+  'empty.zip': ['', /is empty; get the file again$/],
+  'empty.parquet': ['', /is empty; get the file again$/],
   'no.csv.gz': [Buffer.from([1, 2, 3]), /no\.csv\.gz.*not a valid gzip file/],
   'far.csv.zst': [
     // A frame with a window of 2 GiB.
@@ -134,6 +138,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'title-one-row.csv': [
     'Rights of 2026\nid,company_id,name\n1,7,one\n',
+    /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
+  ],
+  'title-no-rows.csv': [
+    'Rights of 2026\nid,company_id,name\n',
     /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
   ],
   'sep.csv': [`sep=;\n${table}`, /begins with "sep=;", a line for Excel; add --skip-lines 1$/],

@@ -51,7 +51,7 @@ describe('a file compressed in several parts is read to the end', () => {
         writeFileSync(join(folder, name), whole.subarray(0, length))
         const report = await load('rights', [name], { isDryRun: true }).catch((error: unknown) => {
           assert.ok(error instanceof OperatorError, String(error))
-          assert.match(error.message, /ends too early: the (gzip|zstd) file is truncated/)
+          assert.match(error.message, /ends too early: the (gzip|zstd) file is truncated|is empty/)
         })
         // Up to three bytes of the magic number of zstd are text, whose only row is refused.
         if (report !== undefined && report.counts.refused === 0) passed.push(length)

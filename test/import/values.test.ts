@@ -267,6 +267,23 @@ test('a number that a double has, however many of its digits are written, is kep
   )
 })
 
+test('a whole number may be written as a decimal, with a mapping and without one', async (t) => {
+  const path = `${emptyDb(t)}.numbers.ndjson`
+  const rows = ['1e3', '-1.20E+2', '-0.0', '9007199254740991.0'].map(
+    (number, n) => `{"id":${n + 1}.0,"company_id":1e0,"salary_from":${number}}\n`,
+  )
+  writeFileSync(path, rows.join(''))
+  for (const mapping of [undefined, 'select * exclude (source_file, source_row) from source']) {
+    const db = emptyDb(t)
+    assert.deepEqual((await importInto(db, 'jobs', [path], { mapping })).problems, [])
+    const found = query(db, 'select id, salary_from from jobs_view order by id')
+    assert.deepEqual(
+      found.map((one) => Object.values(one)),
+      [1000, -120, 0, Number.MAX_SAFE_INTEGER].map((number, n) => [n + 1, number]),
+    )
+  }
+})
+
 test('a numeric natural key equals its digits as text', async (t) => {
   const db = emptyDb(t)
   await importRows(db, 'rights', [{ key: 12, company_id: 7 }])

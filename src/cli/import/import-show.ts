@@ -26,7 +26,11 @@ export async function printShown(
       refused === undefined ? `${file}: ${unit} ${number}` : describeProblem(refused, ' (refused)')
     stdout.writeLines('', heading, ...contentLines(row))
   }
-  stdout.writeLines('', 'Nothing was imported.')
+  stdout.writeLines(
+    '',
+    ...(rows.length === 0 ? ['There are no rows.'] : []),
+    'Nothing was imported.',
+  )
 }
 
 function columnLines(columns: readonly ShownColumn[], isMapped: boolean): string[] {

@@ -1,7 +1,12 @@
 // `dossier import`: loads files into the store, all or nothing.
 
 import { UsageError } from '../../config/settings.ts'
-import { importFiles, type ImportRequest } from '../../import/import-files.ts'
+import {
+  importFiles,
+  type ImportRequest,
+  isRefused,
+  type RejectedRow,
+} from '../../import/import-files.ts'
 import { findSourceFiles } from '../../files/source-file.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import {
@@ -118,11 +123,12 @@ export async function runImport(
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
   await using store = await openFor(input, context, by)
+  const onRejected = rejects && ((rejected: RejectedRow) => rejects.write(rejected))
   const report = await importFiles(store, {
     ...request,
     recipe: recipeOf(importCommand, input, given.mapping),
     isUpdate: by !== undefined,
-    onRejected: rejects && ((rejected) => rejects.write(rejected)),
+    onRejected,
     onProgress: createProgress(context),
     onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
@@ -131,7 +137,7 @@ export async function runImport(
   })
   const { target, isDryRun } = request
   printReport(report, { input, context, target: target.name, isDryRun, isNew })
-  return report.counts.refused > 0 && rejects === undefined ? 1 : 0
+  return isRefused(report.counts, onRejected) ? 1 : 0
 }
 
 function openFor({ flags, settings }: Input, context: CommandContext, by?: UpdateBy) {

@@ -8,7 +8,7 @@ import { closeSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
 import { openContent, type Reading } from '../file-content.ts'
-import { mayBeRounded, quoteRounded } from '../json/exact-number.ts'
+import { plainNumbers } from '../json/exact-number.ts'
 import { tooLong } from '../json/parse-row.ts'
 import { type CsvRow, openCsv } from '../read-csv.ts'
 import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
@@ -157,7 +157,7 @@ function createRowCheck(name: string, file: number) {
     /** @param given undefined for a row that is too long. */
     add(given: Buffer | undefined) {
       if (given !== undefined && !isUtf8(given)) refuseBytes(name, line, given)
-      const bytes = given === undefined ? hole : withTexts(given)
+      const bytes = given === undefined ? hole : withPlainNumbers(given)
       const hasEscapes = given?.includes('\\u') === true
       const before = number
       const holes = new Set<number>()
@@ -187,10 +187,11 @@ function createRowCheck(name: string, file: number) {
   }
 }
 
-/** DuckDB rounds numbers; as texts, it takes them as they are. */
-function withTexts(rows: Buffer): Buffer {
+/** DuckDB rounds decimals, and writes `1e3` as `1000.0`. */
+function withPlainNumbers(rows: Buffer): Buffer {
   const text = rows.toString()
-  return mayBeRounded(text) ? Buffer.from(quoteRounded(text)) : rows
+  const plain = plainNumbers(text)
+  return plain === text ? rows : Buffer.from(plain)
 }
 
 /** Lines, of which some are replaced. */

@@ -18,20 +18,29 @@ interface LongNumber {
 
 // Almost no text has a number of 16 digits, or one with an exponent, outside its strings.
 const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
+// A whole number with decimals, of which programs with only one kind of number write many.
+const wholeDecimal = /\d\.0+(?!\d)/
 // An unclosed string runs to the end of its line.
 const stringOrNumber = /"(?:[^"\\\n]|\\.)*"?|-?\d[\d.eE+-]*/g
+const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?\d+$/
 const toPrecisionMax = 100
 
 /** Whether a JSON text may have a number that is rounded when it is parsed. */
 export const mayBeRounded = (text: string): boolean => longNumber.test(text)
 
-/** JSON texts, each on a line or more, with quotes around the decimals that would be rounded. */
-export function quoteRounded(text: string): string {
-  if (!mayBeRounded(text)) return text
-  return text.replace(stringOrNumber, (part) =>
-    part.startsWith('"') || integer.test(part) || isExact(part) ? part : `"${part}"`,
-  )
+/**
+ * JSON texts, each on a line or more, with numbers of which DuckDB makes the right texts: whole
+ * ones such as `1e3` in plain digits, and decimals that would be rounded in quotes.
+ */
+export function plainNumbers(text: string): string {
+  if (!mayBeRounded(text) && !wholeDecimal.test(text)) return text
+  return text.replace(stringOrNumber, (part) => {
+    if (integer.test(part) || !decimal.test(part)) return part
+    if (!isExact(part)) return `"${part}"`
+    const number = Number(part)
+    return Number.isSafeInteger(number) ? String(number) : part
+  })
 }
 
 /**
