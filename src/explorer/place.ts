@@ -17,15 +17,21 @@ export const differences = 'differences'
 /** The view of everything, for paper. */
 export const printView = 'print'
 
-/** Reads a fragment; anything unknown leads to the first page. */
+/**
+ * Reads a fragment; anything unknown leads to the first page. What only files can have in the API, a
+ * format and `limit=all`, is left out: the page shows the same data.
+ */
 export function parsePlace(fragment: string): Place {
   const [path = '', query = ''] = fragment.replace(/^#/, '').split(/\?(.*)/s)
   const [, root, company, view] = path.split('/')
+  const parameters = new URLSearchParams(query)
+  parameters.delete('format')
+  parameters.delete('limit', 'all')
   const isCompany = root === 'companies' && company !== undefined && company !== ''
   return {
     company: isCompany ? decoded(company) : undefined,
     view: isCompany && view !== '' ? view : undefined,
-    query: new URLSearchParams(query),
+    query: parameters,
   }
 }
 

@@ -33,12 +33,13 @@ export function testErrors(): void {
     for (const [view, way, to] of [
       ['/companies/1/rights?sort=bad', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?limit=5000', 'Reset the view', '/companies/1/rights'],
-      ['/companies/1/rights?limit=all', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=x', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=0&version=6', 'Reset the view', '/companies/1/rights?version=6'],
       ['/companies/1/jobs?salary_from[gte]=x', 'Reset the view', '/companies/1/jobs'],
       ['/companies/1/jobs?sort=x&version=6', 'Reset the view', '/companies/1/jobs?version=6'],
       ['/companies/1?version=x', 'Reset the view', '/companies/1'],
+      ['/companies/1?versoin=5', 'Reset the view', '/companies/1'],
+      ['/companies/1/print?page=2&version=6', 'Reset the view', '/companies/1/print?version=6'],
       ['/companies/1/differences?from=x&to=6', 'Reset the view', '/companies/1/differences'],
       ['/companies/x', 'Find another company', '/'],
     ] as const) {
@@ -49,6 +50,16 @@ export function testErrors(): void {
       assert.equal(new URL(page.url()).hash, `#${to}`)
       await untilLoaded(page)
     }
+  })
+
+  test('an address that the API answers with a file shows the same data', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights?format=csv&limit=all&status=pending')
+    await page.getByText('1–25 of 52 (230 without filters)').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('1–25 of 230', { exact: true }).waitFor()
+    assert.equal(new URL(page.url()).hash, '#/companies/1/rights')
+    await page.evaluate('location.hash = "#/companies/1?format=ndjson"')
+    await page.getByRole('heading', { name: 'What each source says' }).waitFor()
   })
 
   test('only a company that is known has a past to look at', async (t) => {

@@ -29,7 +29,7 @@ export function CompanyPage({
   readonly company: string
 }) {
   const isPast = isOfPast(place.query)
-  const found = useCompany(id, place.query)
+  const found = useCompany(id, isWhole(place) ? place.query : versionQuery(place.query))
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
   const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
@@ -68,6 +68,11 @@ export function CompanyPage({
           areOfVersion=${found.areOfVersion} />`
     }
   </article>`
+}
+
+/** Whether a place shows the company as a whole, of which an address only names the version. */
+function isWhole({ view }: Place): boolean {
+  return view === undefined || view === printView
 }
 
 /** Whether a place has a request of its own, which reports refusals. */
@@ -128,7 +133,7 @@ function View(props: ViewProps) {
   const { place, id, name, company, now, versions = [], shown = Infinity, changes = [] } = props
   if (place.view === differences)
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
-  if (place.view === undefined || place.view === printView) {
+  if (isWhole(place)) {
     if (company === undefined) return null
     // Texts begin cut or whole, so each of the two views has its own.
     const isPrint = place.view === printView

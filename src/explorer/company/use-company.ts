@@ -2,7 +2,7 @@
 
 import type { Company, CompanyAnswer } from '../answers.ts'
 import type { Answer } from '../api.ts'
-import { companyPath, isOfPast, queryOf, versionQuery } from '../listing/listing-query.ts'
+import { companyPath, isOfPast, queryOf } from '../listing/listing-query.ts'
 import { type Loaded, useAnswer } from '../use-answer.ts'
 
 interface FoundCompany {
@@ -22,11 +22,11 @@ interface FoundCompany {
   readonly loaded: Loaded<Answer<CompanyAnswer>>
 }
 
-/** @param query names the version that is looked at. */
+/** @param query names the version that is looked at; the service refuses what it does not know. */
 export function useCompany(id: string, query: URLSearchParams): FoundCompany {
   const isPast = isOfPast(query)
   const path = companyPath(id, new URLSearchParams())
-  const loaded = useAnswer<CompanyAnswer>(companyPath(id, versionQuery(query)), path)
+  const loaded = useAnswer<CompanyAnswer>(companyPath(id, query), path)
   const present = useAnswer<CompanyAnswer>(isPast ? path : undefined, path)
   const isRefused = loaded.failure?.kind === 'scope'
   const isFailed = loaded.failure !== undefined && loaded.failure.kind !== 'offline' && !isRefused

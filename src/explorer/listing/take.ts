@@ -32,15 +32,23 @@ interface TakeProps {
 export function Take(props: TakeProps) {
   // A download goes on when the menu is closed.
   const [said, setSaid] = useState<Saying['said']>({})
-  const onSay = (what: string, shown: Shown) => setSaid((last) => ({ ...last, [what]: shown }))
+  const onSay: Saying['onSay'] = (path, line) => setSaid((last) => ({ ...last, [path]: line }))
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
     <${Ways} ...${props} said=${said} onSay=${onSay} />`}<//>`
 }
 
-/** What is said of downloads, by what each one is of. */
+/** A download that is running or has failed. */
+interface Line {
+  /** What it is of. */
+  readonly what: string
+  readonly shown: Shown
+  readonly isRunning: boolean
+}
+
+/** What is said of downloads, by the path of each; undefined for one that is complete. */
 interface Saying {
-  readonly said: Readonly<Record<string, Shown>>
-  readonly onSay: (what: string, shown: Shown) => void
+  readonly said: Readonly<Record<string, Line | undefined>>
+  readonly onSay: (path: string, line: Line | undefined) => void
 }
 
 function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
@@ -51,7 +59,7 @@ function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
   const fixed = isFixed && !names && version !== undefined ? { version: String(version) } : {}
   for (const [name, value] of Object.entries(fixed)) url.searchParams.set(name, value)
   const hash = addressOf({ ...place, query: withQuery(place.query, fixed) })
-  const link = isFixed ? new URL(hash, location.href).href : location.href
+  const link = new URL(hash, location.href).href
   return html`
     ${
       !names &&
@@ -123,26 +131,27 @@ type Format = (typeof formats)[number]
 
 function Downloads({ query: shown, id, resource, answer, said, onSay }: Downloadable & Saying) {
   const rows = answer[resource.name] as readonly unknown[]
-  const load = async (what: string, format: Format, isAll: boolean) => {
-    onSay(what, texts.downloading)
-    const query = withQuery(pageQuery(shown), {
-      format,
-      ...(isAll ? { limit: 'all', page: undefined } : {}),
-    })
+  const load = async (what: string, path: string, format: Format) => {
+    const say = (text: Shown, isRunning = true) => onSay(path, { what, shown: text, isRunning })
     const onWait = (wait: Wait | undefined) =>
-      onSay(what, wait === undefined ? texts.downloading : html`<${Waiting} ...${wait} />`)
+      say(wait === undefined ? texts.downloading : html`<${Waiting} ...${wait} />`)
+    onWait(undefined)
     try {
-      const content = await download(listingPath(id, resource, query), { onWait })
+      const content = await download(path, { onWait })
       saveAs(content, `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
-      onSay(what, null)
+      onSay(path, undefined)
     } catch (error) {
-      onSay(what, html`${texts.downloadFailed}<${Said} error=${error} />`)
+      say(html`${texts.downloadFailed}<${Said} error=${error} />`, false)
     }
   }
   const button = (label: string, format: Format, isAll: boolean) => {
     const what = `${format.toUpperCase()}: ${label}`
+    const all = isAll ? { limit: 'all', page: undefined } : {}
+    const path = listingPath(id, resource, withQuery(pageQuery(shown), { format, ...all }))
+    const isOff = said[path]?.isRunning === true
     return html`<button type="button" aria-label=${`${texts.download} ${what}`}
-      onClick=${() => load(what, format, isAll)}>${format.toUpperCase()}</button>`
+      aria-disabled=${isOff} onClick=${() => isOff || load(what, path, format)}>
+      ${format.toUpperCase()}</button>`
   }
   const row = (label: string, isAll: boolean) => html`<div class="download"><span>${label}</span>
     ${formats.map((format) => button(label, format, isAll))}</div>`
@@ -150,7 +159,7 @@ function Downloads({ query: shown, id, resource, answer, said, onSay }: Download
     ${row(texts.downloadPage(formatCount(rows.length)), false)}
     ${row(texts.downloadAll(formatCount(answer.pagination_total)), true)}
     <div class="hint" role="status">${Object.entries(said).map(
-      ([what, shown]) => shown !== null && html`<div key=${what}>${what}. ${shown}</div>`,
+      ([path, line]) => line && html`<div key=${path}>${line.what}. ${line.shown}</div>`,
     )}</div></div>`
 }
 
