@@ -8,9 +8,8 @@ import { createUses, type Uses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
 import { hourOf, type KeyUses, midnightOf } from '../store/keys.ts'
 
-/** How long to wait for another writer: briefly, since requests wait too; longer at a stop. */
-const waitMsMax = 100
-const lastWaitMsMax = 2_000
+/** How long to wait for other writers, such as other workers: a stop waits for it twice at most. */
+const waitMsMax = 2_000
 /** How many counts are written together: about 5 ms of work. */
 const rowsAtOnce = 1_000
 
@@ -33,24 +32,27 @@ export function startMetering(
   const path = usagePath(settings)
   if (path === undefined) return undefined
   const uses = createUses(now)
-  let writer: ReturnType<typeof openUsageWriter> | undefined
+  const writer = openUsageWriter(path, storeId, settings.db)
+  const reading = createReading({ path, storeId, logger, now }, uses)
   let isAway = false
-  let written = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
 
-  /** Writes once any earlier write has finished. */
-  function write(maxWaitMs: number): Promise<void> {
-    written = written.then(() => writeAll(path ?? '', maxWaitMs))
-    return written
+  /** Not at regular times: workers that start together would always wait for each other. */
+  function schedule(): void {
+    const ms = settings.usageSeconds * 1_000 * (1 - Math.random() / 2)
+    timer = setTimeout(() => {
+      writing = write().then(schedule)
+    }, ms).unref()
   }
 
-  async function writeAll(file: string, maxWaitMs: number): Promise<void> {
-    if (writer?.isReplaced() === true) closeReplaced(file)
+  async function write(): Promise<void> {
+    if (writer.isReplaced()) closeReplaced()
     const taken = uses.take()
     let done = 0
     try {
       for (; done < taken.length; done += rowsAtOnce) {
-        writer ??= openUsageWriter(file, storeId, settings.db)
-        writer.add(taken.slice(done, done + rowsAtOnce), now(), maxWaitMs)
+        await writer.add(taken.slice(done, done + rowsAtOnce), now(), waitMsMax)
         if (isAway) logger.info('key usage is written again')
         isAway = false
         // Lets requests run in between.
@@ -58,8 +60,6 @@ export function startMetering(
       }
     } catch (error) {
       uses.add(taken.slice(done))
-      writer?.close()
-      writer = undefined
       const reason = error instanceof Error ? error.message : String(error)
       if (!isAway) logger.warn({ reason }, 'key usage cannot be written; the server keeps serving')
       isAway = true
@@ -67,23 +67,23 @@ export function startMetering(
   }
 
   /** Closes a file that nobody would see any more; later counts are written to a new one. */
-  function closeReplaced(file: string): void {
-    logger.warn({ file }, 'the file of key usage was removed or replaced; it is opened again')
-    writer?.close()
-    writer = undefined
+  function closeReplaced(): void {
+    const message = 'the file of key usage was removed or replaced; it is opened again'
+    logger.warn({ file: path }, message)
+    writer.close()
     reading.close()
   }
 
-  const reading = createReading({ path, storeId, logger, now }, uses)
-  const timer = setInterval(() => void write(waitMsMax), settings.usageSeconds * 1_000).unref()
+  schedule()
   return {
     count: uses.count,
     readUses: reading.readUses,
     /** Writes the remaining counts. */
     async close(): Promise<void> {
-      clearInterval(timer)
-      await write(lastWaitMsMax)
-      writer?.close()
+      await writing
+      clearTimeout(timer)
+      await write()
+      writer.close()
       reading.close()
     },
   }

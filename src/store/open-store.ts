@@ -13,7 +13,7 @@ import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openForInspecting, openForReading, removeUnused } from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
-import { openUsage } from './sqlite/usage.ts'
+import { createUsageWriter } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
@@ -316,12 +316,11 @@ export function usageFile(db: string): string | undefined {
 }
 
 /**
- * Opens the file that counts the use of a store's keys, and creates it if it does not exist.
+ * Writes to the file that counts the use of a store's keys, and creates it if it does not exist.
  *
  * @param db the store, whose permissions a new file gets; for PostgreSQL, only the owner gets
  *   access.
- * @throws if it cannot be written: an OperatorError if there is advice, else the error.
  */
 export function openUsageWriter(path: string, storeId: string, db: string) {
-  return openUsage(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
+  return createUsageWriter(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
 }

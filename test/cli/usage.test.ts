@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUses, usesMax } from '../../src/auth/uses.ts'
@@ -12,7 +13,7 @@ import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 const hourMs = 3_600_000
 
@@ -196,7 +197,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 })
 
-test('the last day and 30 days are counted by the hour; older counts are deleted, the last use stays', (t) => {
+test('the last day and 30 days are counted by the hour; older counts are deleted, the last use stays', async (t) => {
   const file = join(makeFolder(t), 'uses.db')
   const now = Date.parse('2026-06-30T10:30:00Z')
   const hour = now / hourMs - 0.5
@@ -204,10 +205,10 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
   t.after(() => writer.close())
   const add = (keyId: number, ago: number, at: number) => {
     const use = { keyId, hour: hour - ago, requests: 1, lastUsedAt: at - ago * hourMs }
-    writer.add([use], at, 1_000)
+    return writer.add([use], at, 1_000)
   }
-  for (const ago of [0, 0, 23, 24, 719, 720]) add(1, ago, now)
-  add(2, 5_000, now)
+  for (const ago of [0, 0, 23, 24, 719, 720]) await add(1, ago, now)
+  await add(2, 5_000, now)
   assert.deepEqual(
     readKeyUsage(file, 'one', now).map((usage) => ({ ...usage })),
     [
@@ -217,7 +218,7 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
   )
   const reader = openUsesOfKeys(file, 'one')
   // At 10:30, today began with the hour 10 hours ago.
-  for (const ago of [10, 11]) add(1, ago, now)
+  for (const ago of [10, 11]) await add(1, ago, now)
   assert.deepEqual({ ...reader.readUses(1, now) }, { today: 3, last30Days: 7 })
   assert.deepEqual({ ...reader.readUses(2, now) }, { today: 0, last30Days: 0 })
   reader.close()
@@ -225,6 +226,24 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
   assert.deepEqual({ ...none.readUses(1, now) }, { today: 0, last30Days: 0 })
   assert.deepEqual(readKeyUsage(file, 'another registry', now), [])
   assert.deepEqual(readKeyUsage(`${file}-missing`, 'one', now), [])
+})
+
+test('a writer waits for another one between turns of the event loop, as long as it may', async (t) => {
+  const file = join(makeFolder(t), 'uses.db')
+  const writer = openUsageWriter(file, 'one', 'none.db')
+  t.after(() => writer.close())
+  const use = { keyId: 1, hour: 1, requests: 1, lastUsedAt: hourMs }
+  await writer.add([use], hourMs, 0)
+  using other = new DatabaseSync(file)
+  other.exec('begin immediate')
+  await assert.rejects(writer.add([use], hourMs, 0), /another process is writing to it/)
+  let isAdded = false
+  const added = writer.add([use], hourMs, patienceMs).then(() => (isAdded = true))
+  await sleep(50)
+  assert.ok(!isAdded)
+  other.exec('commit')
+  await added
+  assert.equal(readKeyUsage(file, 'one', hourMs)[0]?.requestsLastDay, 2)
 })
 
 test('counts are held by key and hour in bounded memory', () => {

@@ -63,7 +63,7 @@ testShut(
     assert.equal(created.code, 0, created.err)
     const now = Date.now()
     const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
-    counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
+    await counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
     counter.close()
     for (const file of [db, usage]) chmodSync(file, 0o444)
     for (const [command, says] of [

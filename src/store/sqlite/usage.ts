@@ -1,12 +1,13 @@
 // Counts the use of keys in a file next to the store: one row per key and hour.
 
 import { existsSync, statSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { makeFile, privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '../keys.ts'
-import { isNoDatabase, onFile, storeError } from './errors.ts'
+import { isBusy, isNoDatabase, onFile, storeError } from './errors.ts'
 import { isBlank, openAsItIs } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchPath } from './transaction.ts'
@@ -15,8 +16,10 @@ import { enterWal } from './wal.ts'
 /** `DOSU`: the `PRAGMA application_id` of a usage file. */
 const applicationId = 0x444f5355
 
-/** How long to wait for another process while the file is opened, in milliseconds. */
+/** How long a reader waits for another process, in milliseconds. */
 const busyMs = 1_000
+/** How long a writer waits before it tries again. */
+const retryMs = 20
 
 /** The `user_version`, raised whenever the table changes its meaning. */
 const format = 2
@@ -59,33 +62,60 @@ const readSql = `
   from uses where store_id = $store group by key_id`
 
 /**
- * Opens the file, and creates it if it does not exist.
+ * Writes uses to the file, which the first call opens, and creates if it does not exist.
  *
  * @param mode the permissions of a new file.
- * @throws if it cannot be written: an OperatorError if there is advice, else the error.
  */
-export function openUsage(path: string, storeId: string, mode = privateMode) {
-  const db = openFile(path, false, { mode })
-  const add = db.prepare(addSql)
-  const forget = db.prepare(forgetSql)
+export function createUsageWriter(path: string, storeId: string, mode = privateMode) {
+  let opened: ReturnType<typeof open> | undefined
+
+  function open() {
+    const db = openFile(path, { mode })
+    const [add, forget] = [db.prepare(addSql), db.prepare(forgetSql)]
+    return { db, add, forget, isReplaced: watchPath(path) }
+  }
+
+  function addNow(uses: readonly KeyUse[], now: number): void {
+    const { db, add, forget } = (opened ??= open())
+    inOneCommit(path, db, () => {
+      for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
+        add.run({ store: storeId, key, hour, requests, at })
+        forget.run({ store: storeId, key, hour: hourOf(now) - keptHours })
+      }
+    })
+  }
+
+  /** Closes the file, which the next call of `add` opens again. */
+  function close(): void {
+    opened?.db.close()
+    opened = undefined
+  }
+
   return {
     /** Whether what is added would be lost: the file was replaced or removed meanwhile. */
-    isReplaced: watchPath(path),
+    isReplaced: () => opened?.isReplaced() === true,
     /**
      * Adds uses, all or none, and deletes those of their keys that are older than 31 days.
      *
-     * @param waitMs how long to wait for another process that writes.
-     * @throws as `openUsage`.
+     * @param waitMs how long to wait, between turns of the event loop, for others that write.
+     * @throws if it cannot be written: an OperatorError if there is advice, else the error.
      */
-    add(uses: readonly KeyUse[], now: number, waitMs: number): void {
-      inOneCommit(path, db, waitMs, () => {
-        for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
-          add.run({ store: storeId, key, hour, requests, at })
-          forget.run({ store: storeId, key, hour: hourOf(now) - keptHours })
+    async add(uses: readonly KeyUse[], now: number, waitMs: number): Promise<void> {
+      const until = performance.now() + waitMs
+      for (;;) {
+        try {
+          addNow(uses, now)
+          return
+        } catch (error) {
+          if (isBusy(error) && performance.now() < until) await sleep(retryMs)
+          else {
+            close()
+            throw error
+          }
         }
-      })
+      }
     },
-    close: () => db.close(),
+    close,
   }
 }
 
@@ -97,7 +127,7 @@ export function openUsage(path: string, storeId: string, mode = privateMode) {
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
-  using db = openAsItIs(path, (how) => openFile(path, true, { how }))
+  using db = openAsItIs(path, (how) => openFile(path, { readOnly: true, how }))
   try {
     return db.prepare(readSql).all({ store: storeId, hour: hourOf(now) }) as unknown as KeyUsage[]
   } catch (error) {
@@ -115,7 +145,7 @@ export function openUsageReader(path: string, storeId: string) {
   let opened: { db: DatabaseSync; read: StatementSync; isReplaced: () => boolean } | undefined
 
   function open() {
-    const db = openFile(path, true)
+    const db = openFile(path, { readOnly: true })
     return { db, read: db.prepare(usesOfKeySql), isReplaced: watchPath(path) }
   }
 
@@ -142,11 +172,18 @@ export function openUsageReader(path: string, storeId: string) {
   }
 }
 
-/** @param options the permissions of a new file, and what follows the file in its URL. */
+interface Opening {
+  readonly readOnly?: boolean
+  /** The permissions of a new file. */
+  readonly mode?: number
+  /** What follows the file in its URL. */
+  readonly how?: string
+}
+
+/** Only a reader waits for the lock of another process. */
 function openFile(
   path: string,
-  readOnly: boolean,
-  { mode = privateMode, how = '' } = {},
+  { readOnly = false, mode = privateMode, how = '' }: Opening,
 ): DatabaseSync {
   let db: DatabaseSync | undefined
   // SQLite would call a folder a failing disk.
@@ -154,7 +191,7 @@ function openFile(
   try {
     if (!readOnly) onFile(path, () => makeFile(path, mode))
     const at = new URL(`${pathToFileURL(path).href}${how}`)
-    db = new DatabaseSync(at, { readOnly, timeout: busyMs })
+    db = new DatabaseSync(at, { readOnly, timeout: readOnly ? busyMs : 0 })
     if (!readOnly && isBlank(db)) createTable(path, db)
     if (pragma(db, 'application_id') !== applicationId || pragma(db, 'user_version') !== format) {
       throw otherFile(path)
@@ -167,16 +204,15 @@ function openFile(
 }
 
 function createTable(path: string, db: DatabaseSync): void {
-  enterWal(db, busyMs)
-  inOneCommit(path, db, busyMs, () => {
-    // Another server may have created it while this one waited for the lock.
+  enterWal(db, 0)
+  inOneCommit(path, db, () => {
+    // Another server may have created it meanwhile.
     if (isBlank(db)) db.exec(table)
   })
 }
 
-function inOneCommit(path: string, db: DatabaseSync, waitMs: number, work: () => void): void {
+function inOneCommit(path: string, db: DatabaseSync, work: () => void): void {
   try {
-    db.exec(`pragma busy_timeout = ${waitMs}`)
     writeAtOnce(db, work)
   } catch (error) {
     throw storeError(path, error)
