@@ -18,7 +18,7 @@ export const differences = 'differences'
 export const printView = 'print'
 
 /**
- * Reads a fragment; anything unknown leads to the first page. What only files can have in the API, a
+ * Reads a fragment; anything unknown leads to the first page. What only files of the API have, a
  * format and `limit=all`, is left out: the page shows the same data.
  */
 export function parsePlace(fragment: string): Place {
