@@ -230,6 +230,21 @@ test('a register number is removed with the only import of companies that gave i
   await checkSound(db)
 })
 
+test('a register number is removed with the last import that gave it, even after a prune', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const row = { id: 3, jurisdiction: 'GB', identifier: 'n3' }
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await importRows(db, 'companies', [row], { source: 'a' })
+  await importRows(db, 'companies', [row], { source: 'b' })
+  await revert(db, one(2))
+  const [third] = await queryStore(db, 'select committed_at from imports where version = 3')
+  assert.equal((await prune(db, Number(third?.['committed_at']))).earliestVersion, 2)
+  await revert(db, one(3))
+  const [known] = await queryStore(db, 'select identifier from companies')
+  assert.equal(known?.['identifier'], null)
+  await checkSound(db)
+})
+
 test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const name = (id: number, identifier: string) =>

@@ -26,7 +26,8 @@ export async function forgetCompanies(
   const { tables } = db
   const candidates = `select id from companies where version not in (${inForce}) order by id`
   let forgotten = 0
-  for await (const { some, mentioned } of eachBatch(db, candidates)) {
+  for await (const some of eachBatch(db, candidates)) {
+    const mentioned = await findMentioned(db, some)
     const gone = some.filter((id) => !mentioned.has(id))
     const former = await tables.companiesById(gone)
     await tables.dropCompanies(gone)
@@ -36,11 +37,16 @@ export async function forgetCompanies(
   return forgotten
 }
 
-/** Companies that became known, or got a register number, in a version that is not in force. */
-const namedByReverted = `
+/**
+ * Companies that became known, or got a register number, in a version that is not in force, and
+ * those of which the sources say something else now.
+ */
+const mayBeUnnamed = (from: number) => `
   select id from companies where version not in (${inForce})
   union
   select company_id from companies_past where jurisdiction is null and until not in (${inForce})
+  union
+  select company_id from heads where listing = '${attributesShape.listing}' and version >= ${from}
   order by 1`
 
 /**
@@ -51,12 +57,12 @@ const namedByReverted = `
  */
 export async function unnameCompanies(
   db: RegistryDatabase,
-  { first, until: version }: RevertedSpan,
+  { first, from, until: version }: RevertedSpan,
 ): Promise<ReadonlyMap<number, CompanyRow>> {
   const { tables } = db
   const versions = new Set(await readNumbers(db, inForce))
   const renamed = new Map<number, CompanyRow>()
-  for await (const { some } of eachBatch(db, namedByReverted)) {
+  for await (const some of eachBatch(db, mayBeUnnamed(from))) {
     const isNamed = await findNamed(db, some)
     const past = Map.groupBy(await tables.pastCompanies(some), ({ companyId }) => companyId)
     const unnamed: CompanyRow[] = []
@@ -94,7 +100,8 @@ export async function reviveCompanies(
   const candidates = `
     select distinct company_id from companies_past where ${wasKnown} order by company_id`
   let count = 0
-  for await (const { some, mentioned } of eachBatch(db, candidates)) {
+  for await (const some of eachBatch(db, candidates)) {
+    const mentioned = await findMentioned(db, some)
     const isNamed = await findNamed(db, some)
     const now = new Map((await tables.companiesById(some)).map((one) => [one.id, one]))
     const back = some.filter((id) => {
@@ -138,10 +145,10 @@ async function noteStates(
 
 const companiesAtOnce = 1_000
 
-/** The companies that a query finds, some at once, and those of them that are mentioned. */
+/** The companies that a query finds, some at once. */
 async function* eachBatch(db: RegistryDatabase, candidates: string) {
   for (const some of inBatches(await readNumbers(db, candidates), companiesAtOnce)) {
-    yield { some, mentioned: await findMentioned(db, some) }
+    yield some
     await nextTurn()
   }
 }
