@@ -67,7 +67,7 @@ export function splitRecord(
     let end: number
     if (hasQuotes && text[open] === '"') {
       const close = closingQuote(text, open)
-      cells.push(text.slice(open + 1, close).replaceAll('""', '"'))
+      cells.push(withSingleQuotes(text.slice(open + 1, close)))
       const { length } = text
       if (close === undefined) return { cells, start, end: length, next: length, isOpen: true }
       const after = skipBlanks(text, close + 1)
@@ -81,6 +81,32 @@ export function splitRecord(
     if (text[end] === delimiter) continue
     return { cells, start, end, next: nextLine(text, end), faultyCell }
   }
+}
+
+/** The text that a quoted cell has between its quotes. */
+function withSingleQuotes(text: string): string {
+  return replaceInParts(text, /(?:[^"]|""){1,4096}/g, '""', '"')
+}
+
+/** A text for a quoted cell. */
+export function withDoubleQuotes(text: string): string {
+  return replaceInParts(text, /[^]{1,4096}/g, '"', '""')
+}
+
+/** `replaceAll` holds dozens of bytes for each place, so that millions of them take too much. */
+function replaceInParts(text: string, part: RegExp, from: string, to: string): string {
+  if (text.length < 65_536) return text.replaceAll(from, to)
+  return (text.match(part) ?? []).map((some) => some.split(from).join(to)).join('')
+}
+
+/** How many lines a text has, whatever ends them. */
+export function linesIn(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1
+  for (let at = text.indexOf('\r'); at >= 0; at = text.indexOf('\r', at + 1)) {
+    if (text[at + 1] !== '\n') lines += 1
+  }
+  return lines
 }
 
 function skipBlanks(text: string, start: number): number {

@@ -11,7 +11,7 @@ import {
   nameColumns,
   parseHeader,
 } from './csv-header.ts'
-import { type CsvForm, type CsvRecord, recordsOf } from './csv-record.ts'
+import { type CsvForm, type CsvRecord, linesIn, recordsOf } from './csv-record.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 import { decodeUtf8 } from './encoding.ts'
@@ -150,10 +150,6 @@ function openQuote(name: string, line: number): OperatorError {
     `${name}: line ${line}: a quote is not closed; close it, or double it if it is part of a ` +
       `text; ${ifQuotes}`,
   )
-}
-
-function linesIn(text: string): number {
-  return 1 + (text.match(/\r\n|\r|\n/g)?.length ?? 0)
 }
 
 /** Whether a record is the header again, as where files were joined, a byte order mark included. */

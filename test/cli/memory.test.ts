@@ -147,6 +147,20 @@ for (const [name, wide, isMapped] of [
   })
 }
 
+for (const [what, pair] of [
+  ['quotes', '""'],
+  ['line ends', '\r\n'],
+] as const) {
+  test(`a row of CSV with 15 MiB of ${what} fits in 350 MB, with a mapping`, async (t) => {
+    const folder = makeFolder(t)
+    const row = csv.row(1, pair.repeat(15 << 19))
+    writeFileSync(join(folder, 'x.csv'), `${csv.header}${row}${csv.row(2, 'a "" b')}`)
+    const { counts, peakMb } = await importWide(t, folder, 'x.csv', true)
+    assert.deepEqual([counts['read'], counts['refused']], [2, 0])
+    assertBounded(peakMb, 350)
+  })
+}
+
 test('Parquet: texts of 60 kB in row groups of 1,024 fit in 350 MB', async (t) => {
   const folder = makeFolder(t)
   await writeParquet(

@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
+import { withDoubleQuotes } from '../csv-record.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { plainNumbers } from '../json/exact-number.ts'
 import { tooLong } from '../json/parse-row.ts'
@@ -123,7 +124,7 @@ async function* copyCsv(
 /** A row in which DuckDB finds the same cells: it reads quotes between blanks in another way. */
 function plainText({ text, cells }: CsvRow, delimiter: string): string {
   if (!text.includes('"')) return text
-  return cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter)
+  return cells.map((cell) => `"${withDoubleQuotes(cell)}"`).join(delimiter)
 }
 
 /** The sound rows; the others are empty ones with the member `hole`, so that rows are counted. */

@@ -35,12 +35,21 @@ export const mayBeRounded = (text: string): boolean => longNumber.test(text)
  */
 export function plainNumbers(text: string): string {
   if (!mayBeRounded(text) && !wholeDecimal.test(text)) return text
-  return text.replace(stringOrNumber, (part) => {
-    if (integer.test(part) || !decimal.test(part)) return part
-    if (!isExact(part)) return `"${part}"`
-    const number = Number(part)
-    return Number.isSafeInteger(number) ? String(number) : part
-  })
+  let plain = ''
+  let end = 0
+  // `replace` would hold millions of matches in a long row.
+  for (const { 0: part, index } of text.matchAll(stringOrNumber)) {
+    if (integer.test(part) || !decimal.test(part)) continue
+    plain += text.slice(end, index) + plainNumber(part)
+    end = index + part.length
+  }
+  return plain + text.slice(end)
+}
+
+function plainNumber(text: string): string {
+  if (!isExact(text)) return `"${text}"`
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? String(number) : text
 }
 
 /**

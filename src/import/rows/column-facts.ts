@@ -2,6 +2,7 @@
 
 import { formatCount } from '../../text/format-count.ts'
 import { showValue, type SourceRow } from '../../files/refusal.ts'
+import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
 import { isBlank } from '../../text/blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
@@ -131,7 +132,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
         facts.nulls += 1
       }
       if (isTable && long === undefined && length > longestLength) {
-        const lines = text.split('\n').length
+        const lines = linesIn(text)
         if (lines > mostLines) long = longCell(facts.name, number, lines)
       }
       if (shifted === undefined && mayBeZoned(text) && zoned.test(text)) {
