@@ -216,7 +216,7 @@ export function testErrors(): void {
     await untilLoaded(page)
     await page.route(/limit=1000/, (route) => route.abort())
     await page.evaluate('location.hash = "#/companies/1/print"')
-    const sections = page.locator('.print-view section')
+    const sections = page.locator('.print-view > section')
     await sections.last().waitFor()
     await page.locator('.print-view [aria-busy=true]').first().waitFor({ state: 'detached' })
     assert.equal(await sections.count(), resources.length)

@@ -23,7 +23,11 @@ export function testListings(): void {
       await page.getByText(`1–${shown} of ${total}`, { exact: true }).waitFor()
       const table = page.getByRole('table', { name: `${title}s of Ploverhollow Software Ltd` })
       assert.equal(await table.getByRole('row').count(), shown + 1)
+      const names = await table.getByRole('rowheader').count()
+      assert.equal(names, shown, `each of the ${name} has a name`)
     }
+    await page.getByRole('link', { name: /^POS terminals/ }).click()
+    await page.getByRole('rowheader', { name: 'T-000001', exact: true }).waitFor()
   })
 
   test('a filter of values has a menu with counts; what is set can be taken off', async (t) => {
@@ -59,7 +63,7 @@ export function testListings(): void {
     }
     await set('Start date', async () => {
       await page.getByLabel('From').fill('2015-01-01')
-      await page.getByLabel('To').fill('2019-12-31')
+      await page.getByLabel('To', { exact: true }).fill('2019-12-31')
     })
     await set('End date', () => page.getByRole('checkbox', { name: 'Not known' }).check())
     await page.getByRole('button', { name: 'Remove the filter End date Not known' }).waitFor()

@@ -104,6 +104,29 @@ export function testLooks(): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
   })
 
+  test('with forced colors, the tab that is open is told apart', async (t) => {
+    const page = await visitDemo(t, '/companies/1/events')
+    await page.emulateMedia({ forcedColors: 'active' })
+    await untilLoaded(page)
+    const line = (which: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('.tabs a${which}')).borderBottomStyle`)
+    assert.deepEqual(
+      [await line('[aria-current]'), await line(':not([aria-current])')],
+      ['solid', 'none'],
+    )
+  })
+
+  test('the search of a narrow screen keeps its results on the screen', async (t) => {
+    const page = await visitDemo(t, '/companies/1', { width: 320 })
+    await page.getByRole('searchbox').fill('plover')
+    await page
+      .getByRole('link', { name: /^Ploverhollow/ })
+      .first()
+      .waitFor()
+    const box = (await page.locator('.results').boundingBox()) ?? assert.fail()
+    assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
+  })
+
   test('a table that is wider than its room says so until its end', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees', { width: 768 })
     const hint = page.getByText('More columns to the right →')
@@ -121,7 +144,11 @@ export function testLooks(): void {
     page.on('request', () => (requests += 1))
     await page.keyboard.press('Control+p')
     await page.waitForURL(/\/companies\/1\/print\?version=5$/)
-    await page.getByRole('button', { name: 'Print', exact: true }).click()
+    const print = page.getByRole('button', { name: 'Print', exact: true })
+    const sources = page.getByRole('heading', { name: 'What each source said' })
+    const [button, heading] = [await print.boundingBox(), await sources.boundingBox()]
+    assert.ok(button !== null && heading !== null && button.y < heading.y, 'Print comes first')
+    await print.click()
     assert.ok(requests <= 10, `${requests} requests`)
     await page.emulateMedia({ media: 'print' })
     const tables = { Rights: 230, Employees: 140, Jobs: 24, 'POS terminals': 36 }
@@ -133,7 +160,7 @@ export function testLooks(): void {
     await page.getByText('This company had no events on record.').waitFor()
     const printed = await page.locator('.printed').innerText()
     assert.match(printed, /^Printed .+ from http.+version=5\. Version 5, imported .+\.$/)
-    assert.ok(await page.getByRole('heading', { name: 'What each source said' }).isVisible())
+    assert.ok(await sources.isVisible())
     assert.ok(await page.getByRole('columnheader', { name: 'demo' }).isVisible())
     assert.ok(!(await page.getByRole('button', { name: 'Download and share' }).isVisible()))
     assert.ok(!(await page.getByRole('searchbox').isVisible()))

@@ -67,7 +67,7 @@ export function testPictures(): void {
     await picture.getByText(/^120 changes of 5 kinds, from .+ Most often: address \(47\)/).waitFor()
     await checkStill(page)
     assert.equal(await picture.locator('circle').count(), 120)
-    await picture.getByRole('group', { name: /Arrow keys/ }).focus()
+    await picture.getByRole('group', { name: /arrow keys/ }).focus()
     await page.keyboard.press('ArrowRight')
     await picture
       .getByRole('status')
@@ -159,16 +159,16 @@ export function testPictures(): void {
 
   test('bars from start to end show who was there when; a day lists them', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees')
-    const picture = figure(page, 'Who was there when')
+    const picture = figure(page, 'Employees over time')
     await picture.getByText('140 employees; most at a time: 96, on 6 Aug 2023.').waitFor()
     await checkStill(page)
     assert.equal(await picture.locator('rect.bar').count(), 140)
     // Who has not left is there today.
-    await picture.getByRole('group', { name: /Arrow keys/ }).focus()
+    await picture.getByRole('group', { name: /arrow keys/ }).focus()
     await page.keyboard.press('ArrowRight')
     const today = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
     await picture.getByText(`On ${today.format(Date.now())}: 93 employees`).waitFor()
-    await picture.getByRole('group', { name: /Arrow keys/ }).focus()
+    await picture.getByRole('group', { name: /arrow keys/ }).focus()
     await page.keyboard.press('PageUp')
     const said = await picture
       .getByRole('status')
@@ -182,7 +182,7 @@ export function testPictures(): void {
 
   test('rights by year and status, and no picture where a table says as much', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')
-    await page.getByText('230 dated from 2005 to 2024; most in 2009 (17).').waitFor()
+    await page.getByText('230 rights dated from 2005 to 2024; most in 2009 (17).').waitFor()
     await checkStill(page)
     const [head = [], ...years] = await figuresOf(page, /by year$/)
     assert.deepEqual(head, ['Year', 'registered', 'pending', 'expired', 'opposed', 'Total'])
@@ -191,7 +191,7 @@ export function testPictures(): void {
       230,
     )
     await page.evaluate('location.hash = "#/companies/4/rights?status=registered"')
-    await page.getByText('1 dated 2021.').waitFor()
+    await page.getByText('1 right dated 2021.').waitFor()
     await page.getByRole('link', { name: /^Jobs/ }).click()
     await page.getByRole('columnheader', { name: /^Salary from/i }).waitFor()
     await untilLoaded(page)
@@ -205,9 +205,9 @@ export function testPictures(): void {
     // They are drawn once the width of the picture is known.
     await picture.locator('circle').first().waitFor()
     assert.equal(await picture.locator('circle').count(), 7)
-    await page.getByRole('button', { name: 'Hide the picture' }).click()
+    await page.getByRole('button', { name: 'Hide chart' }).click()
     assert.equal(await picture.count(), 0)
-    await page.getByRole('button', { name: 'Show the picture' }).click()
+    await page.getByRole('button', { name: 'Show chart' }).click()
     await picture.waitFor()
   })
 
@@ -221,7 +221,7 @@ export function testPictures(): void {
     await registry.store.load([{ resource: rights, company: 1, records }])
     const page = await registry.visit('/companies/1/rights')
     await figure(page, /by year$/)
-      .getByText('30 dated from 1 to 9999')
+      .getByText('30 rights dated from 1 to 9999')
       .waitFor()
     const [head = [], ...years] = await figuresOf(page, /by year$/)
     assert.equal(head.length, 15)
@@ -256,7 +256,7 @@ export function testPictures(): void {
     const years = figure(page, 'Application date by year')
     await years.getByText('Nothing to draw: no application date is known.').waitFor()
     await page.evaluate('location.hash = "#/companies/1/employees"')
-    const periods = figure(page, 'Who was there when')
+    const periods = figure(page, 'Employees over time')
     await periods.getByText('Nothing to draw: no start date is known.').waitFor()
     assert.equal(await page.locator('.plot').count(), 0)
   })
@@ -272,7 +272,7 @@ export function testPictures(): void {
       { ...change, id: 2, date: last },
     ])
     const page = await registry.visit('/companies/1/employees')
-    await page.getByRole('group', { name: /^Who was there when/ }).focus()
+    await page.getByRole('group', { name: /^Employees over time/ }).focus()
     await page.keyboard.press('ArrowRight')
     await page.getByText('On 31 Dec 9999: 1 employee').waitFor()
     await page.keyboard.press('Enter')

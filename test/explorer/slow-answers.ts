@@ -83,9 +83,9 @@ export function testSlowAnswers(): void {
     await untilLoaded(page)
     const release = await holdAnswers(page)
     await page.evaluate('location.hash = "#/companies/7?version=2"')
-    await page.getByText('This is not the present.').waitFor()
+    await page.getByText('You are not looking at the present.').waitFor()
     await release()
-    await page.getByText('This is the past: Version 2').waitFor()
+    await page.getByText('You are looking at the past: Version 2').waitFor()
     await page.getByRole('row', { name: /Status active now dissolved/ }).waitFor()
     // What the present was is known.
     const releaseBack = await holdAnswers(page)
@@ -94,7 +94,7 @@ export function testSlowAnswers(): void {
     await page.getByRole('row', { name: /Status differs dissolved/ }).waitFor()
     await releaseBack()
     await page.evaluate('location.hash = "#/companies/7?version=5"')
-    await page.getByText('This is the newest version: Version 5').waitFor()
+    await page.getByText('You are looking at the newest version: Version 5').waitFor()
     assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
   })
 
@@ -118,14 +118,14 @@ export function testSlowAnswers(): void {
     await page.waitForURL(/version=4$/)
     await earlier.click()
     await release()
-    await page.getByText('This is the past: Version 4').waitFor()
+    await page.getByText('You are looking at the past: Version 4').waitFor()
     await untilLoaded(page)
     assert.match(
       String(await page.getByRole('slider').getAttribute('aria-valuetext')),
       /^Version 3/,
     )
     await rest()
-    await page.getByText('This is the past: Version 3').waitFor()
+    await page.getByText('You are looking at the past: Version 3').waitFor()
   })
 
   test('what differs is marked in the records that it is about, and in no others', async (t) => {
@@ -134,7 +134,7 @@ export function testSlowAnswers(): void {
     await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
     const release = await holdAnswers(page, /employees\?.*limit=25/)
     await page.evaluate('location.hash = "#/companies/7/employees?version=4"')
-    await page.getByText('This is the past: Version 4').waitFor()
+    await page.getByText('You are looking at the past: Version 4').waitFor()
     await page.getByRole('row', { name: 'Bob' }).waitFor()
     const said = page.getByText('Nothing here differs from now.')
     // What is to be shown at once has been shown then.
@@ -165,7 +165,7 @@ export function testSlowAnswers(): void {
     await page.evaluate(`
       document.querySelector('.slider [aria-label="Earlier version"]').click()
       setTimeout(() => document.querySelector('.tabs a[href$="/employees"]').click(), 100)`)
-    await page.getByText('This is the past: Version 4').waitFor()
+    await page.getByText('You are looking at the past: Version 4').waitFor()
     assert.match(page.url(), /#\/companies\/7\/employees\?version=4$/)
   })
 
@@ -203,7 +203,7 @@ export function testSlowAnswers(): void {
         'new Promise((done) => setTimeout(() => requestAnimationFrame(done), 200))',
       )
       await release()
-      await page.getByText('This is the past: Version 3').waitFor()
+      await page.getByText('You are looking at the past: Version 3').waitFor()
       await untilLoaded(page)
       const shift = await shiftOf(page)
       assert.ok(shift < 0.05, `the page has shifted by ${shift}`)

@@ -32,6 +32,9 @@ export function testTaking(): void {
     const curl = await page.getByRole('textbox', { name: 'curl' }).inputValue()
     const code = await page.getByRole('textbox', { name: 'fetch, for JavaScript' }).inputValue()
     assert.ok(!`${curl}${code}`.includes(key))
+    const hidden =
+      '[...document.querySelectorAll("textarea")].map((one) => one.scrollHeight - one.clientHeight)'
+    assert.deepEqual(await page.evaluate(hidden), [0, 0, 0], 'all of it is in sight')
     const { stdout } = await shell('sh', ['-c', `${curl} -s`], {
       env: { ...process.env, KEY: key },
     })
@@ -158,7 +161,7 @@ export function testTaking(): void {
       assert.match(await valueOf(name), /rights\?status=pending&page=1&limit=25&version=6['"]/)
     }
     await page.evaluate('location.hash = "#/companies/1?version=5"')
-    await page.getByText('This is the past: Version 5').waitFor()
+    await page.getByText('You are looking at the past: Version 5').waitFor()
     await opener.click()
     assert.equal(await page.getByRole('checkbox', { name: /^Pin to version/ }).count(), 0)
     assert.equal(await valueOf('Link to this view'), `${url}/#/companies/1?version=5`)

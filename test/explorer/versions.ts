@@ -70,7 +70,9 @@ export function testVersions(): void {
     // What the newest event says is still the latest status.
     assert.match(await page.locator('.facts').innerText(), /Status\s*dissolved since 5 Jan 2024/)
     await page.evaluate('location.hash = "#/companies/7?version=5"')
-    await page.getByText('This is the past: Version 5, extract of 5 Jan 2024, imported').waitFor()
+    await page
+      .getByText('You are looking at the past: Version 5, extract of 5 Jan 2024, imported')
+      .waitFor()
     assert.equal(await page.getByText('has not listed it').count(), 0)
     await page.getByRole('heading', { name: 'What each source said' }).waitFor()
     await page.getByRole('rowheader', { name: 'Listed the company' }).waitFor()
@@ -99,10 +101,10 @@ export function testVersions(): void {
       /^Version 8, extract of 8 Jan/,
     )
     await page.getByRole('button', { name: 'Earlier version' }).click()
-    await page.getByText('This is the past: Version 5, extract of 5 Jan 2024').waitFor()
+    await page.getByText('You are looking at the past: Version 5, extract of 5 Jan 2024').waitFor()
     await page.getByLabel('State as of').fill('2024-01-02')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await page.getByText('This is the past: Version 2, extract of 2 Jan 2024').waitFor()
+    await page.getByText('You are looking at the past: Version 2, extract of 2 Jan 2024').waitFor()
     await page.getByRole('row', { name: /Bob/ }).waitFor()
     assert.match(page.url(), /\?version=2$/)
     await page.getByLabel('State as of').fill('2023-12-31')

@@ -137,14 +137,14 @@ function View(props: ViewProps) {
     if (company === undefined) return null
     // Texts begin cut or whole, so each of the two views has its own.
     const isPrint = place.view === printView
-    return html`<${IsWhole.Provider} key=${place.view} value=${isPrint}>
-      <${Overview} company=${company} now=${now} place=${place} versions=${versions}
-        shown=${shown} changes=${changes} />
-      ${
-        isPrint &&
-        html`<${PrintView} place=${place} id=${id} name=${name} company=${company}
-          versions=${versions} shown=${shown} />`
-      }<//>`
+    const overview = html`<${Overview} company=${company} now=${now} place=${place}
+      versions=${versions} shown=${shown} changes=${changes} />`
+    return html`<${IsWhole.Provider} key=${place.view} value=${isPrint}>${
+      isPrint
+        ? html`<${PrintView} place=${place} id=${id} name=${name} company=${company}
+          versions=${versions} shown=${shown}>${overview}<//>`
+        : overview
+    }<//>`
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`

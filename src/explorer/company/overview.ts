@@ -164,7 +164,7 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
   const most = Math.max(1, ...counts.map(({ count }) => count))
   return html`
     <h3><a href=${addressOf(to)}>${label}</a></h3>
-    <p class="total">${total}</p>
+    <p class=${listing?.total ? 'total' : 'none'}>${total}</p>
     ${listing !== undefined && html`<${Freshness} imports=${imports} />`}
     ${
       field !== undefined &&

@@ -2,6 +2,7 @@
 // Browsers give a page no time to load anything when one prints it, so it is a view of its own, to
 // which the usual keys for printing lead.
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Company, ListingAnswer, Version } from '../answers.ts'
 import { rowsOf } from '../answers.ts'
@@ -53,9 +54,12 @@ interface PrintProps {
   readonly versions: readonly Version[]
   /** The version that is shown. */
   readonly shown: number
+  /** What stands before the listings. */
+  readonly children?: ComponentChildren
 }
 
-export function PrintView({ place, id, name, company, versions, shown }: PrintProps) {
+export function PrintView(props: PrintProps) {
+  const { place, id, name, company, versions, shown, children } = props
   const readable = resources.filter((resource) => company.listings[resource.name] !== undefined)
   const [loaded, setLoaded] = useState<ReadonlySet<string>>(new Set())
   const isReady = loaded.size === readable.length
@@ -73,6 +77,7 @@ export function PrintView({ place, id, name, company, versions, shown }: PrintPr
       <span class="hint" role="status">${isReady ? '' : texts.loading}</span></div>
     <p class="printed">${texts.printed(formatMoment(Date.now()), location.href)}
       ${version !== undefined && ` ${texts.timeVersion(shown)}, ${daysOf(version)}.`}</p>
+    ${children}
     ${readable.map(
       (resource) => html`<${PrintedListing} key=${resource.name} id=${id} name=${name}
         resource=${resource} query=${place.query} version=${shown}

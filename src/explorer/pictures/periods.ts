@@ -38,9 +38,10 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
   const spans = useMemo(() => spansOf(rows, resource), [rows])
   const steps = useMemo(() => stepsOf(spans), [spans])
   const [day, setDay] = useState<number>()
+  const title = texts.picturePeriods(texts.plural(resource.title))
   if (spans.length === 0) {
     const says = `${texts.undrawn(fieldLabel(resource, resource.period?.from ?? ''))} ${note}`
-    return html`<${Frame} title=${texts.picturePeriods} says=${says} />`
+    return html`<${Frame} title=${title} says=${says} />`
   }
   const from = spans[0]?.from ?? 0
   // Records without a last day hold until today.
@@ -61,7 +62,7 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
     spans.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(spans.length)) : '',
   ]
   const drawn = spans.slice(0, barsMax)
-  return html`<${Frame} title=${texts.picturePeriods} says=${says.join(' ')} isLong
+  return html`<${Frame} title=${title} says=${says.join(' ')} isLong
     readout=${readoutOf(spans, day, resource)} figures=${figuresOf(spans, resource)}
     onKeyDown=${onKeyDown}>${(width: number) => html`<${PeriodBars} spans=${drawn} steps=${steps}
       width=${width} from=${from} to=${to} day=${day} onDay=${setDay} onChoose=${choose} />`}<//>`

@@ -60,7 +60,7 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
       ? html`<span class="hint">${texts.pictureKeys}</span>`
       : html`<strong>
         ${first + column}, ${said.value}:</strong> ${formatCount(said.counts[column] ?? 0)}`
-  return html`<${Frame} title=${title} says=${saysOf(years, note)} readout=${readout}
+  return html`<${Frame} title=${title} says=${saysOf(years, note, resource)} readout=${readout}
     figures=${figuresOf(years)} onKeyDown=${onKeyDown}>${(width: number) => html`<${Rows}
       years=${years} width=${width} pointed=${pointed} onPoint=${setPointed} />`}<//>`
 }
@@ -98,14 +98,18 @@ function yearsOf(records: readonly Row[], resource: ResourceDescription): Years 
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)
 
-function saysOf({ rows, first, last, undated }: Years, note: string): string {
+function saysOf(
+  { rows, first, last, undated }: Years,
+  note: string,
+  { title }: ResourceDescription,
+): string {
   const byYear = Array.from({ length: last - first + 1 }, (_, n) =>
     sumOf(rows.map(({ counts }) => counts[n] ?? 0)),
   )
   const most = Math.max(...byYear)
   const year = String(first + byYear.indexOf(most))
   const said = texts.yearsSays(
-    ...([formatCount(sumOf(byYear)), String(first), String(last)] as const),
+    ...([texts.counted(sumOf(byYear), title), String(first), String(last)] as const),
     ...([year, formatCount(most)] as const),
   )
   return [said, undated > 0 ? texts.yearsUndated(undated) : '', note].join(' ')

@@ -43,8 +43,11 @@ ${preloads.join('\n')}
 function describe(resource: Resource): ResourceDescription {
   const { name, title, description, order, metaOf, changeFields, period, picture } = resource
   const fields = Object.entries(resource.fields)
-  // The first text by which readers would look for a record.
-  const [titleField] = fields.find(([, { sortable }]) => sortable) ?? fields[0] ?? []
+  // The text by which readers would look for a record: a name, not a value that groups records.
+  const [titleField] =
+    fields.find(([, { sortable, filter }]) => sortable && filter === undefined) ??
+    fields.find(([, { filter }]) => filter === 'value') ??
+    []
   return {
     ...{ name, title, description, order, metaOf, changeFields, period, picture },
     fields: fields.map(([fieldName, field]) => ({
