@@ -110,6 +110,8 @@ function argumentsOf(name: PartName): string[] {
   return [
     '--test',
     '--test-reporter=spec',
+    // What a failed test has left open would keep its process running.
+    '--test-force-exit',
     // What keeps to itself needs no process a file.
     name === 'unit' ? '--test-isolation=none' : `--test-concurrency=${filesAtOnce(name)}`,
     ...(isCounted(name) ? ['--import', './test/support/processor-account.ts'] : []),

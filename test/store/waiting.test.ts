@@ -12,6 +12,7 @@ import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** Locks keys as a command that changes them does; returns a function that unlocks them. */
 async function holdKeys(path: string): Promise<() => Promise<void>> {
@@ -20,6 +21,16 @@ async function holdKeys(path: string): Promise<() => Promise<void>> {
   const client = await openSession(db)
   await beginWithKeys(client, { onWait: () => undefined })
   return () => client.end()
+}
+
+/** Releases a lock even if the work fails: the next test may get the same store. */
+async function whileHeld<T>(held: Promise<() => Promise<void>>, work: () => Promise<T>) {
+  const release = await held
+  try {
+    return await work()
+  } finally {
+    await release()
+  }
 }
 
 async function makeStore(t: TestContext) {
@@ -49,12 +60,12 @@ test('a signal ends the wait of every command that changes a store, and changes 
   const { folder, db, list } = await makeStore(t)
   const before = await list()
   for (const { args, hold } of commands) {
-    const release = await hold(db)
-    const { child, until, ended } = startDossier(t, folder, args)
-    await until(waits)
-    child.kill('SIGINT')
-    const run = await Promise.race([ended, sleep(10_000)])
-    await release()
+    const run = await whileHeld(hold(db), async () => {
+      const { child, until, ended } = startDossier(t, folder, args)
+      await until(waits)
+      child.kill('SIGINT')
+      return Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])
+    })
     assert.ok(run, `it ends, though the other continues: ${args.join(' ')}`)
     assert.deepEqual([run.code, run.out], [130, ''], args.join(' '))
     assert.match(run.err, /^dossier: interrupted; nothing was changed$/m)
@@ -66,10 +77,11 @@ test('a signal ends the wait of every command that changes a store, and changes 
 test('the command continues once the other writer has finished', async (t) => {
   const { folder, db, list } = await makeStore(t)
   for (const { args, hold } of commands.slice(2)) {
-    const release = await hold(db)
-    const { until, ended } = startDossier(t, folder, args)
-    await until(waits)
-    await release()
+    const { ended } = await whileHeld(hold(db), async () => {
+      const running = startDossier(t, folder, args)
+      await running.until(waits)
+      return running
+    })
     const { code, err } = await ended
     assert.equal(code, 0, err)
   }
