@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { folderWith } from '../support/import-folder.ts'
-import { importRows, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, queryStore, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -116,6 +116,36 @@ test('companies have one id per identifier, one identifier per id, and attribute
     'is GB 2 in the registry',
     'is required',
   ])
+})
+
+test('a refused row gives no company its register number', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  await importRows(db, 'jobs', [
+    { id: 1, company_id: 1 },
+    { id: 2, company_id: 3 },
+  ])
+  const named = (id: number, company: number) => ({
+    ...{ id, company_id: company },
+    ...{ company_jurisdiction: 'GB', company_identifier: `n${company}` },
+  })
+  const { counts } = await importRows(
+    db,
+    'jobs',
+    // The id 1 belongs to the other source.
+    [named(1, 3), { id: 11, company_id: 3 }, named(1, 4), { id: 12, company_id: 4 }, named(13, 5)],
+    { source: 'other', onRejected: () => undefined },
+  )
+  assert.equal(counts.refused, 2)
+  const known = await queryStore(db, 'select id, identifier from companies order by id')
+  assert.deepEqual(
+    known.map(({ id, identifier }) => [Number(id), identifier]),
+    [
+      [1, null],
+      [3, null],
+      [4, null],
+      [5, 'n5'],
+    ],
+  )
 })
 
 test('the unknown company of a record is created and counted, or refused with --known-companies-only (G12)', async (t) => {

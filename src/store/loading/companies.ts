@@ -131,14 +131,25 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
   if (plan.target.resource !== undefined) staging.run(createById)
 }
 
-/** Drops the companies that only refused rows have created, and returns how many are left. */
+const dropRefusedCompanies = [
+  `delete from companies where is_new and id not in (
+    select company_id from stage where company_id is not null and digest is not null
+  )`,
+  `update companies set jurisdiction = null, identifier = null, is_named = 0
+    where exists (select 1 from refused) and (is_new or is_named)
+      and (jurisdiction, identifier) not in (
+        select jurisdiction, identifier from stage
+        where identifier is not null and at is not null and seq not in (select seq from refused)
+      )`,
+]
+
+/**
+ * Drops the companies, and the register numbers, that only refused rows give; returns how many new
+ * companies are left.
+ */
 export function countCreated(staging: Staging): number {
   // Otherwise, no row is refused.
-  if (staging.isLoaded()) {
-    staging.run(`delete from companies where is_new and id not in (
-      select company_id from stage where company_id is not null and digest is not null
-    )`)
-  }
+  if (staging.isLoaded()) staging.run(dropRefusedCompanies)
   return Number(staging.value('select count(*) from companies where is_new'))
 }
 
