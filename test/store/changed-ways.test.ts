@@ -122,7 +122,7 @@ test(`changes of long listings lead from each version to each (seed ${seed})`, a
     // Who has an older state than is known is told all that may have been there.
     const follower = createFollower()
     while ((await follower.step(reader, 1_000, 1)) === undefined);
-    await runStep(db, { kind: 'prune' }, { day: 1, latest: 4, earliest: 1 })
+    await runStep(db, { kind: 'prune', kept: 0 }, { day: 1, latest: 4, earliest: 1 })
     await nextTurn()
     while ((await follower.step(reader, 90)) === undefined);
     assert.deepEqual(follower.copy(), states[4], 'after a prune')

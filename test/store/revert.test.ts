@@ -289,3 +289,34 @@ test('a company that is known again by its records alone has no register number'
   )
   await checkSound(db)
 })
+
+/** The ids of the companies that are known. */
+async function knownIn(db: string): Promise<readonly number[]> {
+  const rows = await queryStore(db, 'select id from companies order by id')
+  return rows.map(({ id }) => Number(id))
+}
+
+test('a company that one of several versions of a revert made known is forgotten with it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'a' })
+  await importRows(db, 'rights', [{ id: 2, company_id: 6 }], { source: 'b' })
+  await revert(db, { to: 0 })
+  await revert(db, { to: 2 })
+  assert.deepEqual(await knownIn(db), [5, 6])
+  await revert(db, one(6))
+  assert.deepEqual(await knownIn(db), [5])
+  await checkSound(db)
+})
+
+test('a company of which only a pruned state shows that an import had it stays known', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'b' })
+  await importRows(db, 'rights', [{ id: 2, company_id: 5 }], { source: 'a' })
+  await importRows(db, 'rights', [{ id: 3, company_id: 6 }], { source: 'a', isSnapshot: true })
+  await revert(db, one(1))
+  await prune(db)
+  await importRows(db, 'jobs', [{ id: 1, company_id: 6 }])
+  await revert(db, one(5))
+  assert.deepEqual(await knownIn(db), [5, 6])
+  await checkSound(db)
+})

@@ -1,12 +1,13 @@
-// Random work on a registry: imports of all kinds, reverts and prunes, in any order.
+// Random work on a registry: imports of all kinds, removals of sources, reverts and prunes, in any
+// order.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { changeResource } from '../../src/resources/index.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
 import type { RevertReport } from '../../src/store/writing.ts'
-import { importRows } from './import-rows.ts'
-import { prune, revert } from './write-store.ts'
+import { importRows, queryStore } from './import-rows.ts'
+import { prune, remove, revert } from './write-store.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -26,7 +27,7 @@ export interface GivenRow {
   readonly row: Row
 }
 
-/** An import of random rows. */
+/** An import of random rows; without any, the removal of all that the source has. */
 export interface ImportStep {
   readonly kind: 'import'
   readonly target: Target
@@ -42,7 +43,8 @@ export type Step =
   | ImportStep
   /** Takes back up to so many of the last versions, or the first of these with what follows it. */
   | { readonly kind: 'revert'; readonly versions: number; readonly isOfOne: boolean }
-  | { readonly kind: 'prune' }
+  /** Keeps so many of the last versions, and the one before these. */
+  | { readonly kind: 'prune'; readonly kept: number }
 
 /** A text in which records seem to be cut. */
 const cut = 'Ж},{"id":1,'.repeat(250)
@@ -66,12 +68,15 @@ export const importStep: fc.Arbitrary<ImportStep> = fc
         value: fc.constantFrom('x', 'y', '\uffee', '😀', 'z'.repeat(3_000), cut),
         day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
       }),
-      { minLength: 1, maxLength: 10, selector: ({ n }) => n },
+      { maxLength: 10, selector: ({ n }) => n },
     ),
   })
-  .map(({ target, source, isSnapshot, isRecorded, attribute, drawn }) => {
+  .map(({ target, source, attribute, drawn, ...kinds }) => {
     const given = drawn.flatMap((one) => givenRows(target, source, one))
-    const nameAttribute = target === 'companies' ? attribute : undefined
+    const hasRows = given.length > 0
+    const isSnapshot = kinds.isSnapshot || !hasRows
+    const isRecorded = kinds.isRecorded && hasRows
+    const nameAttribute = target === 'companies' && hasRows ? attribute : undefined
     return { kind: 'import', target, source, isSnapshot, isRecorded, given, nameAttribute }
   })
 
@@ -132,7 +137,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       isOfOne: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('prune' as const),
+      kept: fc.constantFrom(0, 0, 1, 2, 5),
+    }),
+  },
 )
 
 /** @param day that of the step's place in the sequence: imports with a day go forward. */
@@ -140,7 +151,11 @@ export async function runImport(
   db: string,
   { target, source, isSnapshot, isRecorded, given, nameAttribute }: ImportStep,
   day: number,
-): Promise<ImportReport> {
+): Promise<ImportReport | undefined> {
+  if (given.length === 0) {
+    await remove(db, target, source)
+    return undefined
+  }
   const recording =
     isRecorded && (target === 'companies' || target === 'employees')
       ? { asOf: asOfDay(day), recordIn: changeResource }
@@ -167,11 +182,14 @@ export async function runStep(
   // A reader of this process ends its transaction with the turn; until then, what is written waits.
   await nextTurn()
   if (step.kind === 'import') {
-    return { report: await runImport(db, step, day) }
+    const report = await runImport(db, step, day)
+    return report ? { report } : {}
   }
   if (latest === 0) return {}
   if (step.kind === 'prune') {
-    await prune(db)
+    const sql = `select committed_at from imports where version = ${latest - step.kept + 1}`
+    const [kept] = await queryStore(db, sql)
+    await prune(db, kept && Number(kept['committed_at']))
     return {}
   }
   const to = Math.max(latest - step.versions, earliest)

@@ -27,6 +27,8 @@ interface Said {
   readonly isPresent: boolean
   readonly asOf: string | null
   readonly saidIn: number
+  /** By an operator, with all that the source has. */
+  readonly isRemoved: boolean
 }
 
 /** What a version of the registry has. */
@@ -161,17 +163,25 @@ function takeCompanies({ records, companies, said }: State, one: LoggedImport): 
     companies.set(company, typeof company === 'string' ? company : `n${company}`)
     const bySource = said.get(company) ?? new Map<string, Said>()
     const former = bySource.get(source)
-    if (former?.isPresent === false) record(company, 'register_entry', 'absent', 'present')
+    if (former?.isPresent === false && !former.isRemoved)
+      record(company, 'register_entry', 'absent', 'present')
     if (former) for (const attr in row) record(company, attr, former.attributes[attr], row[attr])
     const isSame = former?.isPresent && JSON.stringify(former.attributes) === JSON.stringify(row)
-    if (!isSame) bySource.set(source, { attributes: row, isPresent: true, asOf, saidIn: version })
+    if (!isSame)
+      bySource.set(source, {
+        attributes: row,
+        isPresent: true,
+        asOf,
+        saidIn: version,
+        isRemoved: false,
+      })
     said.set(company, bySource)
   }
   for (const [company, bySource] of isSnapshot ? said : []) {
     const former = bySource.get(source)
     if (former?.isPresent !== true || told.has(company)) continue
     record(company, 'register_entry', 'present', 'absent')
-    bySource.set(source, { ...former, isPresent: false, asOf })
+    bySource.set(source, { ...former, isPresent: false, asOf, isRemoved: told.size === 0 })
   }
 }
 
@@ -234,8 +244,8 @@ function recordOf({ fields }: Resource, id: number, row: Row): WireRecord {
 function companyText({ companies, said }: State, company: Company, id: number, nameIn: NameIn) {
   const about = [...(said.get(company) ?? [])].sort(([a], [b]) => a.localeCompare(b))
   const names = about
-    .map(([source, { saidIn, attributes }]) => ({ saidIn, name: attributes[nameIn(source)] }))
-    .sort((a, b) => b.saidIn - a.saidIn)
+    .map(([source, { attributes, ...one }]) => ({ ...one, name: attributes[nameIn(source)] }))
+    .sort((a, b) => Number(a.isRemoved) - Number(b.isRemoved) || b.saidIn - a.saidIn)
   const identifier = companies.get(company) ?? null
   const jurisdiction = identifier === null ? null : 'GB'
   const name = (names[0]?.name ?? null) as string | null

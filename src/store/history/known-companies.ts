@@ -16,9 +16,10 @@ interface RevertedSpan {
   readonly until: number
 }
 
-const inForce = 'select version from imports where reverted_by is null'
+/** The imports in force. Reverts only bring back what these have said, or remove it. */
+const inForce = 'select version from imports where reverts is null and reverted_by is null'
 
-/** Forgets the companies that no version in force mentions any more; returns their number. */
+/** Forgets the companies that no import in force mentions any more; returns their number. */
 export async function forgetCompanies(
   db: RegistryDatabase,
   { until }: RevertedSpan,
@@ -38,8 +39,8 @@ export async function forgetCompanies(
 }
 
 /**
- * Companies that became known, or got a register number, in a version that is not in force, and
- * those of which the sources say something else now.
+ * Companies that no import in force made known, or gave their register number, and those of which
+ * the sources say something else now.
  */
 const mayBeUnnamed = (from: number) => `
   select id from companies where version not in (${inForce})
@@ -155,8 +156,7 @@ async function* eachBatch(db: RegistryDatabase, candidates: string) {
 
 /**
  * Those of the companies that have records now, or of which an import in force has changed a
- * listing: any, or the one that is given. (A revert in force only brings back what imports in
- * force have said, or removes it.)
+ * listing: any, or the one that is given. Where its head was pruned, traces show what it removed.
  */
 async function findMentioned(
   db: RegistryDatabase,
@@ -167,10 +167,14 @@ async function findMentioned(
     `select distinct company_id from heads h
      where ${db.dialect.isOneOf('company_id', '$1', 'bigint')}
        and listing = coalesce($2, listing)
-       and (version in (${inForce} and reverts is null) or total > 0 and not exists (
+       and (version in (${inForce}) or total > 0 and not exists (
          select 1 from heads l where l.company_id = h.company_id and l.listing = h.listing
            and l.version > h.version
-       ))`,
+       ))
+     union
+     select company_id from traces
+     where ${db.dialect.isOneOf('company_id', '$1', 'bigint')}
+       and listing = coalesce($2, listing) and kind = 'remove' and version in (${inForce})`,
     companies,
     listing ?? null,
   )
