@@ -53,9 +53,9 @@ export const demo: Command = {
   summary: 'create a sample registry and serve it',
   synopsis: ['demo [OPTIONS]'],
   details: `
-Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic,
-Chinese and Arabic script; one has ${eventText} events, some have no records. The
-file, ${defaultDb} unless --db names another, is kept; delete it to start afresh.
+Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic, Chinese
+and Arabic script; one has ${eventText} events, some have no records. The file, ${defaultDb}
+unless --db names another, is kept; delete it to start again. It cannot be a PostgreSQL database.
 
 It then issues a key that is valid for seven days, serves the registry, and prints requests to
 paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.

@@ -17,10 +17,12 @@ const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 test('help lists every command, and each has its own help', async (t) => {
   const folder = makeFolder(t)
   const { out } = await mustRun(folder, ['--help'])
-  for (const command of ['import', 'keys', 'serve', 'migrate', 'demo', 'check-config']) {
-    assert.match(out, new RegExp(`^  ${command} `, 'm'))
+  const commands = [...out.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, name = '']) => name)
+  assert.equal(commands.length, 21)
+  for (const command of commands) {
     const help = await runCommand(folder, [command, '--help'])
     assert.match(help.out, new RegExp(`^Usage: dossier ${command}`))
+    assert.match(help.out, new RegExp(`^  dossier ${command}`, 'm'), `${command} has an example`)
     assert.ok(
       help.out.split('\n').every((line) => line.length <= 100),
       help.out,

@@ -22,7 +22,10 @@ export const imports: Command = {
   details: `
 Lists the imports, newest first: version, commit time, target and source, date of the extract,
 duration, changes, and the files with their SHA-256. \`show\` prints one of them with what it
-changed: how many values of each attribute, with examples, and the companies added or removed.`,
+changed: how many values of each attribute, with examples, and the companies added or removed.
+
+  dossier imports --limit 5
+  dossier imports show 12`,
   options: {
     '--limit N': `list at most N imports (default: ${limitDefault})`,
     '--json': 'print the list as JSON',
