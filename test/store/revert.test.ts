@@ -271,6 +271,26 @@ test('the register number of an import that is in force again replaces that of a
   await checkSound(db)
 })
 
+test('a revert of another source leaves the register number that a revert has restored', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (id: number, identifier: string, source: string) =>
+    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }], { source })
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await name(3, 'wrong', 'a')
+  await name(9, 'other', 'b')
+  await revert(db, one(2))
+  await name(3, 'right', 'a')
+  await revert(db, one(5))
+  await revert(db, one(6))
+  await revert(db, one(3))
+  const known = await queryStore(db, 'select id, identifier from companies order by id')
+  assert.deepEqual(
+    known.map(({ identifier }) => identifier),
+    ['right'],
+  )
+  await checkSound(db)
+})
+
 test('a company that is known again by its records alone has no register number', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 1 }])

@@ -61,7 +61,10 @@ export async function unnameCompanies(
   { first, from, until: version }: RevertedSpan,
 ): Promise<ReadonlyMap<number, CompanyRow>> {
   const { tables } = db
-  const versions = new Set(await readNumbers(db, inForce))
+  // A revert may have given the number, too.
+  const versions = new Set(
+    await readNumbers(db, 'select version from imports where reverted_by is null'),
+  )
   const renamed = new Map<number, CompanyRow>()
   for await (const some of eachBatch(db, mayBeUnnamed(from))) {
     const isNamed = await findNamed(db, some)
