@@ -30,9 +30,14 @@ export function diagnoseHeader(
     throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
   }
   refuseDelimiter(name, sample, header, shown)
-  for (const form of candidates) {
-    refuseTitle(name, cellsOf(sample, form), { header, shown, skipped })
-  }
+  const titles = candidates.map((form) => findTitle(cellsOf(sample, form), header))
+  const title = titles.reduce((a, b) => (b.columns > a.columns ? b : a), noTitle)
+  if (title === noTitle) return
+  throw new OperatorError(
+    `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
+      `${skipped + title.lines + 1} on have ${title.columns}; add --skip-lines ` +
+      `${skipped + title.lines}`,
+  )
 }
 
 function refuseDelimiter(name: string, sample: string, header: number, shown: string): void {
@@ -50,27 +55,38 @@ function escaped(control: string): string {
   return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }
 
+/** The lines before a header, and the columns that it has. */
+interface Title {
+  readonly lines: number
+  readonly columns: number
+}
+
+const noTitle: Title = { lines: 0, columns: 0 }
+
 /**
- * Refuses lines before the header: they have at most half of the cells that all lines after them
- * have, or end with a blank line. Of a header without rows, one such line.
+ * Finds lines before the header: they have at most half of the cells that most lines have, or end
+ * with a blank line.
+ *
+ * @param first the number of cells in the first line.
  */
-function refuseTitle(
-  name: string,
-  lines: readonly (readonly string[])[],
-  { header, shown, skipped }: { header: number; shown: string; skipped: number },
-): void {
+function findTitle(lines: readonly (readonly string[])[], first: number): Title {
   const counts = lines.map(lengthOf)
-  const columns = counts.at(-1) ?? 0
-  const at = counts.findLastIndex((count) => count !== columns && count !== 0) + 1
-  const start = counts.findIndex((count, index) => index >= at && count !== 0)
-  const isApart = start > at || header * 2 <= columns
-  if (at < 1 || columns < 2 || columns <= header || !isApart) return
-  const isLast = counts.length < start + 2
-  if (isLast && (at > 1 || lines[start]?.some((cell) => looksLikeData(cell)))) return
-  throw new OperatorError(
-    `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
-      `${skipped + start + 1} on have ${columns}; add --skip-lines ${skipped + start}`,
-  )
+  const columns = usualCount(counts)
+  const at = counts.indexOf(columns)
+  const isApart = counts[at - 1] === 0 || first * 2 <= columns
+  if (at < 1 || columns < 2 || columns <= first || !isApart) return noTitle
+  // The last line may be a row that does not fit its header.
+  const isRow = at === lines.length - 1 && lines[at]?.some((cell) => looksLikeData(cell)) === true
+  return isRow ? noTitle : { lines: at, columns }
+}
+
+/** The most frequent count; the greatest of several. Blank lines do not count. */
+function usualCount(counts: readonly number[]): number {
+  const groups = [...Map.groupBy(counts, (count) => count)].map(([count, { length }]) => ({
+    ...{ count, length: count === 0 ? 0 : length },
+  }))
+  groups.sort((a, b) => b.length - a.length || b.count - a.count)
+  return groups[0]?.count ?? 0
 }
 
 /** The cells of each record in a text, none of a blank line. */

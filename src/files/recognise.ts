@@ -68,7 +68,7 @@ const kinds: readonly Kind[] = [
     advice: 'fetch it: git lfs pull',
   },
   {
-    begins: /^<(!doctype\s+html|html|head|body)\b/i,
+    begins: /^<(?:(?:!doctype\s+html|html|head|body|table)\b|!--)/i,
     ending: /^html?$/,
     what: 'an HTML page, such as a login or an error in place of a download',
     advice: 'look at it in a browser, and download the file again',

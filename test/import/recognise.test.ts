@@ -140,6 +140,16 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     'Rights of 2026\nid,company_id,name\n1,7,one\n',
     /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
   ],
+  'title-decimal-commas.csv': [
+    'Rights\nof 2026\n\nid;company_id;name\n1;7;1,5\n2;7;2,5\n3;7;3,5\n',
+    /begins with "Rights", .* from line 4 on have 3; add --skip-lines 3$/,
+  ],
+  'title-and-total.csv': [
+    'Rights\n\nid;company_id;name\n1;7;one\n2;7;two\nTotal: 2\n',
+    /begins with "Rights", .* from line 3 on have 3; add --skip-lines 2$/,
+  ],
+  'table.csv': ['<table><tr><td>id</td></tr></table>', /is an HTML page/],
+  'comment.csv': ['<!-- saved from -->\n<html></html>', /is an HTML page/],
   'title-no-rows.csv': [
     'Rights of 2026\nid,company_id,name\n',
     /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
