@@ -46,12 +46,17 @@ export function parseHeader(
   refuseText(name, record, text.slice(0, record.end))
   const cells = record.cells.map((cell) => cell.trim())
   diagnoseHeader(name, text, cells.length, { candidates, skipped })
-  // A delimiter at the end of each line makes an empty cell too many.
-  const columns =
-    cells.length > 1 && cells.indexOf('') === cells.length - 1 ? cells.slice(0, -1) : cells
+  const columns = withoutExtra(cells)
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
   return { header: { columns, ...form }, record }
+}
+
+/** The names of columns. Delimiters at the end of each line make empty cells too many. */
+function withoutExtra(cells: readonly string[]): readonly string[] {
+  const named = cells.findLastIndex((cell) => cell !== '') + 1
+  // A name before several blank cells may be a title.
+  return named > 1 || named === cells.length - 1 ? cells.slice(0, named) : cells
 }
 
 /**
@@ -69,9 +74,10 @@ export function nameColumns(
   const first = text.replace(/^[\r\n]+/, '')
   const { record, form } = splitFirst(candidates, first)
   const { length } = record.cells
-  // A delimiter at the end of each line makes an empty cell too many.
-  const isEnded = length === columns.length + 1 && record.cells.at(-1) === ''
-  if (length === columns.length || isEnded || first === '') return { columns, ...form }
+  const isEnded = record.cells.slice(columns.length).join('') === ''
+  if (length === columns.length || (length > columns.length && isEnded) || first === '') {
+    return { columns, ...form }
+  }
   const shown = JSON.stringify(first.slice(0, Math.min(record.end, 60)))
   throw new OperatorError(
     `${name} begins with ${shown}, which has ${countOf(length, 'cell')}, but --columns names ` +

@@ -27,7 +27,7 @@ export interface CsvRow {
   readonly line: number
   /** As many as the header has columns, unless the row is refused. */
   readonly cells: readonly string[]
-  /** As it is in the file, without an empty cell too many. */
+  /** As it is in the file, without empty cells too many. */
   readonly text: string
   readonly refusal: Refusal | undefined
 }
@@ -132,7 +132,7 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
       refuseLong(text)
       if (record.isOpen) throw openQuote(name, line)
       // In a file of one column, a blank line is a row without a value.
-      const isBlank = columns.length > 1 && /^ *$/.test(text)
+      const isBlank = columns.length > 1 && record.cells.every((cell) => cell.trim() === '')
       if (!isBlank && !repeatsHeader(record.cells, columns)) {
         number += 1
         rows.push({ number, line, ...fit(record, text, header, line) })
@@ -175,9 +175,10 @@ function fit(
     const reason = 'has the column names in another order; split the file before this line'
     return { cells, text, refusal: isOther ? refuse(reason) : undefined }
   }
-  // A delimiter at the end of each line makes an empty cell too many.
-  if (length === columns.length + 1 && text.endsWith(delimiter)) {
-    return { cells: cells.slice(0, -1), text: text.slice(0, -1), refusal: undefined }
+  // Delimiters at the end of each line make empty cells too many.
+  const extra = length - columns.length
+  if (extra > 0 && text.endsWith(delimiter.repeat(extra))) {
+    return { cells: cells.slice(0, -extra), text: text.slice(0, -extra), refusal: undefined }
   }
   const found = countOf(length, 'cell')
   return { cells, text, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }

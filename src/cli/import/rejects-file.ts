@@ -12,6 +12,7 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
   if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
     throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
   }
+  if (path === '-') throw new UsageError('--rejects takes the name of a file, not -')
   const stat = statOf(path)
   if (stat?.isFile() === true && stat.size > 0) {
     throw new UsageError(`--rejects ${path} exists already; name another file, or remove it`)

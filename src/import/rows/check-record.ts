@@ -169,6 +169,7 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
 }
 
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
+const formula = /^=".*"$/s
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
 const fullWidth = /[\uff01-\uff5e]/
 
@@ -176,6 +177,9 @@ const fullWidth = /[\uff01-\uff5e]/
 function strangeName(name: string): string | undefined {
   if (scientific.test(name)) {
     return 'is a number in scientific notation, as spreadsheets shorten it; export it as text'
+  }
+  if (formula.test(name)) {
+    return `is a formula of a spreadsheet; write ${JSON.stringify(name.slice(2, -1))}`
   }
   const hidden = invisible.exec(name)?.[0]
   if (hidden !== undefined) {

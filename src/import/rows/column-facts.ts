@@ -34,9 +34,8 @@ const mostLines = 5
 
 /** Texts that spreadsheets, databases and programs write where there is no value. */
 const nullTexts = new Set(
-  'NULL null Null #N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! NaN nan None <NA> \\N undefined'.split(
-    ' ',
-  ),
+  `NULL null Null n/a N/A - #N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! NaN nan None <NA> \\N
+  undefined`.split(/\s+/),
 )
 const nullLengthMax = 9
 // Looking a text up takes longer than looking at its first character.

@@ -119,6 +119,10 @@ export const badExtracts: BadInputs = {
     all.replace('IN,009,', 'IN,００９,'),
     /identifier: "００９": has full-width characters; write "009"/,
   ),
+  '13: an identifier as a formula of a spreadsheet': next(
+    all.replace('IN,009,', 'IN,="009",'),
+    /identifier: "=\\"009\\"": is a formula of a spreadsheet; write "009"/,
+  ),
   '13: a key in scientific notation': command(
     'import rights r.ndjson --source banks',
     /key: "4e\+20": is a number in scientific notation/,
@@ -137,6 +141,10 @@ export const badExtracts: BadInputs = {
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
     /^dossier: town is "NULL" or the like in 2 rows; if that means no value, add --null 'NULL'/,
+  ),
+  '14: a hyphen where there is no value': strict(
+    all.replace('Town 7\n', '-\n'),
+    /^dossier: town is "-" or the like in 1 row; if that means no value, add --null '-'/,
   ),
   '15: a day of another century': refused(
     'banks-12.csv',

@@ -95,6 +95,10 @@ const usage: Rows = [
   ['serve --port 99999', /--port is "99999"/],
   ['keys', /create, rotate, list, revoke/],
   ['keys crate', /did you mean create\?/],
+  [
+    'import companies c.ndjson --rejects -',
+    /^dossier: --rejects takes the name of a file, not -$/m,
+  ],
   ['keys create', /--name NAME/],
 ]
 
