@@ -2,8 +2,11 @@
 
 export const language = 'en-GB'
 
+const numbers = new Intl.NumberFormat(language)
+const format = (count: number) => numbers.format(count)
+
 const plural = (count: number, one: string, many: string) =>
-  `${new Intl.NumberFormat(language).format(count)} ${count === 1 ? one : many}`
+  `${format(count)} ${count === 1 ? one : many}`
 
 export const texts = {
   product: 'Dossier',
@@ -131,7 +134,7 @@ export const texts = {
   wholeTime: 'Show all',
   onDay: (day: string, count: string) => `On ${day}: ${count}`,
   onDayHint: 'Click a day, or press Enter, to list only the records of that day.',
-  andMore: (count: number) => `and ${count} more`,
+  andMore: (count: number) => `and ${format(count)} more`,
   began: 'Began',
   ended: 'Ended',
   open: 'no end',
@@ -168,7 +171,7 @@ export const texts = {
     from === to
       ? `${count} dated ${from}.`
       : `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
-  yearsUndated: (count: number) => `${count} without a date.`,
+  yearsUndated: (count: number) => `${format(count)} without a date.`,
   yearsOthers: (count: number) => plural(count, 'other value', 'other values'),
   undrawn: (field: string) => `Nothing to draw: no ${field.toLowerCase()} is known.`,
 
@@ -194,8 +197,12 @@ export const texts = {
   timeNewest: 'You are looking at the newest version:',
   timePastUnknown: 'You are not looking at the present.',
   timeSame: 'Nothing here differs from now.',
-  timeChanges: (changed: number, gone: number, fresh: number) =>
-    `Compared with now: ${changed} changed, ${gone} gone, ${fresh} new since.`,
+  timeChanges: (changed: number, gone: number, fresh: number) => {
+    const counts = Object.entries({ changed, gone, 'new since': fresh })
+    const some = counts.filter(([, count]) => count > 0)
+    const list = some.map(([what, count]) => `${format(count)} ${what}`)
+    return `Compared with now: ${list.join(', ')}.`
+  },
   timeTooMany: (count: string) => `What differs from now is not marked in ${count} records.`,
   timeCompare: 'Compare them all',
   timeOne: 'There is no earlier version of this company.',
@@ -207,7 +214,7 @@ export const texts = {
   betweenEither: 'New or changed',
   betweenRemoved: 'Gone',
   betweenChanged: 'Changed',
-  betweenMany: (count: number) => `and ${plural(count, 'more', 'more')}; the listing has them.`,
+  betweenMany: (count: number) => `and ${format(count)} more; the listing has them.`,
   betweenAll: (count: number) => `Show all ${plural(count, 'record', 'records')}`,
   betweenTooMany: (what: string) => `More than 10,000 ${what}: too many to compare here.`,
   record: (id: unknown) => `Record ${String(id)}`,

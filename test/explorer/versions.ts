@@ -98,7 +98,7 @@ export function testVersions(): void {
     assert.equal(await slider.getAttribute('max'), '5')
     assert.match(
       String(await slider.getAttribute('aria-valuetext')),
-      /^Version 8, extract of 8 Jan/,
+      /^Version 8 · Employees from gov · extract of 8 Jan/,
     )
     await page.getByRole('button', { name: 'Earlier version' }).click()
     await page.getByText('You are looking at the past: Version 5, extract of 5 Jan 2024').waitFor()
@@ -153,13 +153,19 @@ export function testVersions(): void {
     await page.getByRole('button', { name: 'Look back' }).click()
     const slider = page.getByRole('slider', { name: 'Versions that changed this company' })
     await slider.waitFor()
-    assert.match(String(await slider.getAttribute('aria-valuetext')), /^Version 5, .+gov/)
+    assert.match(String(await slider.getAttribute('aria-valuetext')), /^Version 5 · .+gov/)
     await slider.focus()
     for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft')
     await page.getByText('Compared with now: 1 changed, 1 gone, 1 new since.').waitFor()
     assert.match(page.url(), /\?version=2$/)
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText('Compared with now: 2 new since.').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('Compared with now: 1 changed, 1 gone, 1 new since.').waitFor()
     await page.getByRole('row', { name: /Ann Changed since.*Clerk.*now Director/ }).waitFor()
     await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
+    const struck = 'getComputedStyle(document.querySelector(".gone th .text")).textDecorationLine'
+    assert.equal(await page.evaluate(struck), 'line-through')
     assert.equal(await page.getByRole('row', { name: /Cas/ }).count(), 0)
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByRole('row', { name: /Status active now dissolved/ }).waitFor()

@@ -1,5 +1,6 @@
 // A company at the version that is looked at, and at present.
 
+import { useRef } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
 import type { Answer } from '../api.ts'
 import { companyPath, isOfPast, queryOf } from '../listing/listing-query.ts'
@@ -35,9 +36,13 @@ export function useCompany(id: string, query: URLSearchParams): FoundCompany {
   const isThere = isPast || isFailed || (loaded.value !== undefined && isOfPlace(loaded.value))
   const answer = isThere ? loaded.value : (present.value ?? loaded.value)
   const company = answer?.body.company
+  // On the way to the past, the present is still known: what depends on it stays as it is.
+  const last = useRef(company)
+  if (!isPast && isThere) last.current = company
+  const known = present.isLoading ? last.current : undefined
   return {
     company,
-    now: isPast ? present.value?.body.company : company,
+    now: isPast ? (present.value?.body.company ?? known) : company,
     areOfVersion: [loaded, present].every((one) => !one.isLoading && one.failure === undefined),
     shown: answer !== undefined && isOfPlace(answer) ? answer.version : undefined,
     isRefused,

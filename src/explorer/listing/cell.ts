@@ -42,10 +42,10 @@ export function LongText({ text }: { readonly text: string }) {
   const className = text.length > wordLengthMax ? 'text sentence' : 'text'
   if (text.length <= textLengthMax) return html`<bdi class=${className}>${text}</bdi>`
   const shown = isOpen ? text : cutText(text, textLengthMax - 20)
-  return html`<bdi class=${className}>${shown}</bdi> <button
+  return html`<bdi class=${className}>${shown} <button
     type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
       isOpen ? texts.less : texts.more
-    }</button>`
+    }</button></bdi>`
 }
 
 /** What a value was, and what it has become. */

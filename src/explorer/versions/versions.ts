@@ -50,9 +50,9 @@ export function daysOf(version: Version): string {
     : `${texts.extractOf(formatTimestamp(version.as_of))}, ${imported}`
 }
 
-/** A version with its days and its import. */
+/** A version with its import and its days, the most telling first: a narrow field cuts the rest. */
 export function describeVersion(version: Version): string {
-  return `${texts.timeVersion(version.version)}, ${daysOf(version)} · ${importOf(version)}`
+  return [texts.timeVersion(version.version), importOf(version), daysOf(version)].join(' · ')
 }
 
 /** The version with a number, or the last one before it. */
