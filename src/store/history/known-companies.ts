@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import type { CompanyRow, ListingTables } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
@@ -51,33 +51,25 @@ const mayBeUnnamed = (from: number) => `
   order by 1`
 
 /**
- * Takes the register number from companies that stay known, but are no longer named.
+ * Takes the register number from companies that stay known, but have it no more.
  *
- * @returns those that are named, but by another number before the reverted versions: they are left
- *   without one, for `reviveCompanies` to give them that one.
+ * @returns those that have another number now: they are left without one, for `reviveCompanies` to
+ *   give them that one.
  */
 export async function unnameCompanies(
   db: RegistryDatabase,
   { first, from, until: version }: RevertedSpan,
 ): Promise<ReadonlyMap<number, CompanyRow>> {
   const { tables } = db
-  // A revert may have given the number, too.
-  const versions = new Set(
-    await readNumbers(db, 'select version from imports where reverted_by is null'),
-  )
   const renamed = new Map<number, CompanyRow>()
   for await (const some of eachBatch(db, mayBeUnnamed(from))) {
-    const isNamed = await findNamed(db, some)
-    const past = Map.groupBy(await tables.pastCompanies(some), ({ companyId }) => companyId)
+    const findNumber = await createNumbers(db, first, some)
     const unnamed: CompanyRow[] = []
     for (const one of await tables.companiesById(some)) {
-      const { id, identifier } = one
-      if (identifier === null) continue
-      const states = past.get(id) ?? []
-      const isGiven = versions.has(states.at(-1)?.until ?? one.version)
-      const before = states.find((state) => isBefore(first, state))?.identifier ?? identifier
-      if (!isNamed(id)) unnamed.push(one)
-      else if (!isGiven && before !== identifier) renamed.set(id, one)
+      const { identifier } = findNumber(one.id, one)
+      if (identifier === one.identifier) continue
+      if (identifier === null) unnamed.push(one)
+      else if (one.identifier !== null) renamed.set(one.id, one)
     }
     const both = [...unnamed, ...some.flatMap((id) => renamed.get(id) ?? [])]
     await tables.putCompanies(both.map(({ id }) => ({ id, ...nameless, version })))
@@ -86,12 +78,16 @@ export async function unnameCompanies(
   return renamed
 }
 
-/** Whether a past state was that before a version. */
-const isBefore = (version: number, state: PastCompanyRow) =>
-  state.version < version && state.until >= version
+/** Companies that were known before a version, and those that have lost their register number. */
+const mayBeRevived = (first: number) => `
+  select company_id from companies_past where version < ${first} and until >= ${first}
+  union
+  select p.company_id from companies_past p join companies c on c.id = p.company_id
+  where c.identifier is null and p.identifier is not null
+  order by 1`
 
 /**
- * Makes companies known again that were known before the reverted versions, and that a version in
+ * Makes companies known again that were known before the reverted versions, and that an import in
  * force mentions again; returns their number. One that is known gets its number in a register back.
  */
 export async function reviveCompanies(
@@ -100,26 +96,20 @@ export async function reviveCompanies(
   renamed: ReadonlyMap<number, CompanyRow>,
 ): Promise<number> {
   const { tables } = db
-  const wasKnown = `version < ${first} and until >= ${first}`
-  const candidates = `
-    select distinct company_id from companies_past where ${wasKnown} order by company_id`
   let count = 0
-  for await (const some of eachBatch(db, candidates)) {
+  for await (const some of eachBatch(db, mayBeRevived(first))) {
     const mentioned = await findMentioned(db, some)
-    const isNamed = await findNamed(db, some)
+    const findNumber = await createNumbers(db, first, some)
     const now = new Map((await tables.companiesById(some)).map((one) => [one.id, one]))
     const back = some.filter((id) => {
       const one = now.get(id)
-      return one === undefined ? mentioned.has(id) : one.identifier === null && isNamed(id)
+      return one === undefined ? mentioned.has(id) : one.identifier === null
     })
-    const revived = new Map<number, CompanyRow>()
-    for (const past of await tables.pastCompanies(back)) {
-      const { companyId: id, jurisdiction, identifier } = past
-      if (!isBefore(first, past) || revived.has(id)) continue
-      const name = isNamed(id) ? { jurisdiction, identifier } : nameless
-      revived.set(id, { id, ...name, version })
-    }
-    const rows = (await withoutTakenNames(tables, [...revived.values()])).filter(
+    const revived = back.map((id): CompanyRow => {
+      const { jurisdiction, identifier } = findNumber(id, renamed.get(id) ?? now.get(id))
+      return { id, jurisdiction, identifier, version }
+    })
+    const rows = (await withoutTakenNames(tables, revived)).filter(
       ({ id, identifier }) => !now.has(id) || identifier !== null || renamed.has(id),
     )
     const former = rows.flatMap(({ id }) => renamed.get(id) ?? now.get(id) ?? [])
@@ -184,19 +174,34 @@ async function findMentioned(
   return new Set(rows.map(([company]) => company))
 }
 
-const nameless = { jurisdiction: null, identifier: null }
+type RegisterNumber = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
+
+const nameless: RegisterNumber = { jurisdiction: null, identifier: null }
 
 /**
- * Which of the companies have a register number: those that an import of companies in force names,
- * and those with an assigned id, since everything that mentions these has the number.
- * (Records that have both a given id and the number give it again with their next import.)
+ * Finds the register number of a company: the last one that an import in force has given it. If
+ * imports in force only repeat a number, or that was pruned, it is the one before the version
+ * `first`, or the present one. A company with an assigned id has one, since all that mentions it
+ * does; others have one if an import of companies in force names them. (Records that repeat the
+ * number of a given id give it again with their next import.)
  */
-async function findNamed(
-  db: RegistryDatabase,
-  companies: readonly number[],
-): Promise<(id: number) => boolean> {
+async function createNumbers(db: RegistryDatabase, first: number, companies: readonly number[]) {
+  const giving = `${inForce} and version > (select past_from from store)`
+  const versions = new Set(await readNumbers(db, giving))
   const named = await findMentioned(db, companies, attributesShape.listing)
-  return (id) => id >= assignedIdMin || named.has(id)
+  const past = Map.groupBy(await db.tables.pastCompanies(companies), (one) => one.companyId)
+  return (id: number, now: CompanyRow | undefined): RegisterNumber => {
+    const former = past.get(id) ?? []
+    const states = now === undefined ? former : [...former, now]
+    const given = states.findLast(({ identifier, version }, n) => {
+      return identifier !== null && versions.has(Math.max(version, former[n - 1]?.until ?? 0))
+    })
+    if (given !== undefined) return given
+    if (id < assignedIdMin && !named.has(id)) return nameless
+    const before = former.find((one) => one.version < first && one.until >= first)
+    const others = [before, ...states.toReversed()]
+    return others.find((one) => (one?.identifier ?? null) !== null) ?? nameless
+  }
 }
 
 /** Another company may have got the name. */

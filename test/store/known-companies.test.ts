@@ -1,0 +1,204 @@
+// Which companies are known after a revert, and by which register numbers.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { makeApp } from '../support/make-app.ts'
+import { checkSound } from '../support/verify-store.ts'
+import { one, prune, revert } from '../support/write-store.ts'
+
+/** The register numbers of the companies that are known, by their ids. */
+async function numbersIn(db: string): Promise<Readonly<Record<string, unknown>>> {
+  const rows = await queryStore(db, 'select id, identifier from companies order by id')
+  return Object.fromEntries(rows.map(({ id, identifier }) => [String(id), identifier]))
+}
+
+const idsIn = async (db: string) => Object.keys(await numbersIn(db)).map(Number)
+
+test('a company that another source has ever mentioned stays known', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { source: 'other' })
+  // The other source now has its record elsewhere.
+  await importRows(db, 'rights', [{ id: 2, company_id: 8 }], { source: 'other', isSnapshot: true })
+  await revert(db, one(1))
+  assert.deepEqual(await idsIn(db), [7, 8])
+  await checkSound(db)
+})
+
+test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: '3' }])
+  await revert(db, { to: 1 })
+  assert.equal((await app.ask('/api/v1/companies/3/rights')).status, 404)
+  for (const version of [2, 3]) {
+    const { text } = await app.ask(`/api/v1/companies/3/rights?version=${version}`)
+    assert.match(text, /"rights":\[\],"total":0/)
+  }
+})
+
+test('a register number is removed with the only import of companies that gave it, and restored with it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (identifier: string, source = 'default') =>
+    importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier }], { source })
+  const number = async () =>
+    (await queryStore(db, 'select identifier from companies'))[0]?.['identifier']
+  // The company is known by its id before it is named, then after.
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await name('wrong')
+  await revert(db, one(2))
+  assert.equal(await number(), null)
+  await revert(db, one(3))
+  assert.equal(await number(), 'wrong')
+  await revert(db, { to: 1 })
+  assert.deepEqual((await name('right')).problems, [])
+  await revert(db, one(1))
+  await importRows(db, 'jobs', [{ id: 2, company_id: 3 }], { source: 'other' })
+  await name('right', 'other')
+  await revert(db, one(6))
+  assert.equal(await number(), 'right', 'another source says so, too')
+  await revert(db, one(9))
+  assert.equal(await number(), null)
+  await checkSound(db)
+})
+
+test('a register number is removed with the last import that gave it, even after a prune', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const row = { id: 3, jurisdiction: 'GB', identifier: 'n3' }
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await importRows(db, 'companies', [row], { source: 'a' })
+  await importRows(db, 'companies', [row], { source: 'b' })
+  await revert(db, one(2))
+  const [third] = await queryStore(db, 'select committed_at from imports where version = 3')
+  assert.equal((await prune(db, Number(third?.['committed_at']))).earliestVersion, 2)
+  await revert(db, one(3))
+  const [known] = await queryStore(db, 'select identifier from companies')
+  assert.equal(known?.['identifier'], null)
+  await checkSound(db)
+})
+
+test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (id: number, identifier: string) =>
+    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }])
+  const numbers = async () => {
+    const known = await queryStore(db, 'select identifier from companies order by id')
+    return known.map(({ identifier }) => identifier)
+  }
+  await importRows(db, 'jobs', [
+    { id: 1, company_id: 3 },
+    { id: 2, company_id: 4 },
+  ])
+  await name(3, 'first')
+  await name(4, 'second')
+  await revert(db, { to: 1 })
+  await name(3, 'second')
+  await name(4, 'first')
+  assert.deepEqual(await numbers(), ['second', 'first'])
+  // Takes back both imports, and the revert before them.
+  await revert(db, { version: 4, isWithLater: true })
+  assert.deepEqual(await numbers(), ['first', 'second'])
+  await revert(db, { to: 6 })
+  assert.deepEqual(await numbers(), ['second', 'first'])
+  await checkSound(db)
+})
+
+test('a revert of another source leaves the register number that a revert has restored', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (id: number, identifier: string, source: string) =>
+    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }], { source })
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await name(3, 'wrong', 'a')
+  await name(9, 'other', 'b')
+  await revert(db, one(2))
+  await name(3, 'right', 'a')
+  await revert(db, one(5))
+  await revert(db, one(6))
+  await revert(db, one(3))
+  assert.deepEqual(Object.values(await numbersIn(db)), ['right'])
+  await checkSound(db)
+})
+
+test('a company that is known again by its records alone has no register number', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 1 }])
+  await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n3' }])
+  await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
+  await revert(db, { to: 1 })
+  // Takes back one version of that revert: the jobs are there again.
+  await revert(db, { to: 4 })
+  assert.deepEqual(await numbersIn(db), { 1: null, 3: null })
+  await checkSound(db)
+})
+
+test('a company that one of several versions of a revert made known is forgotten with it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'a' })
+  await importRows(db, 'rights', [{ id: 2, company_id: 6 }], { source: 'b' })
+  await revert(db, { to: 0 })
+  await revert(db, { to: 2 })
+  assert.deepEqual(await idsIn(db), [5, 6])
+  await revert(db, one(6))
+  assert.deepEqual(await idsIn(db), [5])
+  await checkSound(db)
+})
+
+test('a company of which only a pruned state shows that an import had it stays known', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'b' })
+  await importRows(db, 'rights', [{ id: 2, company_id: 5 }], { source: 'a' })
+  await importRows(db, 'rights', [{ id: 3, company_id: 6 }], { source: 'a', isSnapshot: true })
+  await revert(db, one(1))
+  await prune(db)
+  await importRows(db, 'jobs', [{ id: 1, company_id: 6 }])
+  await revert(db, one(5))
+  assert.deepEqual(await idsIn(db), [5, 6])
+  await checkSound(db)
+})
+
+test('of two register numbers, the one whose import alone is in force again is restored', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (identifier: string, source: string) =>
+    importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier }], { source })
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
+  await name('first', 'a')
+  await revert(db, one(2))
+  await name('second', 'b')
+  await revert(db, one(3))
+  assert.deepEqual(await numbersIn(db), { 5: 'second' })
+  await revert(db, one(4))
+  assert.deepEqual(await numbersIn(db), { 5: 'first' })
+  await checkSound(db)
+})
+
+test('a register number returns to its company when another one no longer has it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (id: number | undefined, source: string) =>
+    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier: 'n3' }], { source })
+  await name(undefined, 'a')
+  const [assigned = 0] = await idsIn(db)
+  await revert(db, one(1))
+  await name(3, 'b')
+  await revert(db, one(2))
+  assert.deepEqual(await numbersIn(db), { 3: 'n3', [assigned]: null })
+  await revert(db, one(3))
+  assert.deepEqual(await numbersIn(db), { [assigned]: 'n3' })
+  await checkSound(db)
+})
+
+test('a register number that records gave stays when companies that repeat it are reverted', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const number = { company_jurisdiction: 'GB', company_identifier: 'n5' }
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
+  await importRows(db, 'jobs', [{ id: 1, company_id: 5, ...number }])
+  await importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier: 'n5' }])
+  await revert(db, one(3))
+  assert.deepEqual(await numbersIn(db), { 5: 'n5' })
+  await revert(db, { to: 1 })
+  assert.deepEqual(await numbersIn(db), { 5: null })
+  await checkSound(db)
+})
