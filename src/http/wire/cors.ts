@@ -9,7 +9,7 @@ const exposed =
   'Content-Range, Data-Version, ETag, Link, RateLimit, RateLimit-Policy, Repr-Digest, ' +
   'Retry-After, X-Request-Id, X-Total-Count'
 /** The request headers that pages may send, in addition to those that they always may. */
-const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
+const allowed = 'Authorization, Content-Type, If-None-Match, If-Range, Range, X-Request-Id'
 /** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600
 
