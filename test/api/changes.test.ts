@@ -247,6 +247,8 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
     ['?after=01', /^after is "01"/],
     ['?after=0~1', /^after is "0~1"/],
     [`?after=0~${until}~rights.1`, /^after is "0~/],
+    [`?after=0~${until}~rights.1.7&resource=jobs`, /^after continues with rights, which/],
+    [`?after=0~${until}~right.1.7`, /^after continues with right, which/],
     ['?after=0&after=0', 'after is given more than once; give one'],
     ['?after=0&until=x', /^until is "x"; it takes the number/],
     ['?after=2&until=1', 'until is version 1, which is before that of after'],

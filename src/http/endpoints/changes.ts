@@ -12,7 +12,7 @@ import {
 import { changesBody, changesLines } from '../answers/changes-text.ts'
 import { locate } from '../requests/company-request.ts'
 import { writePage, writePoint } from '../requests/cursors.ts'
-import { forbidden, unavailable } from '../errors.ts'
+import { badRequest, forbidden, unavailable } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
@@ -96,7 +96,10 @@ async function readReady(
   return { making, waitMs: request.method === 'HEAD' ? 0 : question.waitMs }
 }
 
-/** @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name. */
+/**
+ * @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name; 400 for a
+ *   cursor within a listing that is not asked for, since it is the cursor of another walk.
+ */
 async function requestOf(
   request: HttpRequest,
   { cursor, until, resource, company, limit }: ChangesQuestion,
@@ -106,6 +109,10 @@ async function requestOf(
   const isRead = (name: string) =>
     hasScope(scopes, name) && (resource === undefined || resource === name)
   if (resource !== undefined && !isRead(resource)) throw forbidden()
+  const listing = cursor.after?.listing
+  if (listing !== undefined && !isRead(listing)) {
+    throw badRequest(`after continues with ${listing}, which this request does not ask for`)
+  }
   const isNearTold = hasScope(scopes, companiesScope)
   const located =
     company === undefined
