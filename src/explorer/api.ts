@@ -21,7 +21,7 @@ export function failureFrom(error: unknown): Failure {
   return error instanceof Failure ? error : new Failure('fault')
 }
 
-/** An answer, and what its headers say. */
+/** An answer, with what its headers state. */
 export interface Answer<Body> {
   readonly body: Body
   /** The path that was asked for, with its query. */
@@ -34,7 +34,7 @@ export interface Answer<Body> {
   readonly at: number
 }
 
-/** A wait for a turn, after which the request is sent again. */
+/** A pause that the service asks for, after which the request is sent again. */
 export interface Wait {
   /** Milliseconds since 1970. */
   readonly until: number
@@ -48,7 +48,7 @@ export interface AskOptions {
   readonly onWait?: (wait: Wait | undefined) => void
 }
 
-/** The part of every answer that counts. */
+/** The counters of every answer. */
 export interface Counters {
   readonly total: number
   readonly pagination_total: number
@@ -61,7 +61,7 @@ export const movedOn = 'dossier:moved-on'
 let newest = 0
 
 const prefix = 'api/v1/'
-/** The path of what the service says of the key. */
+/** The path at which the service describes the key. */
 export const keyPath = 'key'
 const waitMsMax = 60_000
 const kinds: Readonly<Record<number, FailureKind>> = {
@@ -81,7 +81,7 @@ export function urlOf(path: string): URL {
  * Asks for a path such as `companies/1`; waits and goes on by itself when the key has no requests
  * left or the service is overloaded.
  *
- * @throws Failure for any other answer than 200.
+ * @throws Failure for any answer but a 200.
  */
 export async function ask<Body>(path: string, options: AskOptions = {}): Promise<Answer<Body>> {
   const response = await send(path, options)
@@ -99,7 +99,7 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
   }
 }
 
-/** What an answer that is no success means. */
+/** The failure that an unsuccessful answer means. */
 async function failureOf(response: Response, path: string, options: AskOptions): Promise<Failure> {
   const kind = kinds[response.status] ?? 'fault'
   if (kind === 'scope') {
@@ -112,7 +112,7 @@ async function failureOf(response: Response, path: string, options: AskOptions):
   return new Failure(kind, typeof said === 'string' ? said.replace(/[^?]$/, '$&.') : '')
 }
 
-/** Tells when an answer is of a later version than all before it. */
+/** Reports the first answer of a later version. */
 function noteVersion(version: number): void {
   if (version <= newest) return
   const isFirst = newest === 0
@@ -126,7 +126,7 @@ export async function download(path: string, options: AskOptions): Promise<Blob>
   return response.blob().catch(() => notReached(options.signal))
 }
 
-/** The response to a request, after any waits. @throws Failure if it is no success. */
+/** The response to a request, after any waits. @throws Failure if it is unsuccessful. */
 async function send(
   path: string,
   options: AskOptions,
@@ -140,7 +140,7 @@ async function send(
     if (response.ok) return response
     if (response.status !== 429 && response.status !== 503)
       throw await failureOf(response, path, options)
-    // A proxy may say a date instead of seconds.
+    // A proxy may give a date instead of seconds.
     const seconds = Number(response.headers.get('retry-after')) || 1
     const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
     onWait?.({ until: Date.now() + waitMs, isBusy: response.status === 503 })
@@ -149,7 +149,7 @@ async function send(
   }
 }
 
-/** The body of an answer; undefined if it is no JSON, such as a page of a proxy. */
+/** The body of an answer; undefined if it is not JSON, such as a page of a proxy. */
 async function readBody(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   try {
     return await response.json()
@@ -158,13 +158,13 @@ async function readBody(response: Response, signal: AbortSignal | undefined): Pr
   }
 }
 
-/** Throws the failure of a request that was not answered, or not to its end. */
+/** Throws the failure of a request that was not answered, or not completely. */
 function notReached(signal: AbortSignal | undefined): never {
   signal?.throwIfAborted()
   throw new Failure('offline')
 }
 
-/** Waits; ends at once, with the signal's reason, when it is aborted. */
+/** Waits; rejects immediately, with the signal's reason, when it is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms)

@@ -1,4 +1,4 @@
-// The whole page: its frame, and what the address and the key say is in it.
+// The whole page: its frame and, in it, what the address and the key select.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { BeginPage } from './search/begin.ts'
@@ -12,7 +12,7 @@ import { isRestoring } from './scroll.ts'
 import { SearchField } from './search/search.ts'
 import { texts } from './texts.ts'
 
-/** The key in use; the component is shown again when it changes. */
+/** The key in use; the component is rendered again when it changes. */
 function useKey(): string | undefined {
   const [{ key }, setState] = useState(() => ({ key: heldKey() }))
   useEffect(() => {
@@ -68,7 +68,7 @@ function useTopOnArrival({ company }: Place): void {
   }, [company])
 }
 
-/** Where what has the focus goes away, readers go on in the part of the page that it was in. */
+/** Moves the focus to the surrounding part of the page when the element that has it is removed. */
 function keepFocus(): () => void {
   let path: readonly EventTarget[] = []
   const note = (event: Event) => {

@@ -1,4 +1,4 @@
-// How values read: dates, numbers, codes, names of fields.
+// Values as readable text: dates, numbers, codes, names of fields.
 
 import type { FieldDescription } from './resources.ts'
 import { language, texts } from './texts.ts'

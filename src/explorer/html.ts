@@ -1,4 +1,4 @@
-// The tag of templates: `html` makes Preact's nodes of them, so that text is never markup.
+// The template tag `html` makes Preact nodes, so that text is never markup.
 
 import htm from 'htm'
 import { h, type VNode } from 'preact'

@@ -1,5 +1,5 @@
-// Begins: takes a key out of the address before anything else sees it, or asks other tabs for one,
-// then shows the page.
+// Starts the page: takes a key out of the address before anything else sees it, or asks other tabs
+// for one, then renders.
 
 import { render } from 'preact'
 import { App } from './app.ts'

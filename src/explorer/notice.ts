@@ -22,7 +22,7 @@ export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: num
       <//></div>`
 }
 
-/** What shows the notices that the service is away. The first of them speaks for all. */
+/** The notices that the service cannot be reached. Only the first is shown, for all of them. */
 const offline = new Set<() => void>()
 
 interface OfflineProps {
@@ -71,12 +71,12 @@ export function Said({ error, children }: SaidProps) {
     <div class="actions">${children}<${Exit} kind=${failureFrom(error).kind} /></div>`
 }
 
-/** Holds the place of what loads, and says so where that takes long. */
+/** Reserves the space of what is loading, and says so if that takes long. */
 export function Loading() {
   return html`<div class="waiting" role="status"><span class="hint">${texts.loading}</span></div>`
 }
 
-/** A failure in words; what else was thrown is a fault. */
+/** A failure in words; anything else that was thrown is a fault. */
 export function sentence(error: unknown): Shown {
   const { kind, message } = failureFrom(error)
   const detail = html`<span class="detail">${message}</span>`
@@ -111,7 +111,7 @@ function Exit({ kind }: Pick<Failure, 'kind'>) {
   return html`<a class="button" href=${address}>${texts.reset}</a>`
 }
 
-/** That a request waits for its turn, and how long. */
+/** That a request waits, and for how long. */
 export function Waiting({ until, isBusy }: Wait) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -119,7 +119,7 @@ export function Waiting({ until, isBusy }: Wait) {
     return () => clearInterval(timer)
   }, [])
   const seconds = Math.max(1, Math.ceil((until - now) / 1_000))
-  // Screen readers would read each second out.
+  // Screen readers would read out each second.
   return html`<div class="notice" role="status"><p>${isBusy ? texts.waitBusy : texts.wait}<span
     aria-hidden="true">${texts.inSeconds(seconds)}</span>.</p></div>`
 }

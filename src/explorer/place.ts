@@ -1,5 +1,5 @@
-// Where the user is: everything that a view depends on but the key, kept in the address's fragment
-// in the form of the API's own paths, such as `#/companies/1/…?page=2&version=17`.
+// Where the user is: everything that a view depends on except the key, kept in the fragment of the
+// address in the form of the API's own paths, such as `#/companies/1/…?page=2&version=17`.
 
 import { useEffect, useState } from 'preact/hooks'
 
@@ -69,7 +69,7 @@ export function goTo(place: Place, { isReplacing = false } = {}): void {
   dispatchEvent(new Event(moved))
 }
 
-/** The present place; the component is shown again when it changes. */
+/** The present place; the component is rendered again when it changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(() => parsePlace(location.hash))
   useEffect(() => {

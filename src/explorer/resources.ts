@@ -20,10 +20,10 @@ export function fieldNamed(
   return fields.find((one) => one.name === name)
 }
 
-/** What a field is called. */
+/** The label of a field. */
 export function fieldLabel(resource: ResourceDescription, name: string): string {
   return fieldNamed(resource, name)?.label ?? name
 }
 
-/** A record as it came: by field. */
+/** A record as received: by field. */
 export type Row = Readonly<Record<string, unknown>>

@@ -3,10 +3,10 @@
 
 import { moved } from './place.ts'
 
-/** Where the reader was, in pixels; undefined once they go on. */
+/** Where the user was, in pixels; undefined as soon as they scroll, type or click. */
 let wanted: number | undefined
 
-/** Whether the page is kept where the reader was. */
+/** Whether the page is held where the user was. */
 export const isRestoring = (): boolean => wanted !== undefined
 
 /** Notes the position of each place in the browser's history, and restores it. */

@@ -1,15 +1,15 @@
-// Answers in components: what was shown stays until the next answer is there.
+// Answers in components: the last one is shown until the next one has arrived.
 
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, ask, type Failure, failureFrom, movedOn, type Wait } from './api.ts'
 
 /** The state of a request. */
 export interface Loaded<Value> {
-  /** The last value, which may be of the request before. */
+  /** The last value, which may be that of the previous request. */
   readonly value: Value | undefined
   readonly isLoading: boolean
   readonly failure: Failure | undefined
-  /** Set while the request waits for its turn. */
+  /** Set while the request waits, as the service has asked. */
   readonly wait: Wait | undefined
   readonly retry: () => void
 }
@@ -20,7 +20,7 @@ export type Work<Value> = (
   onWait: (wait: Wait | undefined) => void,
 ) => Promise<Value>
 
-/** What is known of work: of the last one that has told anything. */
+/** What is known of the last work that has reported anything. */
 interface State<Value> {
   readonly family: string
   readonly name?: string | undefined
@@ -34,8 +34,8 @@ interface State<Value> {
 const retryMs = 5_000
 
 /**
- * Runs work whenever its name changes; undefined for none. The newest work wins: what an earlier
- * one comes to is never shown, nor that it has failed or waits.
+ * Runs work whenever its name changes; undefined for none. The newest work wins: results, failures
+ * and waits of earlier ones are not shown.
  *
  * @param name names everything that the work depends on.
  * @param family a former value is shown meanwhile only if its family is the same.

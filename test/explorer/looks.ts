@@ -26,11 +26,11 @@ const drawn = [
 
 /** The labels that leave their picture, or meet another one, as texts. */
 const faultyLabels = `[...document.querySelectorAll('.plot svg')].flatMap((svg) => {
-  const room = svg.getBoundingClientRect()
+  const frame = svg.getBoundingClientRect()
   const labels = [...svg.querySelectorAll('text')]
     .map((one) => ({ text: one.textContent, box: one.getBoundingClientRect() }))
   return labels.flatMap(({ text, box }, at) => {
-    const isCut = box.left < room.left - 1 || box.right > room.right + 1
+    const isCut = box.left < frame.left - 1 || box.right > frame.right + 1
     const others = labels.slice(at + 1).filter(({ box: other }) =>
       box.left < other.right && other.left < box.right &&
       box.top + 3 < other.bottom - 3 && other.top + 3 < box.bottom - 3)
@@ -127,7 +127,7 @@ export function testLooks(): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
   })
 
-  test('a table that is wider than its room says so until its end', async (t) => {
+  test('a table that is wider than its frame says so until its end', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees', { width: 768 })
     const hint = page.getByText('More columns to the right →')
     await hint.waitFor()

@@ -8,7 +8,7 @@ import { type LatestChange, latestOf } from '../versions/latest-changes.ts'
 import { texts } from '../texts.ts'
 import { momentOf, versionAt } from '../versions/versions.ts'
 
-/** The attribute that says what became of a company. */
+/** The attribute with the status of a company. */
 const statusName = 'status'
 
 interface HeadProps {
@@ -51,7 +51,7 @@ type Fact = readonly [term: string, value: string, day: string | null]
 function factsOf(company: Company, changes: HeadProps['changes']): Fact[] {
   const { id, jurisdiction, identifier } = company
   const number = [jurisdiction, identifier].filter((part) => part !== null).join(' ')
-  // Its place is kept until it is known.
+  // Its space is reserved until it is known.
   const status =
     changes === undefined
       ? { value: texts.awaited, day: null }
@@ -81,7 +81,7 @@ function Unlisted({
     )}<p>${texts.unlistedGrey}</p></div></div>`
 }
 
-/** The day since which a source has said what it says; else when that was imported. */
+/** The day since which a source has given its present values; else when they were imported. */
 function dayOf({ as_of: asOf, version }: CompanySource, versions: readonly Version[]): string {
   if (asOf !== null) return formatDate(asOf)
   const found = versionAt(versions, version)

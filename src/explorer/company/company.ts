@@ -70,7 +70,7 @@ export function CompanyPage({
   </article>`
 }
 
-/** Whether a place shows the company as a whole, of which an address only names the version. */
+/** Whether a place shows the company as a whole; its address names at most a version. */
 function isWhole({ view }: Place): boolean {
   return view === undefined || view === printView
 }

@@ -61,7 +61,7 @@ interface SourcesProps {
   readonly isPast: boolean
 }
 
-/** Attributes are rows, sources are columns, so that what differs stands side by side. */
+/** Attributes are rows, sources are columns, so that differing values are side by side. */
 function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))].sort()
   const importOfSource = (name: string) => imports.find(({ source }) => source === name)
@@ -107,7 +107,7 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
     </tbody></table><//>`
 }
 
-/** What a source said that no longer lists the company is grey. */
+/** The values of a source that no longer lists the company are grey. */
 const classOf = ({ present }: CompanySource) => (present ? '' : 'former')
 
 function Unknown() {
@@ -183,7 +183,7 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
     }`
 }
 
-/** The field whose values say most: that of the picture, else one whose values group records. */
+/** The most telling field: that of the picture, else one whose values group records. */
 function pickCounts(resource: ResourceDescription, listing: ListingSummary | undefined) {
   const entries = Object.entries(listing?.counts ?? {}).filter(([, counts]) => counts.length > 0)
   const { picture, metaOf } = resource

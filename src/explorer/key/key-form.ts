@@ -1,4 +1,4 @@
-// Without a key: what this is, and a field for the key.
+// The page without a key: what this service is, and a field for the key.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyAnswer } from '../answers.ts'

@@ -1,6 +1,6 @@
-// The key in other tabs, where the user said that it is kept for the browser session: a new tab,
-// such as one that a Ctrl-click opens, asks those that are open. It stays in the session storage of
-// each, so that it is gone with the last of them.
+// The key in other tabs, if the user keeps it for the browser session: a new tab, such as one that
+// a Ctrl-click opens, asks those that are open. Each has it in its session storage, so it
+// disappears with the last of them.
 
 import { forgetKey, heldKey, holdKey, isKeptInTab, keyChanged } from './key.ts'
 

@@ -1,4 +1,4 @@
-// A value in a cell: dates, lists, codes and nulls that read well, and long texts that open.
+// A value in a cell: dates, lists, codes and nulls in readable form, and long texts that expand.
 
 import { createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// A filter of days or numbers from one to another, or of those that are not known.
+// A filter by a range of days or numbers, or for unknown ones.
 
 import { useState } from 'preact/hooks'
 import { DayInput } from '../day-input.ts'
@@ -7,7 +7,7 @@ import { html } from '../html.ts'
 import type { FieldDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 
-/** What a range may be bounded by, at its beginning or its end (contract 10.1). */
+/** The bounds of a range, lower ones first (contract 10.1). */
 export const bounds = ['gte', 'gt', 'lt', 'lte'] as const
 
 interface RangeFilterProps {

@@ -1,4 +1,4 @@
-// The values of a filter, with their counts, or a field for a value where there are many.
+// The values of a filter with their counts, or a text field where there are many.
 
 import { useState } from 'preact/hooks'
 import type { ValueCount } from '../answers.ts'

@@ -1,5 +1,5 @@
-// The filters of a listing: for each field that can be one, a menu of its values with their counts,
-// or a range; and what is set, to be taken off one by one.
+// The filters of a listing: for each filterable field, a menu of its values with their counts, or a
+// range; and the filters that are set, each with a button that removes it.
 
 import type { ListingSummary, ValueCount } from '../answers.ts'
 import { bounds, RangeFilter } from './filter-range.ts'
@@ -66,7 +66,7 @@ function FieldMenu({ field, query, counts, onChange }: FieldMenuProps) {
       onChange(changes)
       close()
     }
-    // What is chosen in the menu is what the address says, also when that changes.
+    // The menu shows the filters of the address, also after these have changed.
     const props = { key: query.toString(), field, query, onApply: apply }
     return filter === 'range'
       ? html`<${RangeFilter} ...${props} />`
@@ -91,7 +91,7 @@ function DayMenu({ query, onChange }: Pick<FieldMenuProps, 'query' | 'onChange'>
 
 interface Chip {
   readonly text: string
-  /** What takes it off. */
+  /** What removes it. */
   readonly changes: Changes
 }
 

@@ -1,4 +1,4 @@
-// The query of a listing: what the address says, as the API takes it.
+// The query of a listing, from that of the address to that of the API.
 
 import { withQuery } from '../place.ts'
 import type { ResourceDescription } from '../resources.ts'
@@ -47,7 +47,7 @@ export function queryOf(path: string): URLSearchParams {
   return new URLSearchParams(path.split('?')[1])
 }
 
-/** The query of the page that an address shows; the service says what is wrong with it. */
+/** The query of the page that an address shows; the service reports what is wrong with it. */
 export function pageQuery(query: URLSearchParams): URLSearchParams {
   const given = (name: string, usual: number) =>
     query.has(name) ? query.getAll(name) : String(usual)
@@ -80,7 +80,7 @@ export function versionQuery(query: URLSearchParams): URLSearchParams {
   return next
 }
 
-/** The query without its filters; order, size and version stay. */
+/** The query without its filters; order, size and version are kept. */
 export function withoutFilters(query: URLSearchParams): URLSearchParams {
   const next = versionQuery(query)
   for (const name of ['limit', 'sort']) {

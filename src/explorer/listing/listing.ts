@@ -59,11 +59,11 @@ export function ListingView(props: ListingProps) {
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
   const isMissing = loaded.failure?.kind === 'missing'
   useEffect(() => {
-    // A company that is withheld is gone with all that was shown of it.
+    // Of a company that has been withheld, nothing may stay on the page.
     if (isMissing) dispatchEvent(new Event(movedOn))
   }, [isMissing])
   const answer = loaded.value?.body
-  // What is said of records is of those that are shown, not of those that are still on their way.
+  // Marks and counts belong to the records that are shown, not to those that are still loading.
   const shownQuery = queryOf(loaded.value?.path ?? '')
   const isShown = areOfVersion && `${versionQuery(query)}` === `${versionQuery(shownQuery)}`
   const marks = useMarks(id, resource, query, isShown ? { listing, now } : {})
@@ -115,7 +115,7 @@ function countsOfMeta(
 interface RecordsProps {
   readonly answer: ListingAnswer
   readonly resource: ResourceDescription
-  /** What the address says, and what is shown, which is of the address before while that loads. */
+  /** The query of the address, and that of what is shown: the previous one while the next loads. */
   readonly query: URLSearchParams
   readonly shownQuery: URLSearchParams
   readonly caption: string
@@ -137,7 +137,7 @@ function Records(props: RecordsProps) {
       ${texts.clearFilters}</button></p>`
   }
   const [page, size] = [pageOf(query), sizeOf(query)]
-  // How many pages another selection has is not known before its answer.
+  // The number of pages of another selection is not known before its answer.
   const isSame = selectionQuery(query).toString() === selectionQuery(shownQuery).toString()
   const last = isSame ? Math.max(1, Math.ceil(selected / size)) : page
   const toPage = (number: number) => go({ page: number === 1 ? undefined : String(number) })

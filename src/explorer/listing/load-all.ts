@@ -7,7 +7,7 @@ import { withQuery } from '../place.ts'
 import type { ResourceDescription, Row } from '../resources.ts'
 
 const pageLength = 1_000
-/** How many records are loaded at most, where one asks for it. */
+/** How many records are loaded at most when the user asks for them. */
 export const loadedMax = 10_000
 /**
  * How many records are loaded for a picture. With the company then and now, its latest changes, the
@@ -23,7 +23,7 @@ export interface Selection {
   readonly selected: number
   /** The first answer, with its counters. */
   readonly answer: ListingAnswer
-  /** The version that all of it is of. */
+  /** The version of all of it. */
   readonly version: number | undefined
 }
 

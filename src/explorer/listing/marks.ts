@@ -1,4 +1,4 @@
-// What of a past listing differs from now, to be marked in its table.
+// How a past listing differs from now, to be marked in its table.
 
 import { useMemo, useState } from 'preact/hooks'
 import type { ListingSummary } from '../answers.ts'
@@ -24,12 +24,12 @@ interface Marks {
   readonly tooMany: number | undefined
 }
 
-/** What a listing's marks are, and a function that has long listings compared, too. */
+/** The marks of a listing, and a function that compares long listings, too. */
 interface UsedMarks extends Loaded<Marks> {
   readonly compare: () => void
 }
 
-/** What of a past listing differs from now; nothing while one looks at the present. */
+/** How a past listing differs from now; nothing for the present. */
 export function useMarks(
   id: string,
   resource: ResourceDescription,

@@ -7,12 +7,12 @@ import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
 
 interface PagerProps {
-  /** What the address says. */
+  /** As in the address. */
   readonly page: number
   readonly size: number
   /** The last page that is known. */
   readonly last: number
-  /** How many records stand before those that are shown, and how many are shown. */
+  /** How many records precede those that are shown, and how many are shown. */
   readonly offset: number
   readonly length: number
   /** How many records the pages cover, and how many there are without filters. */
@@ -42,7 +42,7 @@ export function Pager(props: PagerProps) {
           const field = event.target as HTMLInputElement
           const { valueAsNumber: number } = field
           const next = Number.isInteger(number) ? Math.min(Math.max(1, number), last) : page
-          // Also where this is the page already, so that nothing is drawn again.
+          // Set here, since nothing is rendered again if this is the page already.
           field.value = String(next)
           toPage(next)
         }} />

@@ -36,7 +36,7 @@ const wholePictures = {
   years: YearsPicture,
 }
 
-/** Whether pictures are shown, until the page is loaded again. */
+/** Whether pictures are shown; reset by a reload of the page. */
 let areShown = true
 
 export function Picture(props: PictureProps) {
@@ -73,7 +73,7 @@ interface Drawn {
 
 function ChangesOverTime(props: PictureProps) {
   const { id, resource, query, answer, version, onFilter } = props
-  // A picture keeps to the days that it was made of, until the next one is there.
+  // Until the next picture is ready, the last one keeps its own days.
   const work: Work<Drawn> = async (signal, onWait) => {
     const request = { id, resource, query, answer, version }
     return { timeline: await loadTimeline(request, { signal, onWait }), query }
@@ -102,7 +102,7 @@ function Whole(props: PictureProps) {
     onFilter=${onFilter} note=${note} /></div>`
 }
 
-/** Holds the place of a picture, so that nothing below it jumps; or says why there is none. */
+/** Reserves the space of a picture, so that nothing below it jumps; or says why there is none. */
 function Awaited(props: PictureProps & { readonly loaded: Loaded<unknown> }) {
   const { loaded } = props
   const style = { '--plot-height': `${plotHeight(props)}px` }
@@ -112,7 +112,7 @@ function Awaited(props: PictureProps & { readonly loaded: Loaded<unknown> }) {
   }`
 }
 
-/** How high a picture will be, as far as the counts of the listing tell, in pixels. */
+/** The height of a picture in pixels, estimated from the counts of the listing. */
 function plotHeight({ resource, query, answer, counts }: PictureProps): number {
   const { picture, metaOf } = resource
   const { pagination_total: selected } = answer

@@ -1,6 +1,6 @@
 // A company for paper: what its sources say and all its listings, on one page, with the version.
-// Browsers give a page no time to load anything when one prints it, so it is a view of its own, to
-// which the usual keys for printing lead.
+// Browsers give a page no time to load anything for printing, so this is a view of its own, which
+// the keyboard shortcut for printing opens.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
@@ -29,7 +29,7 @@ export function printCompany(place: Place): void {
   goTo({ company: place.company, view: printView, query: versionQuery(place.query) })
 }
 
-/** The keys that print lead to the whole company. */
+/** Makes the keyboard shortcut for printing open the whole company. */
 export function usePrintKeys(place: Place): void {
   useEffect(() => {
     if (place.view === printView) return undefined
@@ -54,7 +54,7 @@ interface PrintProps {
   readonly versions: readonly Version[]
   /** The version that is shown. */
   readonly shown: number
-  /** What stands before the listings. */
+  /** What precedes the listings. */
   readonly children?: ComponentChildren
 }
 

@@ -51,7 +51,7 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
     <//>`
 }
 
-/** Fields with one value on the whole page say it once, above the table. */
+/** Fields with the same value in all rows; it is shown once, above the table. */
 function sameFields(
   { fields }: ResourceDescription,
   rows: readonly Row[],

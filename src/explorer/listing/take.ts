@@ -30,7 +30,7 @@ interface TakeProps {
 }
 
 export function Take(props: TakeProps) {
-  // A download goes on when the menu is closed.
+  // A download continues when the menu is closed.
   const [said, setSaid] = useState<Saying['said']>({})
   const onSay: Saying['onSay'] = (path, line) => setSaid((last) => ({ ...last, [path]: line }))
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
@@ -109,7 +109,7 @@ function CopyText({
       await navigator.clipboard.writeText(text)
       setState(texts.copied)
     } catch {
-      // Browsers give the clipboard to pages of https and of this machine only.
+      // Browsers permit the clipboard only to pages of https and of this machine.
       field?.focus()
       field?.select()
       setState(texts.copyFailed)

@@ -1,5 +1,5 @@
-// The frame of every picture: a sentence that says what it shows, the picture, a line that reads
-// out what is at the pointer, and the figures as a table.
+// The frame of every picture: a sentence on what it shows, the picture, a line that describes what
+// is at the pointer, and the data as a table.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
@@ -18,7 +18,7 @@ interface FrameProps {
   readonly readout?: Shown
   readonly controls?: Shown
   readonly figures?: Figures | undefined
-  /** Whether it is higher than it is shown. */
+  /** Whether it may be higher than its frame, and scrolls. */
   readonly isLong?: boolean
   /** Arrow keys and Enter, when the picture has the focus. */
   readonly onKeyDown?: (event: KeyboardEvent) => void

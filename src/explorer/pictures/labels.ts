@@ -2,7 +2,7 @@
 
 /** The size of the letters in pictures, in pixels. */
 const letterSize = 12
-/** The least distance between two labels. */
+/** The minimum distance between two labels. */
 const gap = 8
 
 let context: CanvasRenderingContext2D | null | undefined

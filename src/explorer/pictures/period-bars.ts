@@ -1,4 +1,4 @@
-// Bars from a first to a last day, under steps that say how many there were at a time.
+// Bars from a first to a last day, below steps that show how many there were at a time.
 
 import { within } from '../format.ts'
 import { html } from '../html.ts'
@@ -11,7 +11,7 @@ const rowHeight = 18
 const areaHeight = 64
 const firstRow = areaHeight + axisHeight + 6
 
-/** How high so many bars are, in pixels, with the steps above them. */
+/** The height of a number of bars, in pixels, with the steps above them. */
 export const periodsHeight = (count: number): number => firstRow + count * rowHeight + 4
 
 export interface Span {

@@ -1,5 +1,4 @@
-// Records as bars from their first to their last day, so that who was there when is seen; above
-// them, how many there were at a time.
+// Records as bars from their first to their last day, and above them how many there were at a time.
 
 import { useMemo, useState } from 'preact/hooks'
 import { type Changes, currentOn } from '../listing/filters.ts'
@@ -19,7 +18,7 @@ export interface SelectionProps {
   readonly onFilter: (changes: Changes) => void
   /** Until when the records are known, in milliseconds since 1970. */
   readonly until: number | undefined
-  /** That records are missing, if they are. */
+  /** A sentence if some records are not drawn, else empty. */
   readonly note: string
 }
 
@@ -44,7 +43,7 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
     return html`<${Frame} title=${title} says=${says} />`
   }
   const from = spans[0]?.from ?? 0
-  // Records without a last day hold until today.
+  // Records without a last day continue until today.
   const to = spans.reduce(
     (last, span) => Math.min(lastMs, Math.max(last, (span.to ?? span.from) + dayMs)),
     until ?? from,
@@ -85,7 +84,7 @@ function spansOf(rows: readonly Row[], resource: ResourceDescription): Span[] {
 }
 
 function stepsOf(spans: readonly Span[]): Step[] {
-  // A record that ends before it begins is there on no day.
+  // A record that ends before it begins counts on no day.
   const there = spans.filter(({ from, to }) => to === undefined || to >= from)
   const changes = there.flatMap(({ from, to }) => [
     { ms: from, by: 1 },

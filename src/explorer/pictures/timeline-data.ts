@@ -1,7 +1,7 @@
-// The data of a timeline, of few requests however long the history is: as many changes as a few
-// pages have are drawn for each kind, one by one or counted by days. Where there are more, the
-// moments of some places part the changes into equal numbers. A page is as cheap at any depth, and
-// none of the numbers is an estimate.
+// The data of a timeline, in few requests however long the history is. Changes that fit into a few
+// pages are drawn for each kind, one by one or counted by days. If there are more, the moments at
+// some places divide them into equal numbers: a page is as cheap at any depth, and no number is an
+// estimate.
 
 import { type ListingAnswer, metaOf, type MetaEntry, rowsOf } from '../answers.ts'
 import { type AskOptions, ask } from '../api.ts'
@@ -49,16 +49,16 @@ export interface Lane {
 }
 
 export interface Timeline {
-  /** Whether changes are drawn one by one, are counted by days, or are parted equally. */
+  /** Whether changes are drawn one by one, counted by days, or divided into equal numbers. */
   readonly form: 'single' | 'days' | 'equal'
   readonly lanes: readonly Lane[]
-  /** All kinds that are selected, with their counts; empty if only records would tell. */
+  /** All selected kinds, with their counts; empty if only the records would show them. */
   readonly kinds: readonly MetaEntry[]
   /** How many kinds have no lane. */
   readonly others: number
 }
 
-/** A company's listing of changes, and what of it is selected. */
+/** A company's listing of changes, and the selection from it. */
 interface TimelineRequest {
   readonly id: string
   readonly resource: ResourceDescription
@@ -133,7 +133,7 @@ function withDays(lanes: readonly Lane[]): Lane[] {
   })
 }
 
-/** Parts all changes by the moments at equal distances from the newest to the oldest one. */
+/** Divides all changes at equally distant places, from the newest to the oldest one. */
 async function loadEqualBins(
   { id, resource, query: shown, answer, version }: TimelineRequest,
   momentOf: MomentOf,
@@ -143,7 +143,7 @@ async function loadEqualBins(
   const count = answer.pagination_total
   // The first page that is shown in the usual order has the newest change.
   const [newest] = pageOf(shown) === 1 && !shown.has('sort') ? rowsOf(resource, answer) : []
-  // A request less where another one went for the newest change, or for the company at present.
+  // This saves a request if another one has got the newest change, or the company at present.
   const spent = (newest === undefined ? 1 : 0) + (isOfPast(shown) ? 1 : 0)
   const length = equalBins - spent
   const places = Array.from({ length: length + 1 }, (_, n) =>
@@ -167,7 +167,7 @@ function equalBinsOf(places: readonly number[], moments: readonly number[]): Bin
   const bins = places.slice(1).map((place, n) => ({
     from: moments[n + 1] ?? NaN,
     to: moments[n] ?? NaN,
-    // The oldest change belongs to the last part.
+    // The oldest change belongs to the last bin.
     count: place - (places[n] ?? 0) + (n === last ? 1 : 0),
   }))
   return bins.toReversed()

@@ -10,10 +10,10 @@ import { fitText } from './labels.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
 
-/** A lane on its own has taller bars. */
+/** A single lane has taller bars. */
 const laneHeightOf = (count: number) => (count === 1 ? 72 : 34)
 
-/** How high so many lanes are, in pixels, with their axis. */
+/** The height of a number of lanes, in pixels, with their axis. */
 export const lanesHeight = (count: number): number => count * laneHeightOf(count) + 4 + axisHeight
 
 /** A shorter drag is a click. */
@@ -37,7 +37,7 @@ interface LanesProps {
   readonly zoomTo: (least: number, most: number) => void
 }
 
-/** What a lane is called. */
+/** The label of a lane. */
 export function laneLabel({ kind }: Lane): string {
   return kind === undefined ? texts.allKinds : labelOf(kind)
 }

@@ -23,7 +23,7 @@ import { dayMs } from './scale.ts'
 import { laneLabel, Lanes, type Pointed } from './timeline-lanes.ts'
 import { Zoom } from './zoom.ts'
 
-/** So many kinds are named in the sentence. */
+/** How many kinds the sentence names. */
 const namedMax = 5
 
 interface TimelineProps {

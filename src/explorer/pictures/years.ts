@@ -1,4 +1,4 @@
-// How many records there are of each year, a row for each value: no colour has to be told apart.
+// How many records there are of each year, with a row for each value instead of a colour.
 
 import { useMemo, useState } from 'preact/hooks'
 import { formatCount, plainText, within } from '../format.ts'
@@ -14,7 +14,7 @@ const valuesMax = 12
 const rowHeight = 46
 const labelHeight = 20
 
-/** How high the bars of so many values are, in pixels, with the years below them. */
+/** The height of the bars of a number of values, in pixels, with the years below them. */
 export const yearsHeight = (count: number): number =>
   Math.min(count, valuesMax + 1) * rowHeight + labelHeight
 

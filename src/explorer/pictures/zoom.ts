@@ -1,4 +1,4 @@
-// Buttons that do by keyboard what a drag over a picture does.
+// Buttons that do what a drag over a picture does, for the keyboard.
 
 import { html } from '../html.ts'
 import { StepButton } from '../step-button.ts'
@@ -13,7 +13,7 @@ interface ZoomProps {
   readonly onAll: () => void
 }
 
-/** Less than this cannot be parted, since bounds are days. */
+/** A shorter span cannot be divided, since bounds are days. */
 const spanMsMin = 4 * 86_400_000
 const glass = 'M7 2.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9zM10.3 10.3L14 14'
 

@@ -1,5 +1,5 @@
-// The first page: a field for a name or number, and what was opened before. The words are in the
-// address, so that Back leads to their results again.
+// The first page: a field for a name or number, and the companies that were opened before. The
+// words are in the address, so that Back returns to their results.
 
 import { useEffect } from 'preact/hooks'
 import { html } from '../html.ts'

@@ -1,5 +1,5 @@
-// The companies that were opened in this tab, the last one first. It remembers their numbers; who
-// they are, the registry says each time, so that a name that was withheld since is nowhere.
+// The companies that were opened in this tab, the last one first. Only their numbers are stored;
+// the registry is asked for their names each time, so that no withheld name is left.
 
 import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
 import { useAnswer } from '../use-answer.ts'

@@ -1,4 +1,4 @@
-// Finding a company by its name or number, with results as one types.
+// Finding a company by its name or number, with results while one types.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 import { Notice } from '../notice.ts'
 import { type Loaded, useWork, type Work } from '../use-answer.ts'
 
-/** How many companies are shown at first, and each time that one asks for more. */
+/** How many companies are shown at first, and after each request for more. */
 const shownSteps = [20, 100, 1_000] as const
 const pauseMs = 120
 
@@ -18,16 +18,16 @@ interface Found {
   readonly words: string
   readonly companies: readonly FoundCompany[]
   readonly total: number
-  /** What the service says of the words, instead of companies. */
+  /** The service's advice on the words, instead of companies. */
   readonly advice?: string
 }
 
 interface SearchProps {
   /** Shows results over the page instead of in it. */
   readonly isCompact?: boolean
-  /** What the address says is looked for. */
+  /** The words in the address. */
   readonly given?: string
-  /** Told once other words are looked for. */
+  /** Called when other words are looked for. */
   readonly onWords?: (words: string) => void
 }
 
@@ -136,7 +136,7 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
     return isOver ? notice : html`${notice}${searching}`
   }
   const { companies, total, advice } = value
-  // What other words have found stays in sight, but says nothing of these.
+  // The results of the last words remain visible, without a count.
   const isOld = value.words !== words
   const summary =
     advice ??
@@ -146,7 +146,7 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
         ? texts.foundShown(formatCount(companies.length), total)
         : texts.found(total))
   const more = (event: Event) => {
-    // The button goes away with the last companies; the focus stays among them.
+    // The button disappears with the last companies; the focus moves to the companies.
     const list = (event.currentTarget as Element).previousElementSibling
     list?.querySelector<HTMLElement>('li:last-child a')?.focus()
     onMore()
@@ -177,7 +177,7 @@ function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>)
     }`
 }
 
-/** The key `/` leads to the field from wherever nothing is typed. */
+/** The key `/` moves the focus to the field, unless something is being typed elsewhere. */
 function useSlash(field: { readonly current: HTMLInputElement | null }): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -255,7 +255,7 @@ function numberQuery(words: string): URLSearchParams | undefined {
     : new URLSearchParams({ identifier, jurisdiction })
 }
 
-/** Arrow keys go through the field and the results. */
+/** Arrow keys move through the field and the results. */
 function moveFocus(root: HTMLElement | null, event: KeyboardEvent): void {
   const stops = [
     ...(root?.querySelectorAll<HTMLElement>('input, .companies a, .more-companies') ?? []),

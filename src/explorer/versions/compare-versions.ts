@@ -47,7 +47,7 @@ interface Span {
   readonly later: ListingSummary
 }
 
-/** Compares the listings that have changed; the company's answers say which. */
+/** Compares the listings that have changed, which the company's answers name. */
 export function compareVersions(
   id: string,
   from: string,
@@ -95,7 +95,7 @@ async function compareAll(span: Span, options: AskOptions): Promise<ListingDiffe
   return { resource, differences: differencesOf(then, now) }
 }
 
-/** Asks what has changed; only what was there before, and is not any more, has to be loaded. */
+/** Asks what has changed; the former records are loaded only if some were changed or removed. */
 async function compareTold(span: Span, options: AskOptions): Promise<ListingDifferences> {
   const { id, resource, from, earlier, later } = span
   const told = await askChanges(span, options)
@@ -118,7 +118,7 @@ async function askChanges(
   { id, resource, from, to, earlier, later }: Span,
   options: AskOptions,
 ): Promise<ChangesAnswer['changes'] | undefined> {
-  // Not asked where it is clear.
+  // Not asked if the totals already show it.
   if (Math.abs(later.total - (earlier?.total ?? 0)) > loadedMax) return undefined
   const query = { until: to, resource: resource.name, company_id: id, limit: '1000' }
   const told: ChangesAnswer['changes'][number][] = []

@@ -1,4 +1,4 @@
-// When what sources say last changed, as far as the newest recorded changes of a company tell.
+// When the values of sources last changed, according to the newest recorded changes of a company.
 
 import type { Company, ListingAnswer } from '../answers.ts'
 import { rowsOf } from '../answers.ts'
@@ -77,13 +77,13 @@ function attributeText(value: unknown): string | null {
   return [...new Set(value.map((one) => attributeText(one) ?? ''))].sort().join('; ')
 }
 
-/** A value, and the day since which it holds, in wire form; null if that is not known. */
+/** A value, and the day since which it has been valid, in wire form; null if that is not known. */
 interface Dated {
   readonly value: string
   readonly day: string | null
 }
 
-/** What was last said of an attribute, by a source that still lists the company or by a change. */
+/** The latest value of an attribute, of a source that still lists the company or of a change. */
 export function latestOf(
   attribute: string,
   { sources }: Company,

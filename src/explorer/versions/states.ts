@@ -1,6 +1,6 @@
-// The states of a company: the versions that changed something of it. The registry has a version
-// for each import, most of which did not touch this company. Its answer at any version says which
-// one last did, so the states are found by going back from now, one request each.
+// The states of a company: the versions that changed it. The registry has a version for each
+// import, most of which did not touch this company. Its answer at any version names the last one
+// that did, so the states are found by going back from now, one request each.
 
 import { useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
@@ -67,7 +67,7 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
   return { numbers, hasMore, loaded, loadMore: () => setPages(pages + 1) }
 }
 
-/** The state before a version; 0 where the company was not known then, or that is not kept. */
+/** The state before a version; 0 if the company was not known then, or it is no longer kept. */
 async function stateBefore(id: string, version: number, options: AskOptions): Promise<number> {
   try {
     const query = new URLSearchParams({ version: String(version - 1) })

@@ -1,5 +1,5 @@
-// Looking back: a slider over the versions that changed something of the company, a field for a
-// day, and what the version shown is.
+// Looking back: a slider over the versions that changed the company, a field for a day, and the
+// version that is shown.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from '../answers.ts'
@@ -44,7 +44,7 @@ export function TimeBar(props: TimeProps) {
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
-  // Before its answer, it is taken to be known, so that nothing below moves.
+  // Until it is loaded, the button is shown, so that nothing below moves.
   const open =
     (present !== undefined || !isHidden) &&
     html`<button type="button" class="plain" onClick=${() => setAsked(true)}>
@@ -87,7 +87,7 @@ export function TimeBar(props: TimeProps) {
   </section>`
 }
 
-/** That the past is looked at, and which. */
+/** Which version of the past is shown. */
 function Past({
   versions,
   shown,
@@ -131,11 +131,11 @@ function Slider({ versions, states, touched }: SliderProps) {
   const { numbers, hasMore, loaded, loadMore } = states
   const at = Math.max(0, numbers.indexOf(touched))
   const [chosen, setChosen] = useState(touched)
-  // What the address was last led to, and the wait of what comes next.
+  // The version that was last put into the address, and the timer for the next one.
   const sent = useRef(touched)
   const waiting = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    // A version that arrives does not take the slider from a reader who has moved it on.
+    // A version that arrives does not move the slider back that a reader has moved on.
     if (waiting.current !== undefined) return
     sent.current = touched
     setChosen(touched)
@@ -184,7 +184,7 @@ function Slider({ versions, states, touched }: SliderProps) {
   </div>`
 }
 
-/** Leads to the company as extracts of a day had it. */
+/** Opens the company as the extracts of a day had it. */
 function DayForm({ id }: { readonly id: string }) {
   const [said, setSaid] = useState<Shown>('')
   const abort = useRef(new AbortController())

@@ -1,5 +1,5 @@
-// The versions of the registry: which import made each, of which day its extract was, and when it
-// came.
+// The versions of the registry: the import that made each, the day of its extract, and when it was
+// imported.
 
 import type { Company, Version, VersionsAnswer } from '../answers.ts'
 import type { Answer } from '../api.ts'
@@ -50,7 +50,7 @@ export function daysOf(version: Version): string {
     : `${texts.extractOf(formatTimestamp(version.as_of))}, ${imported}`
 }
 
-/** A version with its import and its days, the most telling first: a narrow field cuts the rest. */
+/** A version with its import and its days, most important first: a narrow list cuts the rest. */
 export function describeVersion(version: Version): string {
   return [texts.timeVersion(version.version), importOf(version), daysOf(version)].join(' · ')
 }
@@ -81,7 +81,7 @@ export function lastImports(
   return [...newest.values()].toReversed()
 }
 
-/** What versions call the imports of companies. */
+/** The `resource` of versions that are imports of companies. */
 export const companiesResource = 'companies'
 
 const sourcesMax = 3

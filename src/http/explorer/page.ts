@@ -63,7 +63,7 @@ function describe(resource: Resource): ResourceDescription {
   }
 }
 
-/** Words of names that are written otherwise for readers. */
+/** Words of names that are written differently for readers. */
 const written: Readonly<Record<string, string>> = { attr: 'attribute', id: 'ID' }
 
 function labelOf(name: string): string {
