@@ -8,7 +8,6 @@ import { DayInput } from '../day-input.ts'
 import { formatTimestamp, isMoment, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
 import { isFiltered } from './listing-query.ts'
-import { withQuery } from '../place.ts'
 import { type FieldDescription, fieldNamed, type ResourceDescription } from '../resources.ts'
 import { Menu } from '../menu.ts'
 import { texts } from '../texts.ts'
@@ -107,7 +106,7 @@ function chipsOf(resource: ResourceDescription, query: URLSearchParams): Chip[] 
     const shown = value === '' ? texts.notKnown : shownValue(value, field, isDay)
     const sign = bound === undefined ? ' ' : signOf(bound)
     const rest = query.getAll(key).filter((one) => one !== value)
-    chips.push({ text: `${label}${sign}${shown}`, changes: { [key]: rest, page: undefined } })
+    chips.push({ text: `${label}${sign}${shown}`, changes: { [key]: rest } })
   }
   return chips
 }
@@ -120,9 +119,4 @@ function signOf(bound: string): string {
 function shownValue(value: string, field: FieldDescription | undefined, isDay: boolean): string {
   if (isDay || (field !== undefined && isMoment(field))) return formatTimestamp(value)
   return wordsOf(value)
-}
-
-/** A query with changes of filters, on its first page. */
-export function withFilters(query: URLSearchParams, changes: Changes): URLSearchParams {
-  return withQuery(query, { ...changes, page: undefined })
 }

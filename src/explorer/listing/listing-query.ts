@@ -6,8 +6,6 @@ import type { ResourceDescription } from '../resources.ts'
 export const pageSizes = [25, 50, 100, 250, 1_000] as const
 const usualSize = 25
 
-/** Parameters that only change what is on a page, not what is selected. */
-const paging = ['page', 'limit']
 /** Parameters that name a version. */
 export const versionNames = ['version', 'as_of', 'known_at'] as const
 
@@ -26,9 +24,7 @@ function positive(text: string | null): number | undefined {
 
 /** The path of a company as a whole. */
 export function companyPath(company: string, query: URLSearchParams): string {
-  const text = query.toString()
-  const path = `companies/${encodeURIComponent(company)}`
-  return text === '' ? path : `${path}?${text}`
+  return withText(`companies/${encodeURIComponent(company)}`, query)
 }
 
 /** The path of a company's listing with a query. */
@@ -37,9 +33,11 @@ export function listingPath(
   resource: ResourceDescription,
   query: URLSearchParams,
 ): string {
-  const text = query.toString()
-  const path = `companies/${encodeURIComponent(company)}/${resource.name}`
-  return text === '' ? path : `${path}?${text}`
+  return withText(`companies/${encodeURIComponent(company)}/${resource.name}`, query)
+}
+
+function withText(path: string, query: URLSearchParams): string {
+  return query.size === 0 ? path : `${path}?${query}`
 }
 
 /** The query of a path of the API. */
@@ -61,8 +59,8 @@ export function selectionQuery(query: URLSearchParams): URLSearchParams {
 
 /** Whether any filter is set. */
 export function isFiltered(query: URLSearchParams): boolean {
-  const others = new Set<string>([...paging, ...versionNames, 'sort'])
-  return [...query.keys()].some((name) => !others.has(name))
+  const others: readonly string[] = [...versionNames, 'limit', 'sort', 'page']
+  return [...query.keys()].some((name) => !others.includes(name))
 }
 
 /** Whether a version is named, so that the past is looked at. */
@@ -72,20 +70,14 @@ export function isOfPast(query: URLSearchParams): boolean {
 
 /** The version alone, to go from one view of a company to another. */
 export function versionQuery(query: URLSearchParams): URLSearchParams {
-  const next = new URLSearchParams()
-  for (const name of versionNames) {
-    const value = query.get(name)
-    if (value !== null) next.set(name, value)
-  }
-  return next
+  return only(query, versionNames)
 }
 
 /** The query without its filters; order, size and version are kept. */
 export function withoutFilters(query: URLSearchParams): URLSearchParams {
-  const next = versionQuery(query)
-  for (const name of ['limit', 'sort']) {
-    const value = query.get(name)
-    if (value !== null) next.set(name, value)
-  }
-  return next
+  return only(query, [...versionNames, 'limit', 'sort'])
+}
+
+function only(query: URLSearchParams, names: readonly string[]): URLSearchParams {
+  return new URLSearchParams([...query].filter(([name]) => names.includes(name)))
 }

@@ -10,7 +10,7 @@ import {
 } from '../answers.ts'
 import { movedOn } from '../api.ts'
 import type { Differences } from '../versions/differences.ts'
-import { type Changes, Filters, withFilters } from './filters.ts'
+import { type Changes, Filters } from './filters.ts'
 import { html } from '../html.ts'
 import { Freshness } from '../versions/versions.ts'
 import {
@@ -68,9 +68,8 @@ export function ListingView(props: ListingProps) {
   const isShown = areOfVersion && `${versionQuery(query)}` === `${versionQuery(shownQuery)}`
   const marks = useMarks(id, resource, query, isShown ? { listing, now } : {})
   const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
-  const go = (changes: Changes, options = {}) =>
-    goTo({ ...place, query: withQuery(query, changes) }, options)
-  const filter = (changes: Changes) => goTo({ ...place, query: withFilters(query, changes) })
+  const go = (changes: Changes) => goTo({ ...place, query: withQuery(query, changes) })
+  const filter = (changes: Changes) => go({ ...changes, page: undefined })
   const clear = () => goTo({ ...place, query: withoutFilters(query) })
   const what = texts.plural(resource.title)
   const counts = listing?.counts ?? countsOfMeta(resource, meta)
