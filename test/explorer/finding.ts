@@ -96,6 +96,12 @@ export function testFinding(): void {
     await page.getByRole('link', { name: /Foods plc GB 10015838$/ }).waitFor()
     await field.press('Enter')
     await page.getByRole('link', { name: /^Events 250,000/ }).waitFor()
+    // From one company to another, readers by keyboard arrive at what they have opened.
+    await page.keyboard.press('/')
+    await page.keyboard.type('10007919')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: /^Rights 230/ }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main')
   })
 
   test('Enter opens what these words have found, not what the ones before them had', async (t) => {

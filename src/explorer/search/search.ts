@@ -105,6 +105,7 @@ function useEnter(words: string, found: Found | undefined, leave: () => void) {
     if (found.companies.length !== 1 || only === undefined) return
     leave()
     goTo({ company: String(only.id), view: undefined, query: new URLSearchParams() })
+    document.getElementById('main')?.focus()
   }, [entered, words, found])
   return setEntered
 }
