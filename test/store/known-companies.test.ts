@@ -175,6 +175,23 @@ test('of two register numbers, the one whose import alone is in force again is r
   await checkSound(db)
 })
 
+test('the last import in force that names a company gives its register number', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const name = (identifier: string, source: string) =>
+    importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier }], { source })
+  await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
+  await name('x', 'a')
+  await name('x', 'b')
+  await revert(db, one(2))
+  await revert(db, one(3))
+  await name('y', 'c')
+  await revert(db, one(5))
+  assert.deepEqual(await numbersIn(db), { 5: 'y' }, 'later than that of b')
+  await revert(db, one(6))
+  assert.deepEqual(await numbersIn(db), { 5: 'x' }, 'that of b again')
+  await checkSound(db)
+})
+
 test('a register number returns to its company when another one no longer has it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const name = (id: number | undefined, source: string) =>

@@ -37,6 +37,8 @@ export interface ImportStep {
   readonly given: readonly GivenRow[]
   /** The attribute with the names of companies. */
   readonly nameAttribute: string | undefined
+  /** What companies are called in their register after the import. */
+  readonly numbers?: ReadonlyMap<Company, string>
 }
 
 export type Step =
@@ -113,9 +115,12 @@ function givenRows(target: Target, source: string, drawn: Drawn): GivenRow[] {
   return companies.map((company) => ({ name, id, key, company, row }))
 }
 
+/** What a company is called in its register, if nothing else has called it before. */
+export const usualNumber = (company: Company) =>
+  typeof company === 'string' ? company : `n${company}`
+
 /** A row as it is in a file. */
-function rowOf(target: Target, { id, key, company, row }: GivenRow): object {
-  const number = typeof company === 'string' ? company : `n${company}`
+function rowOf(target: Target, { id, key, company, row }: GivenRow, number: string): object {
   if (target === 'companies') {
     const given = typeof company === 'number' ? { id: company } : {}
     return { ...given, jurisdiction: 'GB', identifier: number, ...row }
@@ -149,7 +154,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 /** @param day that of the step's place in the sequence: imports with a day go forward. */
 export async function runImport(
   db: string,
-  { target, source, isSnapshot, isRecorded, given, nameAttribute }: ImportStep,
+  { target, source, isSnapshot, isRecorded, given, nameAttribute, numbers }: ImportStep,
   day: number,
 ): Promise<ImportReport | undefined> {
   if (given.length === 0) {
@@ -161,7 +166,8 @@ export async function runImport(
       ? { asOf: asOfDay(day), recordIn: changeResource }
       : {}
   const of = { source, isSnapshot, ...recording, nameAttribute }
-  const rows = given.map((one) => rowOf(target, one))
+  const numberOf = (company: Company) => numbers?.get(company) ?? usualNumber(company)
+  const rows = given.map((one) => rowOf(target, one, numberOf(one.company)))
   return importRows(db, target, rows, of)
 }
 

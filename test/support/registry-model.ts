@@ -7,7 +7,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import type { Copy } from './follower.ts'
 import { inOrder, type WireRecord } from './make-record.ts'
-import { asOfDay, type Company, type ImportStep, type Row } from './random-steps.ts'
+import { asOfDay, type Company, type ImportStep, type Row, usualNumber } from './random-steps.ts'
 
 interface LoggedImport extends ImportStep {
   readonly version: number
@@ -57,6 +57,22 @@ export function createModel() {
     latest: () => inForce.length - 1,
     /** The versions of the imports in force. */
     inForce: () => nowInForce().map(({ version }) => version),
+    /**
+     * An import that calls companies what imports in force call them, and gives others a number
+     * that none has had.
+     *
+     * @param day as of `runStep`.
+     */
+    withNumbers(step: ImportStep, day: number): ImportStep {
+      const known = [...fold(nowInForce()).companies]
+      const numbers = new Map(known.flatMap(([one, number]) => (number ? [[one, number]] : [])))
+      for (const { company } of step.target === 'companies' ? step.given : []) {
+        if (numbers.has(company)) continue
+        const number = usualNumber(company)
+        numbers.set(company, number === company ? number : `${number}/${day}`)
+      }
+      return { ...step, numbers }
+    },
     /**
      * @param day as of `runStep`.
      * @returns what its report is to say.
@@ -152,7 +168,8 @@ function takeCompanies({ records, companies, said }: State, one: LoggedImport): 
   const { source, asOf, version, isRecorded, isSnapshot } = one
   const record = (company: Company, attr: string, before: unknown, after: unknown): void => {
     if (!isRecorded || before === after) return
-    const change = { date: asOf, attr, before, after, identifier: companies.get(company) }
+    const identifier = one.numbers?.get(company) ?? companies.get(company)
+    const change = { date: asOf, attr, before, after, identifier }
     records.set(`events ${source}/companies ${version} ${company} ${attr}`, {
       ...{ resource: 'events', source: `${source}/companies`, id: undefined },
       ...{ row: { jurisdiction: 'GB', ...change }, companies: new Set([company]) },
@@ -160,7 +177,7 @@ function takeCompanies({ records, companies, said }: State, one: LoggedImport): 
   }
   const told = new Map(one.given.map((given) => [given.company, given]))
   for (const [company, { row }] of told) {
-    companies.set(company, typeof company === 'string' ? company : `n${company}`)
+    companies.set(company, one.numbers?.get(company) ?? usualNumber(company))
     const bySource = said.get(company) ?? new Map<string, Said>()
     const former = bySource.get(source)
     if (former?.isPresent === false && !former.isRemoved)

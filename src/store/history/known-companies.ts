@@ -178,20 +178,33 @@ type RegisterNumber = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
 
 const nameless: RegisterNumber = { jurisdiction: null, identifier: null }
 
+/** The last import of companies in force that has said something of each. */
+const lastNamed = ({ dialect }: RegistryDatabase) => `
+  select company_id, max(version) from heads
+  where ${dialect.isOneOf('company_id', '$1', 'bigint')}
+    and listing = '${attributesShape.listing}' and version in (${inForce})
+  group by company_id`
+
 /**
- * Finds the register number of a company: the last one that an import in force has given it. If
- * imports in force only repeat a number, or that was pruned, it is the one before the version
- * `first`, or the present one. A company with an assigned id has one, since all that mentions it
- * does; others have one if an import of companies in force names them. (Records that repeat the
- * number of a given id give it again with their next import.)
+ * Finds the register number of a company: the one that it had in the last import of companies in
+ * force that names it, or the last one that records in force have given it. If that was pruned, it
+ * is the one before the version `first`, or the present one. A company with an assigned id has one,
+ * since all that mentions it does; others have one if an import of companies in force names them.
+ * (Records that repeat the number of a given id give it again with their next import.)
  */
 async function createNumbers(db: RegistryDatabase, first: number, companies: readonly number[]) {
   const giving = `${inForce} and version > (select past_from from store)`
   const versions = new Set(await readNumbers(db, giving))
   const named = await findMentioned(db, companies, attributesShape.listing)
+  const naming = new Map(
+    await db.rows<[company: number, version: number]>(lastNamed(db), companies),
+  )
   const past = Map.groupBy(await db.tables.pastCompanies(companies), (one) => one.companyId)
   return (id: number, now: CompanyRow | undefined): RegisterNumber => {
     const former = past.get(id) ?? []
+    const last = naming.get(id) ?? 0
+    const then = former.find(({ version, until }) => version <= last && until > last) ?? now
+    if (last > 0 && then !== undefined && then.identifier !== null) return then
     const states = now === undefined ? former : [...former, now]
     const given = states.findLast(({ identifier, version }, n) => {
       return identifier !== null && versions.has(Math.max(version, former[n - 1]?.until ?? 0))
