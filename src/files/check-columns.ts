@@ -1,7 +1,7 @@
 // Refuses a source with wrong columns, and suggests the right ones.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { placeColumns } from '../resources/resource.ts'
+import { companyColumns, placeColumns } from '../resources/resource.ts'
 import { formatCount } from '../text/format-count.ts'
 import { nearest } from '../text/nearest.ts'
 
@@ -31,7 +31,7 @@ export function checkColumns(
     : ''
   if (known && unknown.length > 0) {
     const described = unknown.slice(0, 5).map((column) => {
-      const near = nearest(column, known)
+      const near = nearColumn(column, known)
       return near ? `${column} (did you mean ${near}?)` : column
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
@@ -45,6 +45,12 @@ export function checkColumns(
   for (const column of requiredColumns) {
     if (!columns.includes(column)) throw missingColumn(what, column, columns, isMapped, headless)
   }
+}
+
+/** The known column that an unknown one most likely means: `identifier` is the company's. */
+export function nearColumn(column: string, known: Iterable<string>): string | undefined {
+  const word = `_${column.toLowerCase()}`
+  return companyColumns.find((name) => name.endsWith(word)) ?? nearest(column, known)
 }
 
 /** Names the column that may be meant, or those that are there. */

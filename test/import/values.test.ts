@@ -187,7 +187,7 @@ const unnamed: readonly RefusedRow[] = [
   [{ id: 1, key: 'x', company_id: 7 }, 'key', /has both an id and a key/],
   [{ key: '', company_id: 7 }, 'key', /is blank; give each row a key, or leave the column out/],
   [{ key: null, company_id: 7 }, 'key', /is blank; give each row a key/],
-  [{ id: 1, company_id: 7, nmae: 'x' }, 'nmae', /is not a known column; did you mean name\?$/],
+  [{ id: 1, company_id: 7, Identifier: 1 }, 'Identifier', /did you mean company_identifier\?$/],
   ['{"__proto__":{"id":1}}', '__proto__', /not a known column/],
   [{ id: 1, company_id: 7, constructor: 'x' }, 'constructor', /not a known column/],
   ['{"id":1,"company_id":7', undefined, /not valid JSON/],

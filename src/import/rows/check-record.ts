@@ -5,7 +5,7 @@ import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../../resource
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
 import { digestBytesOf, digestOf } from '../../store/record-texts.ts'
 import { isBlank } from '../../text/blank.ts'
-import { nearest } from '../../text/nearest.ts'
+import { nearColumn } from '../../files/check-columns.ts'
 import {
   nameBytesMax,
   normaliseId,
@@ -97,7 +97,7 @@ export function recordRow(staged: StagedRow): SourceRow {
 
 /** A refusal that names the column and suggests the nearest known one. */
 function unknownColumn(column: string, known: Iterable<string>): Refusal {
-  const near = nearest(column, known)
+  const near = nearColumn(column, known)
   return new Refusal(
     near ? `is not a known column; did you mean ${near}?` : 'is not a known column',
     column,
@@ -156,7 +156,7 @@ function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
   }
   if (companyId === null && identifier === null) {
     return new Refusal(
-      `names no company; give ${companyColumns[0]}, or jurisdiction and identifier`,
+      `names no company; give ${idColumn}, or ${jurisdictionColumn} and ${identifierColumn}`,
     )
   }
   return { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier }
