@@ -8,6 +8,10 @@ const format = (count: number) => numbers.format(count)
 const plural = (count: number, one: string, many: string) =>
   `${format(count)} ${count === 1 ? one : many}`
 
+/** A title within a sentence: "rights", but "POS terminals". */
+export const inSentence = (title: string): string =>
+  /^[A-Z]{2}/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1)
+
 export const texts = {
   product: 'Dossier',
   skip: 'Skip to content',
@@ -79,7 +83,8 @@ export const texts = {
   listingForbidden: 'This key may not read it.',
   listingEmpty: 'None on record',
   plural: (title: string) => `${title}s`,
-  counted: (count: number, title: string) => plural(count, title, `${title}s`).toLowerCase(),
+  counted: (count: number, title: string) =>
+    plural(count, inSentence(title), `${inSentence(title)}s`),
   companySections: 'What is on record',
 
   // A listing.
@@ -173,7 +178,7 @@ export const texts = {
       : `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
   yearsUndated: (count: number) => `${format(count)} without a date.`,
   yearsOthers: (count: number) => plural(count, 'other value', 'other values'),
-  undrawn: (field: string) => `Nothing to draw: no ${field.toLowerCase()} is known.`,
+  undrawn: (field: string) => `Nothing to draw: no ${inSentence(field)} is known.`,
 
   // Time.
   time: 'Time',

@@ -158,6 +158,11 @@ export function testLooks(): void {
     }
     // Version 6 has brought the events.
     await page.getByText('This company had no events on record.').waitFor()
+    await page.evaluate('location.hash = "#/companies/2901/pos_terminals"')
+    const none = await page.locator('.empty').innerText()
+    assert.equal(none, 'This company has no POS terminals on record.')
+    await page.goBack()
+    await page.getByText('This company had no events on record.').waitFor()
     const printed = await page.locator('.printed').innerText()
     assert.match(printed, /^Printed .+ from http.+version=5\. Version 5, imported .+\.$/)
     assert.ok(await sources.isVisible())

@@ -32,7 +32,7 @@ import { goTo, type Place, withQuery } from '../place.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { RecordTable } from './table.ts'
 import { Take } from './take.ts'
-import { texts } from '../texts.ts'
+import { inSentence, texts } from '../texts.ts'
 import { useAnswer } from '../use-answer.ts'
 
 interface ListingProps {
@@ -128,7 +128,7 @@ function Records(props: RecordsProps) {
   const { total, pagination_total: selected, pagination_offset: offset } = answer
   const rows = rowsOf(resource, answer)
   if (total === 0) {
-    const what = texts.plural(resource.title).toLowerCase()
+    const what = inSentence(texts.plural(resource.title))
     return html`<p class="empty">${texts.emptyListing(what, isOfPast(shownQuery))}</p>`
   }
   if (selected === 0) {

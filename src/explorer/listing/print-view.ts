@@ -13,7 +13,7 @@ import { Notice } from '../notice.ts'
 import { addressOf, goTo, type Place, printView, withQuery } from '../place.ts'
 import { type ResourceDescription, resources } from '../resources.ts'
 import { RecordTable } from './table.ts'
-import { texts } from '../texts.ts'
+import { inSentence, texts } from '../texts.ts'
 import { useAnswer } from '../use-answer.ts'
 import { daysOf, Freshness, lastImports, versionAt } from '../versions/versions.ts'
 
@@ -118,7 +118,7 @@ function PrintedListing(props: ListingProps) {
     ${
       answer !== undefined &&
       (rows.length === 0
-        ? html`<p>${texts.emptyListing(title.toLowerCase(), isOfPast(query))}</p>`
+        ? html`<p>${texts.emptyListing(inSentence(title), isOfPast(query))}</p>`
         : html`<${RecordTable} resource=${resource} rows=${rows}
             caption=${texts.tableOf(title, name)} sort=${null} onSort=${undefined} />`)
     }

@@ -13,7 +13,7 @@ import { Loading, Notice } from '../notice.ts'
 import { addressOf, goTo, type Place, withQuery } from '../place.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { Take } from '../listing/take.ts'
-import { texts } from '../texts.ts'
+import { inSentence, texts } from '../texts.ts'
 import { describeVersion } from './versions.ts'
 import { useWork } from '../use-answer.ts'
 
@@ -103,7 +103,7 @@ function ListingPart({
   const head = html`<h3><a href=${link}>${what}</a></h3>`
   if (differences === undefined) {
     return html`<section class="difference">${head}<p class="empty">
-      ${texts.betweenTooMany(what.toLowerCase())}</p></section>`
+      ${texts.betweenTooMany(inSentence(what))}</p></section>`
   }
   const { added, removed, changed } = differences
   return html`<section class="difference" tabindex="-1">${head}
