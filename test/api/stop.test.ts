@@ -1,9 +1,11 @@
 // Stopping the real executable, and its log.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rights } from '../../src/resources/rights.ts'
+import { writeRows } from '../support/import-rows.ts'
 import { startLoad } from '../support/load-client.ts'
 import { expectedBody, failureText } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
@@ -16,9 +18,10 @@ import {
   requestTo,
   runServer,
 } from '../support/run-server.ts'
-import { startDossier } from '../support/run-dossier.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
 import { aboveStores } from '../support/store-at.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
+import { until } from '../support/until.ts'
 
 const above = { skip: aboveStores }
 const { store, key, all, path, whole } = await makeRightsStore({ after })
@@ -129,12 +132,14 @@ test('SIGTERM before readiness or during an import ends the process and damages 
     ...{ port: server.port, path, key, clients: 4, endsWhenClosed: true },
     body: whole,
   })
-  const importing = store.load(
-    [{ resource: rights, company: 2, records: makeRecords(rights, 5_000, 100) }],
-    {},
-  )
+  const rows = makeRecords(rights, 5_000, 100).map((record) => ({ company_id: 2, ...record }))
+  const file = writeRows(join(store.folder, 'more.ndjson'), rows)
+  // Not in this process, whose clients have to go on: they must not find the server gone.
+  const importing = runDossier(store.folder, ['import', 'rights', file, '--db', store.db])
+  await until(() => load.answered() > 0)
   server.stop()
-  await Promise.all([load.ended(), importing])
+  const [{ code, err }] = await Promise.all([importing, load.ended()])
+  assert.equal(code, 0, err)
   assert.deepEqual(load.failures, [])
   await server.ended(0)
 })
