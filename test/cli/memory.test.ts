@@ -183,7 +183,7 @@ test('reading an idle named pipe can be interrupted, and its data is read when i
   await new Promise((done) => setTimeout(done, 500))
   waiting.child.kill('SIGINT')
   const { code, err } = await waiting.ended
-  assert.equal(code ?? 130, 130)
+  assert.equal(code, 130)
   assert.doesNotMatch(err, /Error/)
   const reading = startDossier(t, folder, ['import', 'companies', 'pipe.ndjson', '--json'])
   execFileSync('sh', ['-c', `echo '{"jurisdiction":"GB","identifier":"1"}' > pipe.ndjson`], {

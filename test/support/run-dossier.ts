@@ -12,7 +12,7 @@ import { patienceMs } from './until.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
-/** The result of a run. */
+/** The result of a run; its code is null after a signal that no process can handle. */
 export interface Run {
   readonly code: number | null
   readonly out: string
@@ -84,9 +84,9 @@ export function launch(cwd: string, args: readonly string[], options: RunOptions
   child.stdin.on('error', () => undefined)
   let isOver = false
   const ended = new Promise<Run>((done) => {
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       isOver = true
-      done({ code, ...said })
+      done({ code: code ?? shownFor[signal ?? ''] ?? null, ...said })
     })
   })
   return {
@@ -94,15 +94,21 @@ export function launch(cwd: string, args: readonly string[], options: RunOptions
     said,
     ended,
     async until(pattern) {
-      const start = performance.now()
+      let [length, since] = [0, performance.now()]
       while (!pattern.test(said.out + said.err)) {
-        const isHopeless = isOver || performance.now() - start > patienceMs
+        const printed = said.out.length + said.err.length
+        // A process that goes on printing is at work: imports give way to everything else.
+        if (printed > length) [length, since] = [printed, performance.now()]
+        const isHopeless = isOver || performance.now() - since > patienceMs
         assert.ok(!isHopeless, `in vain for ${String(pattern)}: ${said.out}${said.err}`)
         await sleep(10)
       }
     },
   }
 }
+
+/** What a shell shows for these ends, too: an interrupted command may end by the signal itself. */
+const shownFor: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /** Runs a command as user nobody; undefined if this machine cannot. */
 export function asNobody(): readonly string[] | undefined {
