@@ -1,5 +1,5 @@
-// Whatever was imported, taken back and pruned: each version is what a model says, who applies all
-// pages of changes goes from one true state of the registry to another (contract 12.2, 12.3), and a
+// Whatever was imported, taken back, pruned and restored: each version is what a model says, who
+// applies all pages of changes goes from one true state to another (contract 12.2, 12.3), and a
 // company at a version is what it was when that version was the last one (9.1), with the counts of
 // its records (8.4).
 
@@ -24,20 +24,22 @@ import { readListing } from '../support/read-listing.ts'
 import { type ImportStep, runImport, runStep, step } from '../support/random-steps.ts'
 import { createModel, type Model } from '../support/registry-model.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { keepStore } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 const action = fc.oneof(
-  { weight: 3, arbitrary: step.map((one) => ({ step: one })) },
+  { weight: 6, arbitrary: step.map((one) => ({ step: one })) },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.record({
       follower: fc.integer({ min: 0, max: 2 }),
       limit: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constantFrom(20, 1_000)),
       back: fc.constantFrom(0, 0, 0, 1, 2, 4),
     }),
   },
+  fc.record({ isRestored: fc.boolean() }),
 )
 
 const right = { id: 1, key: undefined, company: 1, row: { name: 'first' } }
@@ -151,7 +153,8 @@ test(`a follower always has a true state, and versions are served as before (see
       const reader = await openStoreReader(storeAt(db), patientBounds)
       const states: States = new Map([[0, new Map<string, string>()]])
       const companies = new Map<number, Companies>()
-      const model = createModel()
+      let model = createModel()
+      let backup: { readonly restore: () => Promise<void>; readonly model: Model } | undefined
       let listings: Listings = new Map()
       const followers = [createFollower(), createFollower(), createFollower()]
       let day = 0
@@ -170,6 +173,19 @@ test(`a follower always has a true state, and versions are served as before (see
           if (earliestVersion === 1) checkNet(told, states, since, until.version)
         }
         return true
+      }
+      /** Imports go another way from the backup's state on, under the same versions. */
+      async function restore(): Promise<void> {
+        if (backup === undefined) return
+        await backup.restore()
+        model = createModel(backup.model.keep())
+        for (const one of [...states.keys()]) if (one > model.latest()) states.delete(one)
+        for (const one of [...companies.keys()]) if (one >= model.latest()) companies.delete(one)
+        listings = new Map()
+        await runImport(db, first, 0)
+        model.addImport(first, 0)
+        await nextTurn()
+        await note(db, reader, states, model)
       }
       try {
         model.addImport(first, 0)
@@ -200,7 +216,13 @@ test(`a follower always has a true state, and versions are served as before (see
             const present = await readCompanies(db, reader, undefined)
             companies.set(last, present)
             listings = await checkListings(reader, present, listings)
-          } else await follow(action.follower, action.limit, action.back)
+          } else if ('follower' in action) {
+            await follow(action.follower, action.limit, action.back)
+          } else {
+            await nextTurn()
+            if (action.isRestored) await restore()
+            else backup = { restore: await keepStore(db), model: createModel(model.keep()) }
+          }
         }
         for (const n of followers.keys()) {
           while (!(await follow(n, 3)));

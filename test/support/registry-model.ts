@@ -42,11 +42,18 @@ export interface State {
 
 export type Model = ReturnType<typeof createModel>
 
-export function createModel() {
+interface KeptModel {
+  readonly inForce: readonly ReadonlyMap<string, readonly LoggedImport[]>[]
+  readonly nameAttributes: ReadonlyMap<string, string>
+  readonly ids: Ids
+}
+
+/** @param kept by `keep` of a model, whose state this one has. */
+export function createModel(kept?: KeptModel) {
   /** After each version, the imports in force, by their target and source. */
-  const inForce: ReadonlyMap<string, readonly LoggedImport[]>[] = [new Map()]
-  const nameAttributes = new Map<string, string>()
-  const ids: Ids = new Map()
+  const inForce = [...(kept?.inForce ?? [new Map<string, readonly LoggedImport[]>()])]
+  const nameAttributes = new Map(kept?.nameAttributes)
+  const ids = new Map(kept?.ids)
   const nowInForce = () => {
     const imports = [...(inForce.at(-1)?.values() ?? [])].flat()
     return imports.sort((a, b) => a.version - b.version)
@@ -55,6 +62,7 @@ export function createModel() {
     inForce.push(new Map(inForce.at(-1)).set(group, imports))
   return {
     latest: () => inForce.length - 1,
+    keep: (): KeptModel => structuredClone({ inForce, nameAttributes, ids }),
     /** The versions of the imports in force. */
     inForce: () => nowInForce().map(({ version }) => version),
     /**
@@ -203,7 +211,7 @@ function takeCompanies({ records, companies, said }: State, one: LoggedImport): 
 }
 
 /** The ids of companies and records, for good. */
-type Ids = Map<Company, number>
+type Ids = ReadonlyMap<Company, number>
 
 type NameIn = (source: string) => string
 
@@ -227,7 +235,7 @@ function expected(state: State, ids: Ids, nameIn: NameIn): [key: string, text: s
 }
 
 /** Each new record and company is served, and has an id that nothing else has had. */
-function learnIds({ companies, records }: State, served: Copy, ids: Ids): void {
+function learnIds({ companies, records }: State, served: Copy, ids: Map<Company, number>): void {
   const learn = (name: Company, listing: string, row: Row) => {
     if (ids.has(name)) return
     const found = [...served].find(([key, text]) => {

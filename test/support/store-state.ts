@@ -88,6 +88,7 @@ const eachTable = `
     where relnamespace = current_schema()::regnamespace and relkind = 'r'
   loop`
 const keepTables = `
+  execute 'drop schema if exists ' || current_schema() || '_kept cascade';
   execute 'create schema ' || current_schema() || '_kept';
   ${eachTable}
     execute format('create table %s as table %s', one.kept, one.name);
