@@ -30,7 +30,9 @@ export function diagnoseHeader(
     throw new OperatorError(`${name} begins with ${shown}, a line for Excel; ${advice}`)
   }
   refuseDelimiter(name, sample, header, shown)
-  const titles = candidates.map((form) => findTitle(cellsOf(sample, form), header))
+  const tables = candidates.map((form) => cellsOf(sample, form))
+  if (header > 1 && tables.some((lines) => isHeader(lines, header))) return
+  const titles = tables.map((lines) => findTitle(lines, header))
   const title = titles.reduce((a, b) => (b.columns > a.columns ? b : a), noTitle)
   if (title === noTitle) return
   throw new OperatorError(
@@ -53,6 +55,11 @@ function refuseDelimiter(name: string, sample: string, header: number, shown: st
 
 function escaped(control: string): string {
   return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
+}
+
+/** Whether most lines have as many cells as the first: texts may have commas of their own. */
+function isHeader(lines: readonly (readonly string[])[], first: number): boolean {
+  return lines[0]?.length === first && usualCount(lines.map(lengthOf)) === first
 }
 
 /** The lines before a header, and the columns that it has. */

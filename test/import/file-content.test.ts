@@ -204,6 +204,9 @@ describe('CSV is read', () => {
     'with empty columns and rows at the end, as spreadsheets write them': [
       'id;company_id;name;;\n1;7;one;;\n2;7;two;;\n;;;;\n3;7;three;;\n;;;;\n""; ;;;\n',
     ],
+    'with more commas in texts than semicolons between them': [
+      'id;company_id;name;status\n1;7;one;a,b,c,d,e,f,g,h\n2;7;two;a,b,c,d,e,f,g,h\n3;7;three;x\n',
+    ],
     'after a title': ['All rights\n\nid,company_id,name\n1,7,one\n2,7,two\n3,7,three', afterTwo],
     'after a title with CRLF': [
       'A\r\n\r\nid,company_id,name\r\n1,7,one\r\n2,7,two\r\n3,7,three',
