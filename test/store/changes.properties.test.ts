@@ -30,7 +30,7 @@ import { checkSound } from '../support/verify-store.ts'
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 const action = fc.oneof(
-  { weight: 6, arbitrary: step.map((one) => ({ step: one })) },
+  { weight: 6, arbitrary: fc.record({ step, times: fc.constantFrom(1, 1, 1, 2) }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -41,6 +41,12 @@ const action = fc.oneof(
   },
   fc.record({ isRestored: fc.boolean() }),
 )
+
+const actions = fc
+  .array(action, { minLength: 5, maxLength: 40 })
+  .map((all) =>
+    all.flatMap((one) => Array.from({ length: 'step' in one ? one.times : 1 }, () => one)),
+  )
 
 const right = { id: 1, key: undefined, company: 1, row: { name: 'first' } }
 const first: ImportStep = {
@@ -147,7 +153,7 @@ function checkNet(told: readonly Told[], states: States, since: number, until: n
 test(`a follower always has a true state, and versions are served as before (seed ${seed})`, async (t) => {
   let count = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
+    fc.asyncProperty(actions, async (drawn) => {
       const db = join(makeFolder(t), `${(count += 1)}.db`)
       await runImport(db, first, 0)
       const reader = await openStoreReader(storeAt(db), patientBounds)
@@ -190,7 +196,7 @@ test(`a follower always has a true state, and versions are served as before (see
       try {
         model.addImport(first, 0)
         await note(db, reader, states, model)
-        for (const action of actions) {
+        for (const action of drawn) {
           if ('step' in action) {
             const { version, earliestVersion } = await reader.readRegistry()
             const now = { day: (day += 1), latest: version, earliest: earliestVersion }
