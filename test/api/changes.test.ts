@@ -16,6 +16,7 @@ import {
   type TestApp,
 } from '../support/make-app.ts'
 import { askPort } from '../support/run-server.ts'
+import { until as waitUntil } from '../support/until.ts'
 
 const path = '/api/v1/changes'
 const scopes = ['changes', 'companies', ...resources.map(({ name }) => name)]
@@ -316,8 +317,10 @@ test('who waits is answered when there is something, by one look for all (12.4)'
       answered += 1
       return one
     })
+  const earlier = callsOf('readRegistry')
   const waiting = Array.from({ length: 50 }, () => wait(''))
   const ofOther = wait('&resource=jobs')
+  await waitUntil(() => callsOf('readRegistry') >= earlier + 51, 'all have arrived')
   await sleep(1_000)
   const before = callsOf('readRegistry')
   const began = performance.now()
