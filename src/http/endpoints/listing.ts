@@ -128,10 +128,10 @@ async function sendAll(
       readSlice(store, what, { ...slice, turns }),
     ),
   )
+  const link = linksOf(asked, first)
   const send = beginStream(request)
   setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
   reply.headers(recordHeaders(asked, first))
-  const link = linksOf(asked, first)
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
   return send(pieces, asked.coding)
