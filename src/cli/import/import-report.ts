@@ -90,6 +90,6 @@ function outcome(
   const advice =
     refused < read
       ? 'load the others with --rejects FILE'
-      : 'rename the columns with a mapping (--map)'
+      : `convert ${them} with a mapping (--map)`
   return `Nothing was loaded: ${rows} refused. Fix ${them}, or ${advice}.`
 }
