@@ -49,8 +49,10 @@ export function checkColumns(
 
 /** The known column that an unknown one most likely means: `identifier` is the company's. */
 export function nearColumn(column: string, known: Iterable<string>): string | undefined {
-  const word = `_${column.toLowerCase()}`
-  return companyColumns.find((name) => name.endsWith(word)) ?? nearest(column, known)
+  const word = column.toLowerCase()
+  const names = [...known]
+  if (names.includes(word)) return word
+  return companyColumns.find((name) => name.endsWith(`_${word}`)) ?? nearest(column, names)
 }
 
 /** Names the column that may be meant, or those that are there. */

@@ -63,6 +63,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /open\.csv: line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
+  'upper-case.csv': ['ID,company_id\n1,7\n', /ID \(did you mean id\?\)/],
   'unnamed.csv': ['id,,name\n1\n', /column 2 of the header, after id, has no name; give each/],
   'first.csv': [',name\n1\n', /column 1 of the header has no name/],
   'alike.csv': [

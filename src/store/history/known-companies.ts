@@ -51,7 +51,7 @@ const mayBeUnnamed = (from: number) => `
   order by 1`
 
 /**
- * Takes the register number from companies that stay known, but have it no more.
+ * Takes the register number from companies that stay known, but no longer have it.
  *
  * @returns those that have another number now: they are left without one, for `reviveCompanies` to
  *   give them that one.
@@ -178,7 +178,7 @@ type RegisterNumber = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
 
 const nameless: RegisterNumber = { jurisdiction: null, identifier: null }
 
-/** The last import of companies in force that has said something of each. */
+/** For each company, the last import of companies in force that names it. */
 const lastNamed = ({ dialect }: RegistryDatabase) => `
   select company_id, max(version) from heads
   where ${dialect.isOneOf('company_id', '$1', 'bigint')}
