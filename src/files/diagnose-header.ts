@@ -89,11 +89,10 @@ function findTitle(lines: readonly (readonly string[])[], first: number): Title 
 
 /** The most frequent count; the greatest of several. Blank lines do not count. */
 function usualCount(counts: readonly number[]): number {
-  const groups = [...Map.groupBy(counts, (count) => count)].map(([count, { length }]) => ({
-    ...{ count, length: count === 0 ? 0 : length },
-  }))
-  groups.sort((a, b) => b.length - a.length || b.count - a.count)
-  return groups[0]?.count ?? 0
+  const filled = counts.filter((count) => count > 0)
+  const groups = [...Map.groupBy(filled, (count) => count)]
+  groups.sort(([a, some], [b, others]) => others.length - some.length || b - a)
+  return groups[0]?.[0] ?? 0
 }
 
 /** The cells of each record in a text, none of a blank line. */
