@@ -16,6 +16,11 @@ async function numbersIn(db: string): Promise<Readonly<Record<string, unknown>>>
 
 const idsIn = async (db: string) => Object.keys(await numbersIn(db)).map(Number)
 
+/** Imports a company from a register; without an id, it gets one. */
+function nameCompany(db: string, id: number | undefined, identifier: string, source = 'default') {
+  return importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }], { source })
+}
+
 test('a company that another source has ever mentioned stays known', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -43,22 +48,20 @@ test('a company that was named and forgotten since is known as it was before (9.
 
 test('a register number is removed with the only import of companies that gave it, and restored with it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (identifier: string, source = 'default') =>
-    importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier }], { source })
   const number = async () =>
     (await queryStore(db, 'select identifier from companies'))[0]?.['identifier']
   // The company is known by its id before it is named, then after.
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await name('wrong')
+  await nameCompany(db, 3, 'wrong')
   await revert(db, one(2))
   assert.equal(await number(), null)
   await revert(db, one(3))
   assert.equal(await number(), 'wrong')
   await revert(db, { to: 1 })
-  assert.deepEqual((await name('right')).problems, [])
+  assert.deepEqual((await nameCompany(db, 3, 'right')).problems, [])
   await revert(db, one(1))
   await importRows(db, 'jobs', [{ id: 2, company_id: 3 }], { source: 'other' })
-  await name('right', 'other')
+  await nameCompany(db, 3, 'right', 'other')
   await revert(db, one(6))
   assert.equal(await number(), 'right', 'another source says so, too')
   await revert(db, one(9))
@@ -83,8 +86,6 @@ test('a register number is removed with the last import that gave it, even after
 
 test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (id: number, identifier: string) =>
-    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }])
   const numbers = async () => {
     const known = await queryStore(db, 'select identifier from companies order by id')
     return known.map(({ identifier }) => identifier)
@@ -93,11 +94,11 @@ test('the register number of an import that is in force again replaces that of a
     { id: 1, company_id: 3 },
     { id: 2, company_id: 4 },
   ])
-  await name(3, 'first')
-  await name(4, 'second')
+  await nameCompany(db, 3, 'first')
+  await nameCompany(db, 4, 'second')
   await revert(db, { to: 1 })
-  await name(3, 'second')
-  await name(4, 'first')
+  await nameCompany(db, 3, 'second')
+  await nameCompany(db, 4, 'first')
   assert.deepEqual(await numbers(), ['second', 'first'])
   // Takes back both imports, and the revert before them.
   await revert(db, { version: 4, isWithLater: true })
@@ -109,13 +110,11 @@ test('the register number of an import that is in force again replaces that of a
 
 test('a revert of another source leaves the register number that a revert has restored', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (id: number, identifier: string, source: string) =>
-    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier }], { source })
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
-  await name(3, 'wrong', 'a')
-  await name(9, 'other', 'b')
+  await nameCompany(db, 3, 'wrong', 'a')
+  await nameCompany(db, 9, 'other', 'b')
   await revert(db, one(2))
-  await name(3, 'right', 'a')
+  await nameCompany(db, 3, 'right', 'a')
   await revert(db, one(5))
   await revert(db, one(6))
   await revert(db, one(3))
@@ -162,12 +161,10 @@ test('a company of which only a pruned state shows that an import had it stays k
 
 test('of two register numbers, the one whose import alone is in force again is restored', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (identifier: string, source: string) =>
-    importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier }], { source })
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
-  await name('first', 'a')
+  await nameCompany(db, 5, 'first', 'a')
   await revert(db, one(2))
-  await name('second', 'b')
+  await nameCompany(db, 5, 'second', 'b')
   await revert(db, one(3))
   assert.deepEqual(await numbersIn(db), { 5: 'second' })
   await revert(db, one(4))
@@ -177,14 +174,12 @@ test('of two register numbers, the one whose import alone is in force again is r
 
 test('the last import in force that names a company gives its register number', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (identifier: string, source: string) =>
-    importRows(db, 'companies', [{ id: 5, jurisdiction: 'GB', identifier }], { source })
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
-  await name('x', 'a')
-  await name('x', 'b')
+  await nameCompany(db, 5, 'x', 'a')
+  await nameCompany(db, 5, 'x', 'b')
   await revert(db, one(2))
   await revert(db, one(3))
-  await name('y', 'c')
+  await nameCompany(db, 5, 'y', 'c')
   await revert(db, one(5))
   assert.deepEqual(await numbersIn(db), { 5: 'y' }, 'later than that of b')
   await revert(db, one(6))
@@ -194,12 +189,10 @@ test('the last import in force that names a company gives its register number', 
 
 test('a register number returns to its company when another one no longer has it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  const name = (id: number | undefined, source: string) =>
-    importRows(db, 'companies', [{ id, jurisdiction: 'GB', identifier: 'n3' }], { source })
-  await name(undefined, 'a')
+  await nameCompany(db, undefined, 'n3', 'a')
   const [assigned = 0] = await idsIn(db)
   await revert(db, one(1))
-  await name(3, 'b')
+  await nameCompany(db, 3, 'n3', 'b')
   await revert(db, one(2))
   assert.deepEqual(await numbersIn(db), { 3: 'n3', [assigned]: null })
   await revert(db, one(3))
