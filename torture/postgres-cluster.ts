@@ -50,6 +50,9 @@ function whyNoServer(error: unknown): string {
   return `no PostgreSQL runs here: ${line}`
 }
 
+/** The SQLSTATE of a server that has lost its own connection to a node. */
+const connectionFailure = '08006'
+
 /** Opens a session with a server. */
 export function clusterOf(server: PostgresServer): Cluster {
   const pool = new Pool({ connectionString: server.url, max: 1 })
@@ -69,7 +72,10 @@ export function clusterOf(server: PostgresServer): Cluster {
         try {
           return (await pool.query<Row>(sql, [...values])).rows
         } catch (error) {
-          const isAnswer = error instanceof DatabaseError && error.severity === 'ERROR'
+          const isAnswer =
+            error instanceof DatabaseError &&
+            error.severity === 'ERROR' &&
+            error.code !== connectionFailure
           if (isAnswer || performance.now() > end) throw error
         }
       }
