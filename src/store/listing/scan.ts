@@ -259,25 +259,28 @@ function createDistinct() {
 }
 
 type Floats = ReturnType<typeof createFloats>
-const createFloats = () => createList((length) => new Float64Array(length))
-const createWords = () => createList((length) => new Uint32Array(length))
+const createFloats = () => createList(Float64Array)
+const createWords = () => createList(Uint32Array)
 
 const startLength = 256
 
-/** Makes a list of numbers that grows. */
-function createList<List extends Float64Array | Uint32Array>(make: (length: number) => List) {
-  let list = make(startLength)
+/**
+ * Makes a list of numbers that grows. Its memory moves with it: lists that were left to the garbage
+ * collector would make it collect everything for each few views.
+ */
+function createList<List extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(type: {
+  new (numbers: number | ArrayBuffer): List
+  readonly BYTES_PER_ELEMENT: number
+}) {
+  let list = new type(startLength)
   let length = 0
+  const resize = (count: number) => new type(list.buffer.transfer(count * type.BYTES_PER_ELEMENT))
   return {
     add(value: number): void {
-      if (length === list.length) {
-        const longer = make(length * 2)
-        longer.set(list)
-        list = longer
-      }
+      if (length === list.length) list = resize(length * 2)
       list[length++] = value
     },
-    /** The numbers, in memory of their own. */
-    take: () => list.slice(0, length) as List,
+    /** The numbers; the list is not used again. */
+    take: () => resize(length),
   }
 }
