@@ -1,7 +1,14 @@
 // Opens listings: heads, the segments to which their directories lead, and the records of these.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type DirectoryEntry, type KnownNode, openDirectory } from './directory.ts'
+import {
+  decodeDirectory,
+  decodeNode,
+  type Directory,
+  type DirectoryEntry,
+  type KnownNode,
+  openDirectory,
+} from './directory.ts'
 import {
   decodeEntries,
   type ListedRecord,
@@ -48,6 +55,51 @@ export async function leavesOf(
   head: Directed,
 ): Promise<readonly DirectoryEntry[]> {
   return (await openHead(tables, head)).leaves
+}
+
+/** How many nodes and segments a scan reads at a time: less than a millisecond of work. */
+const nodesInScan = 4
+const segmentsInScan = 64
+
+/** Segments, and the index of each, encoded. */
+interface ScannedEntries {
+  readonly segments: readonly number[]
+  readonly entries: readonly Uint8Array[]
+}
+
+/**
+ * Reads the indexes of a listing in order, some at a time, and frees them afterwards. So is its
+ * directory decoded: that of a long listing would outlive several collections of garbage.
+ */
+export async function* scanEntries(
+  tables: Pick<ListingReads, 'entries' | 'free'>,
+  { companyId, directory }: Directed,
+): AsyncGenerator<ScannedEntries> {
+  for await (const leaves of leavesInTurn(tables, companyId, decodeDirectory(directory))) {
+    for (const some of inBatches(leaves, segmentsInScan)) {
+      const segments = some.map(({ segment }) => segment)
+      const entries = await tables.entries(companyId, segments)
+      yield { segments, entries }
+      tables.free?.(entries)
+    }
+  }
+}
+
+async function* leavesInTurn(
+  tables: Pick<ListingReads, 'entries'>,
+  companyId: number,
+  { level, entries }: Directory,
+): AsyncGenerator<readonly DirectoryEntry[]> {
+  if (level === 0) {
+    yield entries
+    return
+  }
+  for (const some of inBatches(entries, nodesInScan)) {
+    const numbers = some.map(({ segment }) => segment)
+    for (const node of await tables.entries(companyId, numbers)) {
+      yield* leavesInTurn(tables, companyId, decodeNode(node))
+    }
+  }
 }
 
 /** How many segments are read at a time, and how many with their texts. */

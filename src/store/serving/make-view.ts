@@ -1,19 +1,15 @@
 // Makes views: scans the indexes of a listing in steps, and orders the records that pass.
 
-import { leavesOf } from '../listing/open-listings.ts'
+import { scanEntries } from '../listing/open-listings.ts'
 import { orderScanned } from './order-view.ts'
 import { createPace } from './pace.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { createScan, isListingOrder } from '../listing/scan.ts'
 import { reverse, type View } from '../listing/view.ts'
 import type { Selection } from '../selection.ts'
 import type { ServingReads } from './reads.ts'
-
-/** Segments that are read at a time: less than a millisecond of work. */
-const batchLength = 64
 
 /**
  * Makes the view of a selection.
@@ -29,11 +25,9 @@ export async function makeView(
   const fields = { shape, orderBy: resource.order.by }
   const scan = createScan(fields, filters, sort)
   const pace = createPace()
-  for (const some of inBatches(await leavesOf(reads, head), batchLength)) {
-    const numbers = some.map(({ segment }) => segment)
-    const entries = await reads.entries(head.companyId, numbers)
-    const texts = scan.readsTexts ? await reads.texts(head.companyId, numbers) : undefined
-    for (const [n, segment] of numbers.entries()) {
+  for await (const { segments, entries } of scanEntries(reads, head)) {
+    const texts = scan.readsTexts ? await reads.texts(head.companyId, segments) : undefined
+    for (const [n, segment] of segments.entries()) {
       const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
       // To await nothing costs as much as testing some records.

@@ -4,10 +4,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import { markOf } from '../listing/directory.ts'
-import { leavesOf } from '../listing/open-listings.ts'
+import { leavesOf, scanEntries } from '../listing/open-listings.ts'
 import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import { createPace } from './pace.ts'
 import type { Change } from './reads.ts'
@@ -34,12 +33,10 @@ export interface CountedListing {
 
 /** Listings of up to this many records are not cached: counting takes some 0.2 us a record. */
 const shortListingMax = 1_000
-/** Segments of a long listing that are read at a time. */
-const batchLength = 64
 /** The bytes of cached counts. */
 const countBytesMax = 4 * 1_048_576
 
-type EntryReads = Pick<ListingReads, 'entries'>
+type EntryReads = Pick<ListingReads, 'entries' | 'free'>
 
 /** Counts a company's listings, by the names of their resources. */
 export type CountListings = (
@@ -100,7 +97,7 @@ async function countShort(
   const numbers: number[] = []
   const ends: number[] = []
   for (const { head } of listings) {
-    numbers.push(...(await segmentsOf(reads, head)))
+    numbers.push(...(await leavesOf(reads, head)).map(({ segment }) => segment))
     ends.push(numbers.length)
   }
   const [company] = listings
@@ -121,18 +118,14 @@ async function countLong(
 ): Promise<ListingCounts> {
   const counter = createCounter(resource)
   const pace = createPace()
-  for (const some of inBatches(await segmentsOf(reads, head), batchLength)) {
+  for await (const { entries } of scanEntries(reads, head)) {
     if (counter.isOver()) break
-    for (const one of await reads.entries(head.companyId, some)) {
+    for (const one of entries) {
       counter.add(one)
       await pace()
     }
   }
   return counter.counts()
-}
-
-async function segmentsOf(reads: EntryReads, head: HeadRow): Promise<readonly number[]> {
-  return (await leavesOf(reads, head)).map(({ segment }) => segment)
 }
 
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
