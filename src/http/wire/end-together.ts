@@ -7,6 +7,7 @@
 // hundred 96 and 86. A response that is alone in its turn waits for nothing.
 
 import type { ServerResponse } from 'node:http'
+import { setBeforeStep } from '../../store/serving/pace.ts'
 
 /** Once bodies of so many bytes wait, they are sent: more would not stay in the caches. */
 const bytesMax = 131_072
@@ -18,6 +19,9 @@ interface Ending {
 
 let waiting: Ending[] = []
 let bytes = 0
+
+// A step of a scan would hold up the responses that are ready.
+setBeforeStep(endAll)
 
 /** Ends a response whose head has been written; its body must not change until it is finished. */
 export function endTogether(response: ServerResponse, body: string | Buffer | undefined): void {

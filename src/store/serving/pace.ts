@@ -29,7 +29,15 @@ function takeTurn(): Promise<void> {
   })
 }
 
+let beforeStep = () => {}
+
+/** Sets work for the beginning of each step: what would otherwise wait until the end of it. */
+export function setBeforeStep(work: () => void): void {
+  beforeStep = work
+}
+
 function giveTurn(): void {
+  beforeStep()
   waiting.shift()?.()
   if (waiting.length > 0) setImmediate(giveTurn)
 }
