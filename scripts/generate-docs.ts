@@ -17,6 +17,7 @@ import type { FieldKind } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
 import type { Resource } from '../src/resources/resource.ts'
 import { parameterMeanings } from './openapi/components.ts'
+import { guidePage } from './guide-page.ts'
 import { documentIndex } from './openapi/document-index.ts'
 import { createOpenApi } from './openapi/document.ts'
 import { failures } from './openapi/failures.ts'
@@ -207,6 +208,7 @@ export function regenerate(text: string): string {
 export const wholes: Readonly<Record<string, () => string>> = {
   'docs/openapi.json': () => JSON.stringify(createOpenApi(resources)),
   'docs/llms.txt': () => documentIndex(resources),
+  'docs/guide.html': () => guidePage(readFileSync(join(root, 'docs/client.md'), 'utf8')),
 }
 
 if (import.meta.main) {

@@ -40,7 +40,7 @@ export function App() {
       <a class="brand" href="#/"><${Mark} />${texts.product}</a>
       ${isCompany && html`<${SearchField} isCompact />`}
       <nav class="masthead-links" aria-label=${texts.product}>
-        <a href="docs/client.md">${texts.guide}</a>
+        <a href="docs/guide">${texts.guide}</a>
         <a href="docs">${texts.reference}</a>
         ${
           key !== undefined &&

@@ -15,6 +15,7 @@ const get = (path: string, headers = {}, method = 'GET') =>
 
 const docs = await get('/docs')
 const explorer = await get('/')
+const guide = await get('/docs/guide')
 const addressesIn = (html: string) =>
   [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url)
 const docsFiles = addressesIn(docs.text).filter((url) => /^docs\/.+\.(?:js|css)$/.test(url))
@@ -23,6 +24,7 @@ const explorerFiles = addressesIn(explorer.text).filter((url) => url.startsWith(
 for (const [path, page, images, policies] of [
   ['/docs', docs, "'self' data:", 'default dompurify'],
   ['/', explorer, "'self'", "'none'"],
+  ['/docs/guide', guide, 'data:', "'none'"],
 ] as const) {
   test(`${path} is served to everybody, with protective header fields`, () => {
     assert.equal(page.status, 200)
@@ -59,7 +61,7 @@ for (const [path, page, images, policies] of [
 
 test('every address in the explorer is relative, so that it works behind any prefix', () => {
   assert.ok(explorerFiles.length > 20)
-  const known = /^(?:explorer\/[0-9a-f]{16}\/[\w./-]+|docs(?:\/client\.md)?)$/
+  const known = /^(?:explorer\/[0-9a-f]{16}\/[\w./-]+|docs(?:\/guide)?)$/
   for (const address of addressesIn(explorer.text)) assert.match(address, known)
 })
 
@@ -75,7 +77,16 @@ test('the explorer has the description of all resources', () => {
 test('the reference and its start script name no other host; it links guide and explorer', async () => {
   const start = await get('/docs/start.js')
   for (const text of [docs.text, start.text]) assert.doesNotMatch(text, /https?:|"\/\/|'\/\//)
-  for (const url of ['docs/client.md', './']) assert.ok(addressesIn(docs.text).includes(url), url)
+  for (const url of ['docs/guide', './']) assert.ok(addressesIn(docs.text).includes(url), url)
+})
+
+test('each link of the guide leads to one of its sections, or to a document', async () => {
+  const links = addressesIn(guide.text).filter((url) => url !== 'data:,')
+  assert.ok(links.length > 20)
+  for (const link of links) {
+    if (link.startsWith('#')) assert.ok(guide.text.includes(` id="${link.slice(1)}"`), link)
+    else assert.equal((await get(new URL(link, 'http://host/docs/guide').pathname)).status, 200)
+  }
 })
 
 test('the addresses of files of pages change with their content, so that they are kept', async () => {

@@ -94,7 +94,8 @@ test('a file, a line and `npm run generate` document a resource more', above, (t
   assert.equal(spawnSync('npm', ['run', 'generate'], { cwd: copy }).status, 0)
   const { paths } = JSON.parse(read('docs/openapi.json')) as Document
   assert.equal(paths[path.replace('/1/', '/{company_id}/')]?.get.operationId, 'list_filings')
-  for (const name of ['docs/client.md', 'docs/llms.txt']) assert.match(read(name), /filings/)
+  const guides = ['docs/client.md', 'docs/guide.html', 'docs/llms.txt']
+  for (const name of guides) assert.match(read(name), /filings/)
 })
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {

@@ -174,7 +174,7 @@ export function testFinding(): void {
     for (const from of ['/', '/docs']) {
       await page.goto(`${url}${from}`)
       await page.getByRole('link', { name: /^Guide/ }).click()
-      await page.waitForURL(`${url}/docs/client.md`)
+      await page.waitForURL(`${url}/docs/guide`)
     }
   })
 

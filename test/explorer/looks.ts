@@ -66,6 +66,14 @@ export function testLooks(): void {
     })
   }
 
+  test('the guide is accessible, and narrow enough for a phone', async (t) => {
+    const page = await visit(t, `${bench().url}/docs/guide`)
+    await checkAccessible(page, 'the guide')
+    await page.setViewportSize({ width: 320, height: 900 })
+    await checkAccessible(page, 'the guide on a phone')
+    assert.ok((await overflowOf(page)) <= 0, 'the guide is wider than the window')
+  })
+
   test('the page without a key is accessible', async (t) => {
     const page = await visit(t, `${bench().url}/`)
     await page.getByLabel('Your key').waitFor()

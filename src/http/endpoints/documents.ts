@@ -22,6 +22,12 @@ const headers: Readonly<Record<string, string>> = {
   }),
 }
 
+/** The guide's page has an empty icon. */
+const guideHeaders: Readonly<Record<string, string>> = {
+  ...pageHeaders,
+  'content-security-policy': contentPolicy({ images: 'data:' }),
+}
+
 /** The page; its files are in the folder `docs` beside it. */
 const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html>
 <html lang="en">
@@ -47,7 +53,7 @@ function linkTo(files: ReferenceFiles, name: keyof ReferenceFiles): string {
   return `docs/${hashedName(name, files[name])}`
 }
 
-const guideLink = `<a class="link" href="docs/client.md">Guide to the API</a>`
+const guideLink = `<a class="link" href="docs/guide">Guide to the API</a>`
 const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
 
 // The policy lets markup pass, as Swagger UI expects, but no script and no address of one.
@@ -106,6 +112,8 @@ export function documents(isExplorerOn: boolean): readonly Endpoint[] {
     assetEndpoint('/docs', page),
     fileEndpoint('/openapi.json', 'application/json', '../../../docs/openapi.json'),
     fileEndpoint('/docs/client.md', 'text/markdown', '../../../docs/client.md'),
+    fileEndpoint('/docs/guide', 'text/html', '../../../docs/guide.html', guideHeaders),
+    fileEndpoint('/docs/guide.css', 'text/css', '../../../docs/guide.css', fileHeaders),
     assetEndpoint('/llms.txt', async (request) => {
       // Agents need whole addresses.
       const text = (await index()).replaceAll('](/', `](${addressOf(request)}/`)
@@ -118,8 +126,13 @@ export function documents(isExplorerOn: boolean): readonly Endpoint[] {
 }
 
 /** The endpoint of a file that is served as it is. */
-function fileEndpoint(path: string, type: string, file: string): Endpoint {
-  const found = onDemand(() => ({ asset: makeAsset(`${type}; charset=utf-8`, read(file)) }))
+function fileEndpoint(
+  path: string,
+  type: string,
+  file: string,
+  more?: Readonly<Record<string, string>>,
+): Endpoint {
+  const found = onDemand(() => ({ asset: makeAsset(`${type}; charset=utf-8`, read(file), more) }))
   return assetEndpoint(path, found)
 }
 

@@ -32,7 +32,7 @@ ${preloads.join('\n')}
 <body>
 <div id="page"></div>
 <noscript>
-<p>The explorer needs JavaScript. The <a href="docs/client.md">guide</a> and the
+<p>The explorer needs JavaScript. The <a href="docs/guide">guide</a> and the
 <a href="docs">reference</a> describe the API.</p>
 </noscript>
 </body>
