@@ -25,7 +25,11 @@ const kinds: readonly Kind[] = [
     what: 'a PDF document',
     advice: `${exportTable}, or ask for the data`,
   },
-  { begins: ['PK\x03\x04'], what: 'a zip archive', advice: 'unzip it: unzip -p FILE' },
+  {
+    begins: ['PK\x03\x04'],
+    what: 'a zip archive',
+    advice: 'name its file instead of piping it, or unzip it',
+  },
   {
     begins: ['\x1f\x8b', '\x28\xb5\x2f\xfd'],
     what: 'compressed twice',

@@ -88,6 +88,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv \|/,
   ],
   'twice.csv.gz': [gzipSync(gzipSync(csv)), /is compressed twice/],
+  'zip.csv.gz': [
+    gzipSync('PK\x03\x04'),
+    /is a zip archive; name its file instead of piping it, or/,
+  ],
   'rows.tar.gz': [csv, /is an archive; unpack it, and .* what is in it: tar -xf \S+rows\.tar\.gz$/],
   'rows.tar': [csv, /is an archive; unpack it, and import what is in it: tar -xf \S+rows\.tar$/],
   'all.pdf': ['', /is a PDF document; export its table as CSV, or ask for the data$/],
