@@ -56,7 +56,7 @@ async function eachRecord(
   take: (id: number, sort: number) => void,
 ): Promise<void> {
   const read = readIndexes(tables, shape, keys, { ids: true, sorts: true })
-  for await (const { count, ids, sorts } of read(keys.length)) {
+  await read(keys.length, ({ count, ids, sorts }) => {
     for (let n = 0; n < count; n++) take(ids[n] ?? 0, sorts[n] ?? 0)
-  }
+  })
 }

@@ -152,8 +152,8 @@ export async function* findDifferences(
   const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const pair of pairs) {
     const states = compareStates(shape, source)
-    for await (const index of read(pair.formerOnly.length)) states.addFormer(index)
-    for await (const index of read(pair.presentOnly.length)) states.addPresent(index)
+    await read(pair.formerOnly.length, (index) => states.addFormer(index))
+    await read(pair.presentOnly.length, (index) => states.addPresent(index))
     yield { ...pair, ...states.finish() }
   }
 }

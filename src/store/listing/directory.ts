@@ -100,22 +100,32 @@ export const emptyDirectory = encodeDirectory({ level: 0, entries: [] })
 /** Reads nodes by their numbers, in the order asked for. */
 type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
 
-/** All nodes to which a head's directory leads, and the segments, in order. */
-export async function openDirectory(
-  directory: string,
+/** What a directory leads to. */
+export interface OpenDirectory {
+  readonly nodes: readonly KnownNode[]
+  /** The segments, in order. */
+  readonly leaves: readonly DirectoryEntry[]
+}
+
+/** All nodes and segments to which a head's directory leads. */
+export function openDirectory(directory: string, readNodes: ReadNodes): Awaitable<OpenDirectory> {
+  return openLevel(decodeDirectory(directory), [], readNodes)
+}
+
+function openLevel(
+  { level, entries }: Directory,
+  upper: readonly KnownNode[],
   readNodes: ReadNodes,
-): Promise<{ readonly nodes: readonly KnownNode[]; readonly leaves: readonly DirectoryEntry[] }> {
-  const nodes: KnownNode[] = []
-  let { level, entries: leaves } = decodeDirectory(directory)
-  for (; level > 0; level -= 1) {
-    const read = await readNodes(leaves.map(({ segment }) => segment))
-    for (const [n, entry] of leaves.entries()) {
+): Awaitable<OpenDirectory> {
+  if (level === 0) return { nodes: upper, leaves: entries }
+  return after(readNodes(entries.map(({ segment }) => segment)), (read) => {
+    const nodes = entries.flatMap((entry, n) => {
       const node = read[n]
-      if (node !== undefined) nodes.push({ entry, entries: node })
-    }
-    leaves = read.flatMap((node) => decodeNode(node).entries)
-  }
-  return { nodes, leaves }
+      return node === undefined ? [] : [{ entry, entries: node }]
+    })
+    const lower = read.flatMap((node) => decodeNode(node).entries)
+    return openLevel({ level: level - 1, entries: lower }, [...upper, ...nodes], readNodes)
+  })
 }
 
 /** Consecutive segments, and the position of the first record of the first of them. */

@@ -72,11 +72,11 @@ export async function mergeListing(
   }
 
   const leaves = listing?.leaves ?? []
-  let indexes: readonly SegmentIndex[] = []
+  let indexes: SegmentIndex[] = []
   for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
     // The segment after the window shows where the window ends.
     const wanted = Math.min(segmentsAtOnce + 1, leaves.length - at)
-    indexes = [...indexes, ...(await Array.fromAsync(read(wanted - indexes.length)))]
+    await read(wanted - indexes.length, (index) => indexes.push(index))
     const old = leaves
       .slice(at, at + segmentsAtOnce)
       .map((entry, n) => ({ entry, index: elementOf(indexes, n) }))

@@ -16,6 +16,7 @@ import {
   type SegmentIndex,
   type WantedParts,
 } from './segment.ts'
+import type { Awaitable } from '../awaitable.ts'
 import type { ListingShape } from './shape.ts'
 import { inBatches } from './in-batches.ts'
 import type { HeadRow, ListingLookups, ListingReads, SegmentKey, SegmentRow } from './tables.ts'
@@ -36,7 +37,9 @@ export async function openListings(
 ): Promise<Map<number, OpenListing>> {
   const open = new Map<number, OpenListing>()
   for (const head of await tables.heads(listing, companies, version)) {
-    open.set(head.companyId, { head, ...(await openHead(tables, head)) })
+    const opened = openHead(tables, head)
+    // Most directories have no nodes: then nothing has to be waited for.
+    open.set(head.companyId, { head, ...(opened instanceof Promise ? await opened : opened) })
   }
   return open
 }
@@ -106,8 +109,8 @@ async function* leavesInTurn(
 const indexesAtOnce = 1_000
 const textsAtOnce = 400
 
-/** Reads the indexes of the next segments. */
-export type IndexReader = (count: number) => AsyncGenerator<SegmentIndex>
+/** Passes on the indexes of the next segments: at once, if they have been read already. */
+export type IndexReader = (count: number, take: (index: SegmentIndex) => void) => Awaitable<void>
 
 /**
  * Creates a reader of the indexes of segments, in the order of their keys; it reads those of many
@@ -121,18 +124,25 @@ export function readIndexes(
   keys: readonly SegmentKey[],
   wanted?: WantedParts,
 ): IndexReader {
-  let at = 0
   let rows: readonly SegmentRow[] = []
-  return async function* (count) {
-    for (const end = at + count; at < end; at += 1) {
-      const place = at % indexesAtOnce
-      if (place === 0) {
-        rows = await tables.segments(keys.slice(at, at + indexesAtOnce), 'entries')
-        await nextTurn()
-      }
-      const row = rows[place]
-      if (row !== undefined) yield decodeEntries(shape, row.entries, wanted)
+  let [next, end] = [0, 0]
+
+  async function readMore(): Promise<void> {
+    if (end === keys.length) throw new Error('more indexes are asked for than there are segments')
+    rows = await tables.segments(keys.slice(end, end + indexesAtOnce), 'entries')
+    next = 0
+    end += rows.length
+    await nextTurn()
+  }
+
+  return function read(count, take): Awaitable<void> {
+    for (let left = count; left > 0; left -= 1) {
+      const row = rows[next]
+      if (row === undefined) return readMore().then(() => read(left, take))
+      take(decodeEntries(shape, row.entries, wanted))
+      next += 1
     }
+    return undefined
   }
 }
 

@@ -13,7 +13,7 @@ export interface CompanyRows {
   readonly ids: number[]
   readonly seqs: number[]
   /** 12 bytes each. */
-  digests: Buffer
+  digests: Uint8Array
   /** Where the rows are in the file, and their lengths. */
   readonly ats: number[]
   readonly lengths: number[]
@@ -39,16 +39,11 @@ function* byCompany(staging: Staging, sql?: string): Generator<CompanyRows, unde
   let last: CompanyRows | undefined
   const rows = sql === undefined ? spooledRows(staging) : staging.iterate(sql)
   for (const row of rows as Iterable<PlacedRow>) {
-    const [companyId, id, seq, digest, at, length, digestFrom = 0] = row
-    if (last?.companyId !== companyId) {
+    if (last?.companyId === row[0]) addRow(last, row)
+    else {
       if (last !== undefined) yield last
-      last = withoutRows(companyId)
+      last = withFirst(row)
     }
-    addDigest(last, digest, digestFrom)
-    last.ids.push(id)
-    last.seqs.push(seq)
-    last.ats.push(at)
-    last.lengths.push(length)
   }
   if (last !== undefined) yield last
 }
@@ -73,14 +68,24 @@ function withoutRows(companyId: number): CompanyRows {
   return { companyId, ids: [], seqs: [], digests: noDigests, ats: [], lengths: [] }
 }
 
-function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
-  const at = rows.ids.length * digestBytes
-  if (at === rows.digests.length) {
-    const larger = Buffer.allocUnsafe(Math.max(8 * digestBytes, 2 * at))
-    rows.digests.copy(larger)
+/** Most companies of a register have one row: lists that grow would take 17 places for it. */
+function withFirst([companyId, id, seq, digest, at, length, from = 0]: PlacedRow): CompanyRows {
+  const digests = Buffer.copyBytesFrom(digest, from, digestBytes)
+  return { companyId, ids: [id], seqs: [seq], digests, ats: [at], lengths: [length] }
+}
+
+function addRow(rows: CompanyRows, [, id, seq, digest, at, length, from = 0]: PlacedRow): void {
+  const end = rows.ids.length * digestBytes
+  if (end === rows.digests.length) {
+    const larger = Buffer.allocUnsafe(8 * end)
+    larger.set(rows.digests)
     rows.digests = larger
   }
-  for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[from + n] ?? 0
+  for (let n = 0; n < digestBytes; n++) rows.digests[end + n] = digest[from + n] ?? 0
+  rows.ids.push(id)
+  rows.seqs.push(seq)
+  rows.ats.push(at)
+  rows.lengths.push(length)
 }
 
 /**

@@ -2,8 +2,9 @@
 // `change` without reading the text of a record.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { after, type Awaitable } from '../awaitable.ts'
 import { statementAt } from '../companies/attributes.ts'
-import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import { type IndexReader, keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
 import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -115,17 +116,20 @@ async function compareBatch(
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
   const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const rows of batch) {
-    await compareCompany(context, rows, read(leavesOf(rows.companyId).length), refusedIds)
+    const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, refusedIds)
+    // To await nothing costs as much as comparing a company of one row.
+    if (done instanceof Promise) await done
   }
 }
 
 /** Compares the rows of a company with its listing. */
-async function compareCompany(
+function compareCompany(
   context: ImportContext,
   { companyId, ids, seqs, digests, ats, lengths }: CompanyRows,
-  indexes: AsyncIterable<SegmentIndex>,
+  segments: number,
+  read: IndexReader,
   refusedIds: ReadonlySet<number> | undefined,
-): Promise<void> {
+): Awaitable<void> {
   const { staging, plan, source, shape } = context
   const isGiven = refusedIds !== undefined
   let leaf = 0
@@ -152,14 +156,16 @@ async function compareCompany(
       staging.insert('change', companyId, id, null, 1, 0, null, leaf, null, 0)
     }
   }
-  for await (const index of indexes) {
+  const compared = read(segments, (index) => {
     for (let n = 0; n < index.count; n++) compare(index, n)
     leaf += 1
-  }
-  if (!isGiven) return
-  for (const at of unlisted.values()) {
-    if (same?.has(digests, at) !== true) change(at, false, null)
-  }
+  })
+  return after(compared, () => {
+    if (!isGiven) return
+    for (const at of unlisted.values()) {
+      if (same?.has(digests, at) !== true) change(at, false, null)
+    }
+  })
 }
 
 /**

@@ -41,8 +41,10 @@ async function countCompanies(
   const first = [...open].map(([id, { leaves }]) => keysOf(id, leaves.slice(0, segmentsMax)))
   const read = readIndexes(tables, shape, first.flat(), comparedParts(shape))
   for (const keys of first) {
-    const indexes = await Array.fromAsync(read(keys.length))
-    const sources = new Set(indexes.flatMap((index) => sourcesIn(shape, index)))
+    const sources = new Set<number>()
+    await read(keys.length, (index) => {
+      for (const source of sourcesIn(shape, index)) sources.add(source)
+    })
     for (const source of sources) counts.set(source, (counts.get(source) ?? 0) + 1)
   }
   return counts

@@ -107,8 +107,8 @@ function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
 
 /** Those of the rows that have one of the names; they were looked up by identifiers alone. */
 function thoseNamed<T extends Named>(rows: readonly T[], names: readonly IdentifyingName[]): T[] {
-  const asked = new Set(names.map((name) => JSON.stringify(name)))
-  return rows.filter((one) => asked.has(JSON.stringify([one.jurisdiction, one.identifier])))
+  const asked = new Set(names.map((name) => name.join('\0')))
+  return rows.filter((one) => asked.has(`${one.jurisdiction}\0${one.identifier}`))
 }
 
 type Named = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
