@@ -17,8 +17,11 @@ import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
 import { attributeRows, changedCompanies } from './record-differences.ts'
 
-/** How many companies are written at a time, and how long their attributes may be together. */
-const attributesAtOnce = 2_000
+/**
+ * How many companies are written at a time, and how long their attributes may be together: written
+ * soon, they do not outlive the young generation of the heap.
+ */
+const attributesAtOnce = 400
 const lengthAtOnce = 1_048_576
 
 /** Writes what `change` holds, and brings names up to date. */

@@ -184,7 +184,9 @@ async function findAndRecord(
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   if (isFirst) return undefined
   await findChanges(context)
-  if (recording === undefined) return undefined
+  // Where no source has said anything of a company, nothing has changed.
+  const isNew = plan.target.resource === undefined && context.isFirst
+  if (recording === undefined || isNew) return undefined
   parts('recording')(0)
   const rows = await stageDifferences(context, recording, source)
   return { resource: recording.resource, source, rows }
