@@ -62,7 +62,7 @@ export const parameterComponents: Schemas = {
     name: 'company_id',
     in: 'path',
     required: true,
-    description: 'Id of the company, or its name in a register: `GB:09876543`',
+    description: 'Id of the company, or its register number: `GB:09876543`',
     // The reference page takes no list of types.
     schema: {
       oneOf: [companySchema, { type: 'string', pattern: '^[^:]+:.+$', maxLength: 2_048 }],

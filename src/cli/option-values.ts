@@ -43,7 +43,7 @@ export function wholeNumber(text: string): number {
 }
 
 /**
- * A company by its id, or by its name in a register: GB:09876543, or the two parts as words.
+ * A company by its id, or by its register number: GB:09876543, or the two parts as words.
  *
  * @throws UsageError for anything else.
  */
@@ -56,7 +56,7 @@ export function parseCompany(words: readonly string[]): CompanyName {
     return [jurisdiction, identifier]
   }
   throw new UsageError(
-    'name one company by its id, or by its name in a register (GB:09876543); see: dossier find',
+    'name one company by its id, or by its register number (GB:09876543); see: dossier find',
   )
 }
 

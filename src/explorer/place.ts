@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
 export interface Place {
-  /** The company, by number or by its register's name; undefined on the first page. */
+  /** The company, by id or by its register number; undefined on the first page. */
   readonly company: string | undefined
   /** A resource, `differences` or `print`; undefined for the company as a whole. */
   readonly view: string | undefined

@@ -40,7 +40,7 @@ export function tooLarge(what: string, advice: string): ApiError {
 /**
  * A 404 for a company.
  *
- * @param company its id, or its name in a register.
+ * @param company its id, or its register number.
  * @param near names that the client may have meant.
  */
 export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
@@ -87,9 +87,9 @@ export function unknownThen(
   if (first === undefined) return new ApiError(404, `${subject} yet; nothing was imported`)
   const asked =
     'asOf' in moment
-      ? `as of ${moment.asOf}; the first day`
-      : `at ${new Date(moment.knownAt).toISOString()}; the first moment`
-  return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
+      ? `as of ${moment.asOf}; the earliest day`
+      : `at ${new Date(moment.knownAt).toISOString()}; the earliest moment`
+  return new ApiError(404, `${subject} ${asked} is ${first}`)
 }
 
 /** Why there are no changes: a 410, 404 or 400 (contract 12.3). */

@@ -137,7 +137,7 @@ export interface VersionList {
 
 /** What the serving process may read apart from listings: companies, and the registry. */
 export interface CompanyReader {
-  /** The id of the company that had a name in its register at a version, or else has it now. */
+  /** The id of the company that had a register number at a version, or else has it now. */
   findCompany(name: IdentifyingName, version?: number): Awaitable<number | undefined>
   /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>

@@ -1,4 +1,4 @@
-// Likely spellings of a company's name in its register, for "did you mean …?". Each costs a
+// Likely spellings of a company's register number, for "did you mean …?". Each costs a
 // look-up, so these are the dozen that clients most often mean.
 
 /** How many spellings are tried. */

@@ -1,4 +1,4 @@
-// Contract 1.5: a company in a path by its name in a register.
+// Contract 1.5: a company in a path by its register number.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -90,7 +90,7 @@ test('what is not there, or not allowed, says so (1.3, 1.4, 9.3)', async () => {
   checkFailure(await ask('/api/v1/companies/7'), 404, 'Company 7 is not in the registry')
   checkFailure(await ask('/api/v1/companies/gb:9876543'), 404, near)
   checkFailure(await ask('/api/v1/companies/0'), 400, /^company_id is "0"/)
-  const first = 'the first day that can be asked for is 2024-01-31'
+  const first = 'the earliest day is 2024-01-31'
   for (const [query, status, message] of [
     ['?version=5', 404, 'Version 5 does not exist yet; the last one is 4'],
     ['?as_of=2024-01-30', 404, `Nothing is known as of 2024-01-30; ${first}`],

@@ -11,7 +11,7 @@ const { records, path } = makeRights(3)
 const { ask } = await makeApp({ after }, { records })
 
 const companyTakes =
-  'it takes an integer from 1 to 9007199254740991, or a name in a register such as GB:09876543'
+  'it takes an integer from 1 to 9007199254740991, or a register number such as GB:09876543'
 
 const failures: readonly (readonly [
   status: number,

@@ -273,7 +273,11 @@ for (const segment of [
   test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3, A14)`, async () => {
     for (const resource of resources) {
       const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
-      checkFailure(answer, 400, /^company_id is ".*; it takes .* to 9007199254740991, or a name in/)
+      checkFailure(
+        answer,
+        400,
+        /^company_id is ".*; it takes .* to 9007199254740991, or a register number/,
+      )
     }
   })
 }

@@ -221,8 +221,8 @@ test('versions that are not there are a 404, pruned ones a 410 (9.3)', async (t)
   const committed = Number(queryValue(store.db, 'select min(committed_at) from imports'))
   const first = new Date(committed).toISOString()
   const early = await ask(`${rights}?known_at=2001-01-01T00:00:00Z`)
-  const of = 'Nothing is known of rights at 2001-01-01T00:00:00.000Z; the first moment that can'
-  checkFailure(early, 404, `${of} be asked for is ${first}`)
+  const of = 'Nothing is known of rights at 2001-01-01T00:00:00.000Z'
+  checkFailure(early, 404, `${of}; the earliest moment is ${first}`)
   const known = await ask(`/api/v1/companies/9/rights?known_at=${first}`)
   assert.equal(known.headers['data-version'], '1')
   await store.prune()

@@ -111,7 +111,7 @@ test('a day finds no version with a later extract, though that was reverted (9.2
   await load('March', '2024-03-31', 'b', 'employees')
   await revert(app.store.db, one(6))
   const employees = '/api/v1/companies/7/employees?as_of'
-  const takes = 'the first day that can be asked for is 2024-03-31'
+  const takes = 'the earliest day is 2024-03-31'
   const early = await app.ask(`${employees}=2024-02-10`)
   checkFailure(early, 404, `Nothing is known of employees as of 2024-02-10; ${takes}`)
   assert.equal((await app.ask(`${employees}=2024-03-31`)).headers['data-version'], '9')
@@ -128,7 +128,7 @@ test('a day before the first import of a listing is a 404 that names the first d
   // A later import of an earlier day does not make that day known.
   await load('rights', '2024-01-15', 'another')
   const refused = await app.ask(`/api/v1/companies/7/rights?as_of=2024-01-31`)
-  const takes = 'the first day that can be asked for is 2024-02-29'
+  const takes = 'the earliest day is 2024-02-29'
   checkFailure(refused, 404, `Nothing is known of rights as of 2024-01-31; ${takes}`)
   assert.equal(refused.headers['content-location'], undefined)
   assert.equal((await app.ask(`/api/v1/companies/7/rights?as_of=2024-02-29`)).status, 200)

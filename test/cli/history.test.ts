@@ -183,7 +183,7 @@ test('company suggests companies for a mistyped name', async (t) => {
   for (const word of ['GB:', ':7', 'seven', '0']) {
     const { code, err } = await runCommand('.', ['company', word, '--db', db])
     assert.equal(code, 2, word)
-    assert.match(err, /^dossier: name one company by .* name in a register \(GB:.*: dossier find$/m)
+    assert.match(err, /^dossier: name one company by .* register number \(GB:.*: dossier find$/m)
   }
 })
 

@@ -158,7 +158,7 @@ test('the command line says what an order lacks', async (t) => {
     [['mask', 'company', '7', ...why], /a company cannot be masked/],
     [['mask', 'employees', '7', ...why, '--text', 'x'], /--text applies to companies only/],
     [['erase', 'employees', 'x', ...why], /"x" is not an ID/],
-    [['erase', 'company', 'x', ...why], /name one company by its id, or by its name/],
+    [['erase', 'company', 'x', ...why], /name one company by its id, or by its register number/],
     [
       ['erase', 'employees', 'position=x', ...why],
       /position is not a personal field of employees; choose from /,

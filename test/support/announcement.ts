@@ -99,7 +99,7 @@ export function readAnnouncement(document: Document): Announcement {
       const { headers, content } = deref<Response>(part)
       for (const [name, header] of Object.entries(headers)) {
         const value = given.headers[name.toLowerCase()]
-        // Keys with a limit, companies named by their register's name, companies as they were, and
+        // Keys with a limit, companies named by their register number, companies as they were, and
         // versions that are yet to come have more of them; links that are too long are left out,
         // and the last page of changes has no next one.
         const isOptional =

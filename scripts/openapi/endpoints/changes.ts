@@ -26,7 +26,7 @@ const meanings: Readonly<Record<keyof typeof changesTexts | keyof typeof changes
       '`0` for the whole registry, `until` or `next` of an earlier answer, or the number of a version',
     until: 'Changes up to this version only: its number, or a cursor',
     resource: 'Only changes of this listing, or of `companies`',
-    company_id: 'Only changes of this company: its id, or its name in a register',
+    company_id: 'Only changes of this company: its id, or its register number',
     limit: 'Changes per page',
     wait: 'If there is nothing after the cursor: seconds to wait for a change',
   }

@@ -34,7 +34,7 @@ export const changes: Command = {
   details: `
 Prints the net changes, one line of JSON for each record that was added, changed or removed, as
 ${changesPath} does. VERSION is a number, 0 for the whole registry, or a cursor. COMPANY is an id,
-or a name in a register such as GB:09876543.
+or a register number such as GB:09876543.
 
   dossier changes --since 17
   dossier changes --since 0 --until 17 --company GB:09876543 --resource ${resources[0]?.name}`,

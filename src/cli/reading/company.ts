@@ -29,7 +29,7 @@ export const company: Command = {
   details: `
 Shows the company's id and name, its attributes from each source, the number of records in each
 listing, and its latest ${changeResource.name}. --json adds counts by status, currency and so on.
-COMPANY is an id, or a name in a register: GB:09876543, or GB 09876543.
+COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
 
   dossier company US:0000320193
   dossier company 1000000000042 --json`,

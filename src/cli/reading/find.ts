@@ -92,9 +92,9 @@ async function nothingFound(
   )
 }
 
-/** The names in registers, of a few companies at most, that were probably meant. */
+/** The register numbers, a few at most, that were probably meant. */
 async function findNear(reader: StoreReader, said: string): Promise<string[]> {
-  // A name in a register, such as GB:09876543, is one word here.
+  // A register number, such as GB:09876543, is one word here.
   const number = said.slice(said.indexOf(':') + 1)
   const near = nearNames('', number).map(([, identifier]) => identifier)
   const identifiers = [...new Set([number, ...near])].filter((one) => one !== '')

@@ -28,7 +28,7 @@ export const listing: Command = {
   synopsis: ['listing COMPANY RESOURCE [PARAMETER=VALUE …] [--version N] [--format csv]'],
   details: `
 Prints the records that the parameters select, as one line of JSON each or as CSV. COMPANY is an
-id, or a name in a register such as GB:09876543. Parameters are those of the API: filters, sort,
+id, or a register number such as GB:09876543. Parameters are those of the API: filters, sort,
 as_of, known_at, and page and limit for a part.
 
   dossier listing GB:09876543 ${resources[0]?.name} as_of=2024-01-31 --format csv

@@ -46,7 +46,7 @@ in every past version, and in whatever is imported later. \`mask\` keeps the rec
 fields read [withheld] or null. \`erase\` removes the record from its listing; an erased company is
 unknown. Words of a person's personal fields are replaced by [withheld] in the attributes and the
 recorded changes of their companies; \`erase\` removes such values from the changes entirely.
-COMPANY is an id, or a name in a register such as GB:09876543; with --text, only these words in the
+COMPANY is an id, or a register number such as GB:09876543; with --text, only these words in the
 company's attributes and recorded changes are withheld.
 
 Personal fields:

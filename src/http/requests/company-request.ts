@@ -1,4 +1,4 @@
-// The company in a request's path: its id, or its name in a register (contract 1.5), and the
+// The company in a request's path: its id, or its register number (contract 1.5), and the
 // version given with it: its number, or a moment (contract 9.1).
 
 import type { HttpRequest } from '../wire/exchange.ts'
@@ -14,7 +14,7 @@ import { parseVersion } from './selection-parameters.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =
-  'it takes an integer from 1 to 9007199254740991, or a name in a register such as GB:09876543'
+  'it takes an integer from 1 to 9007199254740991, or a register number such as GB:09876543'
 
 /**
  * Parses a decoded segment of the path: an id, or `JURISDICTION:IDENTIFIER`, split at the first

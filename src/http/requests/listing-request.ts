@@ -64,7 +64,7 @@ export function listingPath(
   return `/api/v1/companies/${companyId}/${name}`
 }
 
-/** A request as the client wrote it: the company may be named by its register's name. */
+/** A request as the client wrote it: the company may be named by its register number. */
 type WrittenRequest = SelectionParameters &
   Omit<ListingRequest, 'companyId' | 'version'> & { readonly company: CompanyName }
 

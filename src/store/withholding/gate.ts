@@ -160,7 +160,7 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
     }
   }
   const all = orders.flatMap(({ found }) => found.phrases)
-  /** The names of a company in the list: its id, and the hash of its name in its register. */
+  /** The names of a company in the list: its id, and the hash of its register number. */
   const namesOf = (company: NamedCompany) =>
     [company.id, hashCompany(hasher, company)].filter((name) => name !== null)
   return {

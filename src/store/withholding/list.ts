@@ -43,7 +43,7 @@ export interface Found {
   readonly ids: readonly number[]
   /** Hashes of their natural keys. */
   readonly keys: readonly string[]
-  /** The companies that had them, with the hash of their name in their register; an id may be 0. */
+  /** The companies that had them, with the hash of their register number; an id may be 0. */
   readonly companies: readonly { readonly id: number; readonly name: string | null }[]
   readonly phrases: readonly PhraseHash[]
 }
@@ -241,7 +241,7 @@ export function createHasher(salt: string): Hasher {
     hash('sha256', JSON.stringify([salt, ...texts]), 'base64url').slice(0, hashLength)
 }
 
-/** The hash of a company's name in its register; null if it has none. */
+/** The hash of a company's register number; null if it has none. */
 export function hashCompany(
   hasher: Hasher,
   { jurisdiction, identifier }: Pick<CompanyRow, 'jurisdiction' | 'identifier'>,
