@@ -84,9 +84,9 @@ const bySql: Readonly<Record<string, RegExp>> = {
   "update heads set version = 9 where listing = 'rights' and version = 4":
     /^rights of company 1000000000001, version 9: there is no such version$/m,
   "update companies set version = 4 where identifier = '1'":
-    /^rights of company 1000000000001, version 3: the company is not known then$/m,
+    /^rights of company 1000000000001, version 3: the company was not known then$/m,
   'delete from companies':
-    /^companies of company 1000000000002, version 1: the company is not known then$/m,
+    /^companies of company 1000000000002, version 1: the company was not known then$/m,
   "update heads set meta = replace(meta, '1', '2') where listing = 'events'":
     /^events of company \d+, version 2: meta does not match the records$/m,
   "update heads set largest = 7 where listing = 'rights'":
@@ -189,7 +189,7 @@ export const storeFaults: readonly StoreFault[] = [
   byFirst(
     { listing: companies },
     { values: [9, null, 1] },
-    /^attributes of company 1000000000001: is of version 9, which is not known$/m,
+    /^attributes of company 1000000000001: is of version 9, which does not exist$/m,
   ),
 ]
 

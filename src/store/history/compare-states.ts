@@ -17,11 +17,11 @@ export interface Changes {
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {
   readonly changes: Changes
-  /** By their ids, the former records that the listing gets. */
+  /** The former records that the listing gets back, by their ids. */
   readonly back: ReadonlyMap<number, Place>
-  /** The ids of present ones that it loses or replaces. */
+  /** The ids of the present records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
-  /** Those of `back` that the source has not now. */
+  /** The ids in `back` of records that the source does not have now. */
   readonly made: readonly number[]
   /** Whether the records of other sources differ, too. */
   readonly hasOthers: boolean
@@ -92,7 +92,7 @@ function compareStates(shape: ListingShape, source: number) {
 
 const statementIn = ({ index, n }: Place) => statementAt(index, n)
 
-/** A company that a source lacks keeps what that said last. */
+/** If a source lacks a company, what the source said about it last is kept, but not listed. */
 function isListed(shape: ListingShape, place: Place | undefined): boolean {
   return place !== undefined && (shape !== attributesShape || statementIn(place).isPresent)
 }
@@ -102,7 +102,7 @@ function isSame(shape: ListingShape, a: Place, b: Place): boolean {
   return shape !== attributesShape || statementIn(a).version === statementIn(b).version
 }
 
-/** The present and the former state of a listing, which may not have been there. */
+/** The present state of a listing and the former one, if the listing existed then. */
 export interface Pair {
   readonly companyId: number
   readonly present: OpenListing
@@ -129,7 +129,7 @@ async function openPairs(
   })
 }
 
-/** Which states are compared: those of now, and those before a version. */
+/** Which states are compared: the present ones, and those before a version. */
 export interface ComparedStates {
   readonly source: number
   readonly first: number
@@ -137,7 +137,7 @@ export interface ComparedStates {
   readonly isAlone: boolean
 }
 
-/** Compares the states of companies' listings, in their order, reading segments of many at once. */
+/** Compares states of companies' listings, in their order; reads many segments at once. */
 export async function* findDifferences(
   tables: ListingTables,
   shape: ListingShape,

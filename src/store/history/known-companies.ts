@@ -39,8 +39,8 @@ export async function forgetCompanies(
 }
 
 /**
- * Companies that no import in force made known, or gave their register number, and those of which
- * the sources say something else now.
+ * Companies that no import in force made known, or gave their register number, and companies about
+ * which the sources say something else now.
  */
 const mayBeUnnamed = (from: number) => `
   select id from companies where version not in (${inForce})
@@ -53,8 +53,8 @@ const mayBeUnnamed = (from: number) => `
 /**
  * Takes the register number from companies that stay known, but no longer have it.
  *
- * @returns those that have another number now: they are left without one, for `reviveCompanies` to
- *   give them that one.
+ * @returns those that should have another number now. They have none until `reviveCompanies` gives
+ *   it to them.
  */
 export async function unnameCompanies(
   db: RegistryDatabase,
@@ -120,7 +120,7 @@ export async function reviveCompanies(
   return count
 }
 
-/** Notes what companies were until a version, and that it changed some. */
+/** Records the state of companies until a version, and traces those that the version changed. */
 async function noteStates(
   tables: ListingTables,
   former: readonly CompanyRow[],
@@ -139,7 +139,7 @@ async function noteStates(
 
 const companiesAtOnce = 1_000
 
-/** The companies that a query finds, some at once. */
+/** The companies that a query finds, in batches. */
 async function* eachBatch(db: RegistryDatabase, candidates: string) {
   for (const some of inBatches(await readNumbers(db, candidates), companiesAtOnce)) {
     yield some
@@ -148,8 +148,8 @@ async function* eachBatch(db: RegistryDatabase, candidates: string) {
 }
 
 /**
- * Those of the companies that have records now, or of which an import in force has changed a
- * listing: any, or the one that is given. Where its head was pruned, traces show what it removed.
+ * The companies that have records now, or that have a listing which an import in force has changed:
+ * any listing, or only the given one. Where a head was pruned, traces show what it removed.
  */
 async function findMentioned(
   db: RegistryDatabase,
@@ -188,8 +188,9 @@ const lastNamed = ({ dialect }: RegistryDatabase) => `
 /**
  * Finds the register number of a company: the one that it had in the last import of companies in
  * force that names it, or the last one that records in force have given it. If that was pruned, it
- * is the one before the version `first`, or the present one. A company with an assigned id has one,
- * since all that mentions it does; others have one if an import of companies in force names them.
+ * is the one before the version `first`, or the present one. A company with an assigned id has a
+ * number, since whatever mentions it does so by number; others have one only if an import of
+ * companies in force names them.
  * (Records that repeat the number of a given id give it again with their next import.)
  */
 async function createNumbers(db: RegistryDatabase, first: number, companies: readonly number[]) {
@@ -217,7 +218,7 @@ async function createNumbers(db: RegistryDatabase, first: number, companies: rea
   }
 }
 
-/** Another company may have got the name. */
+/** Leaves out register numbers that other companies have been given meanwhile. */
 async function withoutTakenNames(
   tables: ListingTables,
   companies: readonly CompanyRow[],

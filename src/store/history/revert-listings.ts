@@ -1,5 +1,5 @@
-// Takes back what versions have changed in listings: what their source has in each is again as it
-// was in the head before them. What other sources have is kept.
+// Takes back what versions have changed in listings: the records of their source become those of
+// the head before these versions. Records of other sources are kept.
 //
 // Segments never change, so where nothing else has changed since, the new head names the segments
 // of that former head, and no text is read.
@@ -154,7 +154,7 @@ async function refuseTaken(
   }
 }
 
-/** Writes in which listings the source's records are. */
+/** Writes which listings have the source's records. */
 async function writeIds(
   tables: ListingTables,
   listing: string,

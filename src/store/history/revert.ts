@@ -1,4 +1,4 @@
-// Takes versions back: a new version for each source and target, whose state is the one before.
+// Takes versions back: makes a new version for each source and target, with the state before them.
 //
 // All are made in one transaction. What the reverted versions replaced or removed is restored from
 // the heads before them. These are kept, as are those of the reverted versions: so a revert can be
@@ -81,7 +81,7 @@ async function revertAll(
   }
 }
 
-/** Those of the group's target, then of the resources in which its changes were recorded. */
+/** The shapes of the group's target, then of the resources in which its changes were recorded. */
 function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly ListingShape[] {
   const names = [group.target, ...group.versions.flatMap(({ recordedIn }) => recordedIn)]
   return [...new Set(names)].map((name) => {
@@ -128,7 +128,7 @@ async function sourceIn(
   return (await knownSourceId(db, recordingSource(source, target))) ?? 0
 }
 
-/** Adds the version to the log, and notes there which versions are in force. */
+/** Adds the version to the log, and updates there which versions are in force. */
 async function note(
   db: ImportConnection,
   { version, target, reverts, restored, updated, removed, recorded }: Done,

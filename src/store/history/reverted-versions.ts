@@ -89,7 +89,7 @@ function isInForce({ reverts, revertedBy }: LoggedVersion): boolean {
   return reverts.length === 0 && revertedBy === undefined
 }
 
-/** A version, and that by which it is reverted. */
+/** A version, and the version that reverts it. */
 type RevertedBy = readonly [version: number, by: number | undefined]
 
 /**
@@ -104,7 +104,7 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
   let firstTaken = Infinity
   for (const { version, reverts, revertedBy } of log.toReversed()) {
     if (version < firstTaken) {
-      // It is part of the state.
+      // It is part of the restored state.
       if (revertedBy !== undefined) changed.push([version, undefined])
       if (reverts.length > 0) {
         by = version
@@ -121,7 +121,7 @@ function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGro
   return [...Map.groupBy(after, nameOf)].flatMap(([name, versions]) => {
     const before = log.filter((one) => one.version <= to && nameOf(one) === name)
     const isReverted = before.some(({ revertedBy = to }) => revertedBy > to)
-    // Else it has the state of version `to` already.
+    // Otherwise, it already has the state of version `to`.
     const isOther = isReverted || versions.some(isInForce)
     const [one] = versions
     return isOther && one !== undefined ? [{ ...groupNamed(one), versions }] : []

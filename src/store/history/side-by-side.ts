@@ -7,8 +7,8 @@ import type { Batches, RegistryDatabase } from '../sql/database.ts'
 type OfCompany = readonly [companyId: number, ...unknown[]]
 
 /**
- * The rows of queries, each in the order of its first column: those of some consecutive companies
- * at a time, by query.
+ * The rows of queries, each sorted by its first column: the rows of some consecutive companies at a
+ * time, by query.
  *
  * @param rowsAtOnce how many rows of the first query are read at a time, and the others of their
  *   companies.
@@ -43,12 +43,12 @@ function createReader(batches: Batches<OfCompany>) {
     else rows = [...rows, ...next.value]
   }
   return {
-    /** The company of the nth row that follows; Infinity if there are fewer. */
+    /** The company of the nth row from here; Infinity if there are fewer rows. */
     async companyAt(n: number): Promise<number> {
       while (rows.length < n && !isAtEnd) await readMore()
       return companyOf(rows[n - 1])
     },
-    /** Takes the rows that follow, of companies up to one. */
+    /** Takes the next rows, up to those of a given company. */
     async take(upTo: number): Promise<readonly OfCompany[]> {
       while (!isAtEnd && (rows.length === 0 || companyOf(rows.at(-1)) <= upTo)) await readMore()
       const end = rows.findIndex((row) => companyOf(row) > upTo)

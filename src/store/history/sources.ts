@@ -1,4 +1,4 @@
-// What each source has in the registry, and when it was imported or last known to have something.
+// What each source has in the registry, when it was last imported, and when it last had a company.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
@@ -8,7 +8,7 @@ import type { RegistryDatabase } from '../sql/database.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { isRemoval } from '../sql/import-log.ts'
 
-/** Every source of every target, those whose records are gone included, by name. */
+/** Every source of every target by name, including those whose records are gone. */
 export async function listSources(
   db: RegistryDatabase,
   resources: readonly Resource[],
@@ -84,9 +84,9 @@ const countRecords = `
   from record_ids group by listing, source_id`
 
 /**
- * For each source that has said something about a company, the day of the last import that is known
- * to have had it, in wire form: a snapshot, or the one that changed it. An import without a day
- * counts by its commit.
+ * For each source that has said something about a company, the day of the last import that
+ * certainly contained it, in wire form: a snapshot, or the import that changed the company. An
+ * import without a day counts by its commit.
  */
 export async function readLastSeen(
   db: RegistryDatabase,
@@ -105,9 +105,9 @@ export async function readLastSeen(
 }
 
 /**
- * The last import in force of which it is known that it had the company: the last snapshot, or the
- * import of the current state if that is later; if the company is absent, one before that. Imports
- * that changed nothing leave no trace, unless they are snapshots.
+ * The last import in force that certainly contained the company: the last snapshot, or the import
+ * of the current state if that is later; if the company is absent, an import before its removal.
+ * Imports that changed nothing leave no trace, unless they are snapshots.
  */
 const lastSeen = `
   select as_of, committed_at from imports
@@ -115,7 +115,7 @@ const lastSeen = `
     and version < $2 and (is_snapshot or version = $3)
   order by version desc limit 1`
 
-/** The version in which a source last changed a company that it had, and one after all such. */
+/** When a source last changed a company that it had, and the version that removed it, if any. */
 async function lastChange(
   { tables }: RegistryDatabase,
   companyId: number,

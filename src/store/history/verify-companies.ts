@@ -1,5 +1,5 @@
-// Verifies listings, ids and names, some companies at once: what tables have of these is read side
-// by side, and compared.
+// Verifies listings, ids and names, some companies at once: their rows in several tables are read
+// side by side, and compared.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
@@ -21,7 +21,7 @@ export interface CheckedKind {
   readonly resource: Resource | undefined
 }
 
-/** What the checks have to know of the registry. */
+/** What the checks need to know about the registry. */
 export interface VerifiedRegistry {
   readonly db: RegistryDatabase
   readonly checks: StoredChecks
@@ -90,11 +90,11 @@ function kindsOf(resources: readonly Resource[]): ReadonlyMap<string, CheckedKin
   return new Map(kinds.map((kind) => [kind.shape.listing, kind]))
 }
 
-/** What tables have of one listing. */
+/** The rows of one listing in the tables. */
 export interface VerifiedListing {
   readonly companyId: number
   readonly listing: string
-  /** Undefined for that of a resource that is not declared any more. */
+  /** Undefined for a resource that is no longer declared. */
   readonly kind: CheckedKind | undefined
   /** In the order of their versions. */
   readonly heads: readonly HeadRow[]

@@ -1,4 +1,4 @@
-// Verifies heads: their directories, and what they say of the segments to which these lead.
+// Verifies heads: their directories, and what they state about the segments that these lead to.
 
 import { metaTypesMax } from '../../resources/resource.ts'
 import { decodeNode, type DirectoryEntry, openDirectory, sumOf } from '../listing/directory.ts'
@@ -54,7 +54,7 @@ function isSum(entry: DirectoryEntry, parts: readonly DirectoryEntry[]): boolean
   return entry.records === records && entry.bytes === bytes && entry.largest === largest
 }
 
-/** What a head says that its segments do not. */
+/** What a head states that contradicts its segments. */
 export function* faultsOfHead(
   shape: ListingShape,
   head: HeadRow,

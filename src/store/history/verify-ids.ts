@@ -1,5 +1,5 @@
-// Compares what is kept of the records of present listings (`record_ids`) with the listings: by
-// sums, which the database makes of what is kept, since the ids of a listing may be millions.
+// Compares the table of records in present listings (`record_ids`) with the listings: by sums that
+// the database computes over the table, since a listing may have millions of ids.
 
 import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
@@ -41,7 +41,7 @@ export async function readShared(db: Pick<RegistryDatabase, 'batches'>) {
     }
   }
   return {
-    /** The ids of those records of a segment that have another content elsewhere. */
+    /** The ids of the records of a segment that have different content elsewhere. */
     *differing(listing: string, { ids, digests }: SegmentIndex): Generator<number> {
       const own = contents.get(listing)
       if (own === undefined) return

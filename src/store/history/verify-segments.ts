@@ -15,12 +15,12 @@ import { textIn } from '../record-texts.ts'
 import type { CheckedKind, VerifiedRegistry } from './verify-companies.ts'
 import { type IdSums, sumIds } from './verify-ids.ts'
 
-/** Reads those of the segments that are there. */
+/** Reads the segments that exist. */
 export type ReadSegments = (keys: readonly SegmentKey[]) => AsyncIterable<SegmentRow>
 
 type Place = Pick<ListedRecord, 'id' | 'sort'>
 
-/** What heads have to know of a segment. */
+/** What the checks of heads need to know about a segment. */
 export interface SegmentSummary extends DirectoryEntry {
   readonly first: Place
   readonly last: Place
@@ -98,9 +98,9 @@ function checkRecords(
   }
 }
 
-/** What is kept along with a source's attributes. */
+/** Checks what is stored along with a source's attributes. */
 function checkStatement(record: ListedRecord, versions: ReadonlySet<number>): string | undefined {
   const { version } = statementOf(record)
   if (record.id !== record.source) return 'is not in the place of its source'
-  return versions.has(version) ? undefined : `is of version ${version}, which is not known`
+  return versions.has(version) ? undefined : `is of version ${version}, which does not exist`
 }

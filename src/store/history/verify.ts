@@ -89,7 +89,7 @@ const rules: Rules = {
     select 'import ' || version || ': another import has the same lineage' from imports
     where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
   'company versions': `
-    select 'company ' || id || ': known since version ' || version || ', which is none'
+    select 'company ' || id || ': known since version ' || version || ', which does not exist'
     from companies where ${isUnknownVersion('version')}`,
   'company past': `
     select 'company ' || company_id || ': a past state has the versions ' || version
@@ -98,10 +98,10 @@ const rules: Rules = {
   'head versions': `
     select ${headIn} || ': there is no such version'
     from heads where ${isUnknownVersion('version')}`,
-  // What is known of versions before the earliest one was pruned; and a listing may have become
-  // empty in the version that has forgotten its company.
+  // What was known at versions before the earliest one is pruned; and a listing may have become
+  // empty in the version that forgot its company.
   'head companies': `
-    select ${headIn} || ': the company is not known then'
+    select ${headIn} || ': the company was not known then'
     from heads h where not exists (
       select 1 from companies c
       where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
@@ -111,7 +111,7 @@ const rules: Rules = {
     ) and not ${isUnknownVersion('h.version')}`,
   'segment numbers': numbersAbove('segments'),
   'assigned ids': `
-    select listing || ': the id ' || id || ' is that of several keys'
+    select listing || ': several keys have the id ' || id
     from record_keys group by listing, id having count(*) > 1`,
   'sources of keys': `
     select listing || ': the id ' || id || ' is assigned to no source' from record_keys
@@ -121,7 +121,7 @@ const rules: Rules = {
     from record_ids group by listing, id having min(source_id) <> max(source_id)`,
 }
 
-/** Finds segments of a table whose numbers will be given to others. */
+/** Finds segments of a table whose numbers would be assigned again. */
 export function numbersAbove(table: string): string {
   return `
     select 'segment ' || g.segment || ' of company ' || g.company_id
@@ -135,7 +135,7 @@ const faultsShownMax = 20
 /** Reports a fault: its kind, and a sentence. */
 export type Report = (kind: string, sentence: string) => void
 
-/** Collects faults, of each kind the first ones. */
+/** Collects faults: the first ones of each kind, and their number. */
 function collectFaults() {
   const kinds = new Map<string, { readonly shown: string[]; count: number }>()
   const report: Report = (kind, sentence) => {
