@@ -1,4 +1,4 @@
-// `dossier check-config`: shows every setting and its origin, before anything starts with it.
+// `dossier check-config`: shows every setting and its origin, before anything uses them.
 
 import { type SettingName, settings, variableOf } from '../config/settings.ts'
 import { withoutPasswords } from '../text/redact.ts'

@@ -83,7 +83,7 @@ export function parseInput(
 }
 
 /**
- * Refuses an option that the usage has for other actions only, such as `keys revoke --overlap 7d`.
+ * Refuses an option that the usage gives for other actions only: `keys revoke --overlap 7d`.
  *
  * @throws UsageError that names it.
  */
@@ -102,7 +102,7 @@ function refuseOfOthers(
   }
 }
 
-/** The actions that a line of usage is for: `keys list`, or `withhold {mask|erase}`. */
+/** The actions that a line of usage describes: `keys list`, or `withhold {mask|erase}`. */
 function actionsIn(line: string): readonly string[] {
   return /^\S+ \{?([a-z_|]+)\}?(?= |$)/.exec(line)?.[1]?.split('|') ?? []
 }

@@ -8,7 +8,7 @@ import type { CommandContext } from './command.ts'
  * Asks a question on a terminal.
  *
  * @param purpose what the option is for, such as `to remove these`.
- * @param option the one that answers the question elsewhere.
+ * @param option the option that answers the question where there is no terminal.
  * @throws OperatorError unless the operator agrees.
  */
 export async function confirm(

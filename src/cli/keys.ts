@@ -154,8 +154,8 @@ async function list(input: Input, context: CommandContext): Promise<number> {
 }
 
 /**
- * Makes a change that stores a key, and prints the key once it is stored; one that cannot be
- * printed is removed again. After that, only the end of the keys that it replaces can fail.
+ * Makes a change that stores a key, and prints the key once it is stored; a key that cannot be
+ * printed is removed again. After that, only ending the keys that it replaces can fail.
  */
 async function handOver<T>(
   { plain }: IssuedKey,
@@ -220,7 +220,7 @@ type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'la
 
 const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
 
-/** The use of each key; undefined if it is not metered or, after a warning, unreadable. */
+/** The use of each key; undefined if use is not metered or, after a warning, cannot be read. */
 async function usageOf(
   store: StoreInspector,
   settings: Settings,

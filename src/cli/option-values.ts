@@ -68,7 +68,7 @@ export function checkName(option: string, name: string): string {
   )
 }
 
-/** @throws UsageError if a word is not one of those known. */
+/** @throws UsageError if a word is not one of the known ones. */
 export function parseChoice<T extends string>(
   option: string,
   word: string,

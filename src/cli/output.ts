@@ -11,7 +11,7 @@ export type Output = ReturnType<typeof createOutput>
 /** A stream of the process with its descriptor. */
 type Stream = NodeJS.WriteStream & { readonly fd: number }
 
-/** Control sequences of terminals; what does not fit in the line is not shown. */
+/** Control sequences of terminals; what does not fit into the line is not shown. */
 const [clearLine, noWrap, wrap] = ['\r\u001b[K', '\u001b[?7l', '\u001b[?7h']
 
 /**
@@ -37,7 +37,7 @@ export function createOutput(stream: Stream, beside?: { endStatus(): void }) {
 
   return {
     isTTY: stream.isTTY,
-    /** The stream itself, of which a server asks how much is still to be written. */
+    /** The stream itself, which a server asks how much is still to be written. */
     terminal: stream,
     /** Prints text of several lines; all control characters except line breaks are escaped. */
     write: (text: string) => put(printableLines(text)),

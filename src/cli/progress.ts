@@ -59,7 +59,7 @@ export function watchWork(context: CommandContext): WorkWatch {
   return { ...lockWait(context), onStep: (step, done) => show({ step, done }) }
 }
 
-/** Shows how far a copy is. */
+/** Shows the progress of a copy. */
 export function watchCopy(context: CommandContext, step: string): CopyWatch {
   const show = createProgress(context, 'MB')
   return {

@@ -31,7 +31,7 @@ export function differenceLines(difference: LoggedDifference): string[] {
   ]
 }
 
-/** The same with the counts of records, for an import that is refused for them. */
+/** The same with the counts of records, for an import that is refused because of them. */
 export function changeLines({ counts, difference }: Change): string[] {
   const { read, inserted, updated, unchanged, removed } = counts
   const outcomes = Object.entries({ inserted, updated, unchanged, removed })

@@ -17,7 +17,7 @@ interface ReportOptions {
   readonly isNew: boolean
 }
 
-/** Prints what an import would change that is refused because of it. */
+/** Prints what an import would change that is refused because of these changes. */
 export function printRefused(
   change: Change,
   { input, context, target }: Pick<ReportOptions, 'input' | 'context' | 'target'>,

@@ -98,7 +98,7 @@ interface UpdateBy {
 /**
  * Runs an import.
  *
- * @param by the recipe, for the next extract of a source; the store must exist then.
+ * @param by the recipe, to import the next extract of a source; then the store must exist.
  * @returns the exit code.
  */
 export async function runImport(
@@ -146,7 +146,7 @@ function openFor({ flags, settings }: Input, context: CommandContext, by?: Updat
   return open(settings, resources, { wait: lockWait(context) })
 }
 
-/** If the program that writes to a pipe ends early, a snapshot would remove the missing rows. */
+/** If the program that writes to a pipe ended early, a snapshot would remove the missing rows. */
 function refuseCutPipe(
   { files, isSnapshot }: Pick<ImportRequest, 'files' | 'isSnapshot'>,
   { flags }: Input,

@@ -22,13 +22,13 @@ export function givenOptions(
   })
 }
 
-/** The recipe of an import that was given these options. */
+/** The recipe of an import that was run with these options. */
 export function recipeOf(command: Command, input: Input, mapping: string | undefined): Recipe {
   const kept = givenOptions(command, input).filter(([name]) => !ofOneRun.has(name))
   return { options: kept.map(([, word]) => word), mapping }
 }
 
-/** The arguments of a recipe, without those options that the command line sets again. */
+/** The arguments of a recipe, without the options that the command line overrides. */
 export function recipeWords({ options }: Recipe, given: ReadonlySet<string>): string[] {
   return options.filter((word) => !given.has(nameOf(word)))
 }

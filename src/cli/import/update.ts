@@ -87,7 +87,7 @@ export async function findRecipes(
   )
 }
 
-/** The recipes of the kinds that the files give: those that had the same files before. */
+/** The recipes that apply to the files: those that had the same files before. */
 function chooseRecipes(
   recipes: readonly SourceRecipe[],
   { source, files, input }: Asked,
@@ -121,7 +121,7 @@ function refuseForMany(chosen: readonly SourceRecipe[], { options }: Input): voi
   )
 }
 
-/** A warning that the file of a mapping has been edited since the recipe took its text. */
+/** A warning that the file of a mapping was edited after the recipe stored its text. */
 function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined {
   const path = recipe.options.find((word) => word.startsWith('--map='))?.slice('--map='.length)
   if (path === undefined || !isMappingFile(path)) return undefined

@@ -5,9 +5,9 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { ApiError } from '../../http/errors.ts'
 
 /**
- * The error of an operator in place of that of a client; a failure of the store, as it is.
+ * Turns an error for clients into one for operators; a failure of the store stays as it is.
  *
- * @param reword replaces the words of a client with those of an operator.
+ * @param reword replaces the terms of clients with those of operators.
  */
 export function explainApiError(
   error: unknown,

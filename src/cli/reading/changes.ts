@@ -107,7 +107,7 @@ async function read(reader: StoreReader, asked: ChangesRequest): Promise<Changes
 
 /** Replaces names of parameters with those of options. */
 function reword(message: string): string {
-  // What is in backquotes is a member of an answer.
+  // Words in backquotes are members of an answer.
   const parts = message.split('`')
   return parts.map((part, n) => (n % 2 === 1 ? part : withOptions(part))).join('`')
 }

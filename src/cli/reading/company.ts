@@ -73,7 +73,7 @@ async function overviewOf(
     attributes: sources.map(({ attributes, asOf, ...source }) => ({
       ...source,
       asOf: asOf ?? undefined,
-      /** The day of the last import that is known to have had the company, in wire form. */
+      /** The day of the last import that certainly contained the company, in wire form. */
       lastSeen: lastSeen.get(source.source),
       attributes: JSON.parse(attributes) as Readonly<Record<string, unknown>>,
     })),
@@ -86,7 +86,7 @@ async function overviewOf(
   }
 }
 
-/** How many records have which value of each filter. */
+/** The number of records for each value of each filter. */
 function shown(counts: ListingCounts): object {
   const fields = Object.entries(counts).map(([field, values]) => [
     field,

@@ -1,4 +1,4 @@
-// The arguments of `dossier withhold`: whom an order is about, and why.
+// The arguments of `dossier withhold`: what an order is about, and why.
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
@@ -71,9 +71,9 @@ function parseId(word: string): number {
 const textMax = 1_000
 
 /**
- * Why, by whom and on which day.
+ * The reason of an order, who asked for it, and on which day.
  *
- * @param isOptional for a dry run, which is not kept.
+ * @param isOptional for a dry run, which is not recorded.
  * @throws UsageError for one that is missing, or a day that is invalid.
  */
 export function parseReason(

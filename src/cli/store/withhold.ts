@@ -131,7 +131,7 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
 /** A change of the list, with its question and its report. */
 interface Work {
   readonly run: (isDryRun: boolean) => Promise<Withheld>
-  /** Undefined if it has been asked already. */
+  /** Undefined if the question has been asked already. */
   readonly question: string | undefined
   readonly purpose: string
   readonly done: string
@@ -160,7 +160,7 @@ async function carryOut(
   return 0
 }
 
-/** Withdraws copies; if that fails, what was done before is reported all the same. */
+/** Withdraws copies; if that fails, what was done before is reported nevertheless. */
 async function withdrawReporting(
   store: StoreWriter,
   settings: Input['settings'],
