@@ -1,4 +1,4 @@
-// Compares an import with the earlier ones of its source: a file that is not the next extract.
+// Compares an import with earlier ones of its source, to find a file that is not the next extract.
 
 import type { ImportedFile } from '../files/source-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
@@ -6,14 +6,14 @@ import { shortMoment } from '../text/short-moment.ts'
 import type { Earlier, EarlierImport, Recipe } from '../store/importing.ts'
 import type { ImportRequest } from './import-files.ts'
 
-/** What of an import is compared. */
+/** What is compared of an import. */
 interface Extract extends Omit<ImportRequest, 'files' | 'asOf'> {
   readonly files: readonly ImportedFile[]
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
 }
 
-/** Nothing is to be done: the registry has these files. */
+/** Thrown if there is nothing to do: the registry has these files. */
 export class KnownFiles extends OperatorError {
   /** The version that imported them. */
   readonly version: number

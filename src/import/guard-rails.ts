@@ -12,7 +12,7 @@ import { Refusal } from '../files/refusal.ts'
 export interface Permissions {
   /** Days beyond tomorrow. */
   readonly future: boolean
-  /** What the differences from the registry, or from earlier imports, make look like a mistake. */
+  /** What looks like a mistake because it differs from the registry, or from earlier imports. */
   readonly accepted: boolean
   /** An import without rows. */
   readonly noRows: boolean
@@ -22,12 +22,12 @@ export interface Permissions {
 
 const dayMs = 86_400_000
 
-/** The last moment of tomorrow in wire form: somewhere, it is tomorrow already. */
+/** The last moment of tomorrow in wire form: somewhere in the world it is tomorrow already. */
 export function latestMoment(now: number): string {
   return `${new Date(now + dayMs).toISOString().slice(0, 10)}T23:59:59Z`
 }
 
-/** No register has extracts from before: the year was mistyped. */
+/** No register has earlier extracts: the year must have been mistyped. */
 const earliest = '1900-01-01T00:00:00Z'
 
 /** @throws OperatorError if the extract's day is in another century, or beyond `latest`. */
@@ -68,7 +68,7 @@ export function warnOfForgottenSource(
 
 /**
  * A warning if most companies of an import are those of a source whose name is almost that of its
- * own, which is new; undefined if they are not.
+ * own new source; undefined if they are not.
  */
 export function warnOfMisspeltSource(
   likes: readonly LikeSource[],

@@ -48,12 +48,12 @@ export interface ImportRequest extends Pick<
   readonly mapping: string | undefined
   /** Folders whose files a mapping may read besides the source files. */
   readonly mappingFolders: readonly string[]
-  /** Whether to refuse what is otherwise warned of. */
+  /** Whether to refuse what would otherwise be a warning. */
   readonly isStrict?: boolean
   readonly isDryRun: boolean
   /** How the texts of the files are prepared. */
   readonly texts: TextRules
-  /** What is meant, although it looks like a mistake; nothing by default. */
+  /** What is intended, although it looks like a mistake; nothing by default. */
   readonly permissions?: Partial<Permissions>
   /** The resource that records the changes; undefined to record none. */
   readonly recordIn: Resource | undefined
@@ -62,7 +62,7 @@ export interface ImportRequest extends Pick<
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
-  /** Whether the first sight of an attribute is recorded as a change. */
+  /** Whether the first value of an attribute is recorded as a change. */
   readonly isFirstRecorded?: boolean
   /** Receives what the import would change, before it is refused for that. */
   readonly onRefused?: (change: Change) => void
@@ -82,7 +82,7 @@ interface Progress {
   readonly done: number
 }
 
-/** The share of an import's time that reading takes: as in a first load of records. */
+/** The share of an import's time that reading takes, as in a first load of records. */
 const readingShare = 0.45
 
 /** A refused row with its content: as read, or as checked if the store refused it. */
@@ -104,7 +104,7 @@ export interface ImportReport extends Change {
   readonly problems: readonly Problem[]
   /** All refused rows, grouped by kind; a row with several faults is of several kinds. */
   readonly kinds: readonly RefusedKind[]
-  /** The number of refused rows that are of none of them, as there are too many kinds. */
+  /** The number of refused rows of other kinds, beyond the number of kinds that are listed. */
   readonly unlistedRows: number
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
@@ -114,7 +114,7 @@ export interface ImportReport extends Change {
  * Imports files into the store, all or nothing.
  *
  * If any row is refused, nothing is changed, unless the request has `onRejected` and there are
- * other rows. The report's `version` says whether anything was changed.
+ * other rows. The report's `version` tells whether anything was changed.
  *
  * @throws OperatorError if the source cannot be read to its end, something looks like a mistake
  *   (`guard-rails.ts`), or a snapshot has, with `onRejected`, a refused row without an identity;
@@ -173,7 +173,7 @@ export function isRefused(
 const isTable = ({ files }: ImportRequest) =>
   files.some(({ format }) => format === 'csv' || format === 'tsv')
 
-/** Warns of something, or refuses it if that was asked for. */
+/** Warns of something, or refuses it if warnings are errors. */
 function warn(
   { isStrict, onWarning }: ImportRequest,
   warning: string,

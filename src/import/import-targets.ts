@@ -33,7 +33,7 @@ export interface ImportTarget extends LoadTarget, ColumnRules {
 
 /** How an import's changes to a company become events. */
 interface ImportHistory {
-  /** Whether changes are recorded only on request; otherwise they are whenever a day is known. */
+  /** Whether changes are recorded only on request, not whenever a day is known. */
   readonly isOptional: boolean
   changesOf(before: ListingState, after: ListingState): AttributeChange[]
 }

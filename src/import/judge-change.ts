@@ -33,7 +33,7 @@ export function judgeChange(change: JudgedChange): void {
   refuseAttributes(change)
 }
 
-/** The ids are probably written in another way than before, or those of another register. */
+/** The ids are probably written differently than before, or come from another register. */
 function refuseStrangers(change: JudgedChange): void {
   const { source, counts, isSnapshot, earlier, difference, companiesNamed: named = 0 } = change
   if (counts.inserted <= few) return
@@ -48,7 +48,7 @@ function refuseStrangers(change: JudgedChange): void {
   )
 }
 
-/** Records that are identified in another way than before would be added to the known ones. */
+/** Records that are identified differently than before would be added to the known ones. */
 function refuseOtherIdentity({ source, counts, difference, earlier, columns }: JudgedChange): void {
   if (counts.inserted <= few || difference.known <= few) return
   const had = identities.filter((name) => earlier.attributes.includes(name))
@@ -64,7 +64,7 @@ function refuseOtherIdentity({ source, counts, difference, earlier, columns }: J
 
 const identities = ['id', 'key'] as const
 
-/** What an import did the last time it may do again: some sources change as a whole. */
+/** An import may do again what the last one did: some sources always change as a whole. */
 function refuseLargeChange({ counts, difference, earlier, target }: JudgedChange): void {
   const { removed, updated } = counts
   const { known } = difference
@@ -83,7 +83,7 @@ function refuseLargeChange({ counts, difference, earlier, target }: JudgedChange
   }
 }
 
-/** One attribute of many: a column that is blank, or was moved. */
+/** Judges each attribute by itself: its column may be blank, or have moved. */
 function refuseAttributes({ difference, earlier, target }: JudgedChange): void {
   const { known, attributes } = difference
   for (const attribute of attributes) {
@@ -113,7 +113,7 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
   )
 }
 
-/** Remarks on a change that is not refused, a sentence each. */
+/** Warnings about a change that is not refused, a sentence each. */
 export function warningsOf(
   change: Omit<JudgedChange, 'earlier' | 'columns'>,
   isAccepted: boolean,

@@ -1,9 +1,9 @@
-// When the next extract of a source may be expected: after the usual interval, if there is one.
+// When the next extract of a source is due: after the usual interval, if there is one.
 
 import type { SourceImport } from '../store/inspecting.ts'
 
 const dayMs = 86_400_000
-/** How many intervals must agree, and how many of the last ones are looked at. */
+/** How many intervals must agree, and how many of the last ones are considered. */
 const intervalsMin = 2
 const intervalsMax = 6
 /** How far an interval may be from the usual one. */

@@ -1,4 +1,4 @@
-// The order of a source's extracts: each is of the day of the one before it, or of a later one.
+// The order of a source's extracts: each is of the same day as the one before it, or a later day.
 
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
@@ -54,7 +54,7 @@ function lastDayOf(imports: readonly EarlierImport[]): string {
   return shortMoment(imports.reduce((last, { asOf = '' }) => (asOf > last ? asOf : last), ''))
 }
 
-/** Why an extract may not come after later ones; undefined if it may. */
+/** Why an extract may not be imported after later ones; undefined if it may. */
 function reasonAgainst(
   { target, recordIn, isSnapshot }: ImportRequest,
   later: readonly Dated[],

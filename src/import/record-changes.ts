@@ -28,7 +28,7 @@ type Row = Readonly<Record<string, unknown>>
  * @param resource the resource that holds changes.
  * @param source the extracts' source. Recorded changes have a source name of their own, so that
  *   they and records that the source itself imports do not affect each other.
- * @param isFirst whether the source has an attribute for the first time, which is no change.
+ * @param isFirst whether the source has an attribute for the first time, which is not a change.
  */
 export function recordingOf(
   { name, history }: Pick<ImportTarget, 'name' | 'history'>,

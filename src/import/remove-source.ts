@@ -11,7 +11,7 @@ interface RemovalRequest extends LockWait {
   readonly startedAt: number
 }
 
-/** Removes them as the registry's next version, and returns that, and how many they were. */
+/** Removes them as the registry's next version; returns that version, and their number. */
 export async function removeSource(
   store: StoreWriter,
   request: RemovalRequest,

@@ -1,4 +1,4 @@
-// Shows the first rows of a source, checked, without a store: it is how a mapping is written.
+// Shows the first rows of a source, checked, without a store, for those who write a mapping.
 
 import { problemOf, type RowRequest, rowChecker } from './rows/check-rows.ts'
 import type { ImportRequest } from './import-files.ts'

@@ -17,7 +17,7 @@ const ownColumns = new Set(['id', 'jurisdiction', 'identifier', asOfColumn])
 const attributesMax = 1_000
 const depthMax = 32
 
-/** The columns that a source of companies must have; others but `id` and `as_of` are attributes. */
+/** The required columns of a source of companies; others except `id` and `as_of` are attributes. */
 export const companyNameColumns = ['jurisdiction', 'identifier'] as const
 
 /** Checks a row of companies; the result has the attributes as JSON in `content`. */

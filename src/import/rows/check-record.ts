@@ -106,7 +106,7 @@ function unknownColumn(column: string, known: Iterable<string>): Refusal {
 
 type Identity = Pick<StagedRow, 'id' | 'key'>
 
-// One that is absent is no mistake: then the content is the key.
+// Leaving the column out is no mistake: then the content is the key.
 const blankKey = 'is blank; give each row a key, or leave the column out'
 
 function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
@@ -173,7 +173,7 @@ const formula = /^=".*"$/s
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
 const fullWidth = /[\uff01-\uff5e]/
 
-/** What spreadsheets and copied texts do to identifiers: each would be another one. */
+/** What spreadsheets and copied texts do to identifiers; each would name another company. */
 function strangeName(name: string): string | undefined {
   if (scientific.test(name)) {
     return 'is a number in scientific notation, as spreadsheets shorten it; export it as text'
@@ -200,7 +200,7 @@ export function checkName(row: SourceRow, column: string): string | null | Refus
   if (name?.includes(':') === true && jurisdictionColumns.includes(column)) {
     return new Refusal('has a colon, which separates it from the number in GB:1', column, given)
   }
-  // It would be another company than the one without them.
+  // It would name another company than the text without them.
   if (name !== null && name.trim() !== name) {
     return new Refusal(
       'has leading or trailing blanks; to strip them from all texts, add --trim',

@@ -27,7 +27,7 @@ export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 't
 export function rowChecker(request: RowRequest, latest: string | undefined): CheckRow {
   const { check } = request.target
   const { texts, mapping } = request
-  // With a mapping, texts of the files mean null, and not what the mapping makes of them.
+  // With a mapping, these are texts of the files that mean null, not of its result.
   const prepare = rowPreparer(mapping === undefined ? texts : { ...texts, nulls: [] })
   const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
   // Only rows of companies may have days of their own.

@@ -1,4 +1,4 @@
-// What the columns of a source have in all of its rows together: mistakes that no single row shows.
+// What the columns of a source contain over all of its rows: mistakes that no single row shows.
 
 import { formatCount } from '../../text/format-count.ts'
 import { showValue, type SourceRow } from '../../files/refusal.ts'
@@ -16,7 +16,7 @@ interface ColumnFacts {
   hasOne: boolean
   /** Whether a value is not blank. */
   isUsed: boolean
-  /** The rows in which it has a text that programs write for no value, and the first of those. */
+  /** The number of rows with a text that programs write for no value, and the first such text. */
   nulls: number
   firstNull: string
 }
@@ -38,7 +38,7 @@ const nullTexts = new Set(
   undefined`.split(/\s+/),
 )
 const nullLengthMax = 9
-// Looking a text up takes longer than looking at its first character.
+// Looking up a text takes longer than checking its first character.
 const firstOfNulls = new Set([...nullTexts].map((text) => text.charCodeAt(0)))
 
 /** A timestamp with a zone that is not UTC. */
@@ -95,7 +95,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[]) {
     },
     /** The columns with values, in the order of their first ones. */
     names: () => columns.filter(({ isUsed }) => isUsed).map(({ name }) => name),
-    /** The columns with one value in all rows, of more than a few. */
+    /** The columns with one value in all rows, if there are more than a few rows. */
     same: () =>
       columns
         .filter(({ count, hasOne }) => hasOne && count === rows && rows > fewRows)
@@ -149,7 +149,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
   }
 }
 
-/** Looking at two characters takes less than looking for the pattern. */
+/** Checking two characters takes less time than searching for the pattern. */
 function mayBeZoned(text: string): boolean {
   return text.charCodeAt(4) === hyphen && text.charCodeAt(text.length - 1) !== letterZ
 }

@@ -28,7 +28,7 @@ export function collectKinds() {
       const isListed = [first, ...others].map(addFault)
       if (!isListed.includes(true)) unlistedRows += 1
     },
-    /** The kinds, and the number of rows without a fault of one of them. */
+    /** The kinds, and the number of rows that have no fault of a listed kind. */
     list: () => ({ kinds: [...kinds.values()], unlistedRows }),
   }
 
