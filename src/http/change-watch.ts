@@ -1,4 +1,4 @@
-// Requests that wait for the next version of the registry: one look at the store for all of them
+// Requests that wait for the next version of the registry: one check of the store serves them all
 // (contract 12.4).
 
 import type { Socket } from 'node:net'
@@ -13,7 +13,7 @@ import { excludeFromLoad } from './wire/server.ts'
 /** How many requests may wait; a key alone gets half of that. */
 const waitingMax = 4_000
 
-/** How often the store is looked at while requests wait, and how often for those to be ended. */
+/** How often the store is checked while requests wait, and how often for requests to end. */
 const lookMs = 900
 const tickMs = 100
 

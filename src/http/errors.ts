@@ -22,7 +22,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
   readonly headers: Readonly<Record<string, string>>
-  /** What there is too much of, in a word; undefined unless this is a refusal for load. */
+  /** What exceeds its limit, in a word; undefined unless this is a refusal because of load. */
   readonly excess: string | undefined
 
   constructor(code: number, message: string, { headers = {}, cause, excess }: ErrorDetails = {}) {
@@ -78,9 +78,9 @@ export function unavailable(cause?: unknown): ApiError {
 }
 
 /**
- * A refusal for load, which is not a fault: the client may try again.
+ * A refusal because of load, which is not a fault: the client may try again.
  *
- * @param excess names what there is too much of, in one of a few words, for the log.
+ * @param excess names what exceeds its limit, in one of a few words, for the log.
  */
 export function overloaded(excess: string): ApiError {
   return statusError(503, { ...retryAfter(5), excess })

@@ -1,4 +1,4 @@
-// Places for long work, shared among keys without any setting: no key gets so many that none is
+// Places for long work, shared among keys without any setting: no key gets so many that none are
 // left for others.
 
 export type Places = ReturnType<typeof createPlaces>

@@ -143,7 +143,7 @@ export function createLineLimit(
       omitted = 0
       return taken
     },
-    /** What a line that may be logged now reports of those omitted before it; else undefined. */
+    /** What a line that may be logged now reports about omitted ones; undefined if it may not. */
     next(): { readonly suppressed?: number } | undefined {
       if (!limit.allows()) return undefined
       const suppressed = limit.takeOmitted()

@@ -97,7 +97,7 @@ function admit(
   })
 }
 
-/** The last stages: whether the path and the method are known. */
+/** The last stages: check that the path and the method are known. */
 function pass({ target, endpoint, method, url }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
   const isRead = readMethods.includes(method)
@@ -124,7 +124,7 @@ function refuseExcess(load: Load, { raw }: HttpRequest, endpoint: Endpoint | und
   throw overloaded(excess)
 }
 
-/** Asks whose key it is. @throws ApiError 503 without the store. */
+/** Looks up the key. @throws ApiError 503 without the store. */
 function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitable<Authenticated> {
   return orElse(
     () => authenticate(request.headers.authorization, request),

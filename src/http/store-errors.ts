@@ -16,7 +16,7 @@ export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
 }
 
 function refuse(error: unknown): never {
-  // The store may have waited for something that refused.
+  // Something that the store waited for may have refused the request.
   if (error instanceof ApiError) throw error
   throw error instanceof Busy ? overloaded('store') : unavailable(error)
 }
@@ -74,7 +74,7 @@ export function requireFound<T extends object>(
 }
 
 /**
- * A 404: a moment that is before the first version of what is asked for (contract 9.2).
+ * A 404: the moment is before the first version of what is requested (contract 9.2).
  *
  * @param what the resource; undefined for the registry as a whole.
  */

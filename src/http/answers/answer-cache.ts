@@ -1,4 +1,4 @@
-// The cache of answers that are ready to send, by what was asked and the coding.
+// The cache of answers that are ready to send, by request and coding.
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../../store/fixed-key.ts'

@@ -11,8 +11,8 @@ export function linkTo(rel: string, form: string): string {
 }
 
 /**
- * A Link field: all links, or only that to the next page if they are too long; undefined if they
- * are, and there is no next page.
+ * A Link field: all links, or, if they are too long, only the one to the next page; undefined if
+ * there is none.
  *
  * @throws ApiError 400 if even that is too long, since a walk by links would end there.
  */

@@ -10,7 +10,7 @@ interface PolicyNeeds {
 
 /**
  * A Content-Security-Policy: nothing from another host, nothing inline, and no text becomes markup
- * but by a policy of Trusted Types that is named here.
+ * except through a policy of Trusted Types that is named here.
  */
 export function contentPolicy({ images = "'self'", trustedTypes = "'none'" }: PolicyNeeds): string {
   return [
@@ -37,5 +37,5 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
 
-/** What pages load is for them alone. */
+/** Only pages of this origin may load these files. */
 export const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' } as const

@@ -55,7 +55,7 @@ export function readSlice(
  * Every piece is a page of one version of the listing. Nothing is held in the store between two of
  * them, so a slow client delays neither imports nor checkpoints.
  *
- * @param read reads a page of what is asked, as `readSlice`.
+ * @param read reads a page of the selection, as `readSlice` does.
  * @returns the first page, and the pieces, which throw an Error if the listing is not the one of
  *   that page any more.
  */

@@ -20,7 +20,7 @@ export interface Ready extends Omit<Validators, 'dataVersion'> {
   readonly coding: Coding
 }
 
-/** What else an answer's headers give. */
+/** What else an answer's headers contain. */
 interface Told {
   readonly dataVersion: number
   readonly link: string | undefined

@@ -1,5 +1,5 @@
-// Answers about the registry's state, apart from pages of listings: their entity tag is that of
-// their content, or of what determines it.
+// Answers about the registry's state, apart from pages of listings: their entity tag derives from
+// their content, or from what determines it.
 
 import { createHash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
@@ -39,7 +39,8 @@ export interface ReadyState extends Ready {
  * Sends a 200 with the headers of contract section 5, or a 304: from the cache, if nothing has been
  * imported or pruned since the answer was made.
  *
- * @param form says what is asked, and by whom if the answer depends on it; it begins with the path.
+ * @param form identifies the request, and the key if the answer depends on it; it begins with the
+ *   path.
  */
 export async function sendCached(
   request: HttpRequest,
@@ -58,14 +59,14 @@ export async function sendCached(
   return sendReady(request, ready, ready)
 }
 
-/** Sends an answer that is made for each request, as `sendCached`. */
+/** Sends an answer that is made for each request, otherwise as `sendCached` does. */
 export async function sendState(request: HttpRequest, answer: StateAnswer): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const ready = await makeReady(answer, coding)
   return sendReady(request, ready, ready)
 }
 
-/** What identifies a state of the registry, and what of it was pruned. */
+/** What identifies a state of the registry, and how much of it was pruned. */
 export function stateOf({ lineage, earliestVersion }: RegistryState): string {
   return `${lineage} ${earliestVersion}`
 }

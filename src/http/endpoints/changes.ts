@@ -40,7 +40,7 @@ interface ReadyChanges extends ReadyState {
   readonly isNothingYet: boolean
 }
 
-/** A page that is being made, by whom, and for how many. */
+/** A page that is being made: its maker, and how many wait for it. */
 interface Making {
   readonly maker: HttpRequest
   readonly ready: Promise<ReadyChanges>
@@ -51,7 +51,7 @@ interface Making {
 interface Work {
   readonly resources: readonly Resource[]
   readonly service: Service
-  /** Pages that are being made, by what is asked and the state of the registry. */
+  /** Pages that are being made, by request and state of the registry. */
   readonly underWay: Map<string, Making>
 }
 
@@ -63,7 +63,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
     // While it waits, a request keeps only its members.
     const { making, waitMs } = await readReady(request, given, work)
     const ready = await making.ready.catch((error: unknown) => {
-      // Its maker has left while it waited for its turn: another client makes the page.
+      // Its maker left while waiting for its turn: another client makes the page.
       if (making.maker !== request && making.maker.socket.destroyed) return undefined
       throw error
     })
@@ -83,7 +83,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   }
 }
 
-/** A page for a request, and how long that may wait for another one. */
+/** A page for a request, and how long the request may wait for another page. */
 async function readReady(
   request: HttpRequest,
   given: Given,
@@ -98,7 +98,7 @@ async function readReady(
 
 /**
  * @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name; 400 for a
- *   cursor within a listing that is not asked for, since it is the cursor of another walk.
+ *   cursor within a listing that is not requested, since it belongs to another walk.
  */
 async function requestOf(
   request: HttpRequest,
@@ -119,7 +119,7 @@ async function requestOf(
       ? undefined
       : await locate(
           service.store,
-          // A name that has been forgotten since still finds what is gone.
+          // The number of a company that was forgotten since still finds what is gone.
           { company, version: cursor.since.version },
           { resource: undefined, isNearTold },
         )
@@ -131,7 +131,7 @@ async function requestOf(
   }
 }
 
-/** What is asked of which state of the registry. */
+/** What is requested, and of which state of the registry. */
 interface Asked {
   readonly question: ChangesQuestion
   readonly asked: ChangesRequest
@@ -139,8 +139,8 @@ interface Asked {
 }
 
 /**
- * Makes a page once for all that ask for it at a time, as clients that have waited do. It is not
- * kept, since each follower asks for a page once.
+ * Makes a page once for all clients that request it at a time, as those that have waited do. It is
+ * not kept, since each follower requests a page once.
  *
  * @throws ApiError 503 as `ReadInTurn`.
  */

@@ -130,7 +130,7 @@ function queryOf({ identifiers, jurisdiction, q }: CompaniesRequest): CompanyQue
     : { identifiers, jurisdiction }
 }
 
-/** The canonical form: the path, and a query with what is given and what has a default. */
+/** The canonical form: the path, and a query with all given parameters and those with defaults. */
 function formOf(request: CompaniesRequest): string {
   const { identifiers = [], jurisdiction, q, page, limit } = request
   let query = ''
@@ -177,7 +177,7 @@ function textOf(name: string, written: unknown, lengthMax = textLengthMax): stri
   throw invalid(name, written, `it takes a text of 1 to ${lengthMax} characters`)
 }
 
-/** Whether a text can be in a register; no store holds others. */
+/** Whether a text can be in a register; no store holds any other. */
 function isName(text: string, lengthMax: number): boolean {
   const { length } = text
   return length > 0 && length <= lengthMax && !text.includes('\0') && text.isWellFormed()

@@ -1,6 +1,6 @@
-// The documents: OpenAPI, the client's guide and the index of them, all of which `npm run generate`
-// makes of the code; and the reference page, which is Swagger UI over our own document, without a
-// request to any other host.
+// The documents: OpenAPI, the client's guide and their index, all of which `npm run generate` makes
+// from the code; and the reference page, which is Swagger UI for our own document, without requests
+// to any other host.
 
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import type { Endpoint } from './endpoint.ts'
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
 
-/** As strict as the explorer's, but for what Swagger UI needs: its icons, and a policy. */
+/** As strict as the explorer's, except for what Swagger UI needs: its icons, and a policy. */
 const headers: Readonly<Record<string, string>> = {
   ...pageHeaders,
   'content-security-policy': contentPolicy({
     images: "'self' data:",
-    // Its markup is made of our own document, by its own sanitiser.
+    // It makes markup only from our own document, through its own sanitiser.
     trustedTypes: 'default dompurify',
   }),
 }
@@ -56,7 +56,7 @@ function linkTo(files: ReferenceFiles, name: keyof ReferenceFiles): string {
 const guideLink = `<a class="link" href="docs/guide">Guide to the API</a>`
 const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
 
-// The policy lets markup pass, as Swagger UI expects, but no script and no address of one.
+// The policy lets markup pass, as Swagger UI expects, but neither scripts nor their addresses.
 const startScript = `
 const createHTML = (text) => text
 globalThis.trustedTypes?.createPolicy('default', { createHTML })

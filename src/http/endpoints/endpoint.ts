@@ -59,7 +59,7 @@ export interface Endpoint {
   readonly createHandler: (service: Service) => Handler
 }
 
-/** What is below this needs a key. */
+/** Every path below this needs a key. */
 export const apiPrefix = '/api/'
 
 /** Whether a request for an endpoint needs a key, of whatever scope. */

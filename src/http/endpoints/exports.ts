@@ -1,4 +1,4 @@
-// The endpoints of complete copies: which there are, and their files (contract 12.6).
+// The endpoints of complete copies: their list, and their files (contract 12.6).
 
 import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The endpoint by which a key learns about itself (contract 8.5).
+// The endpoint that describes the key of a request (contract 8.5).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -9,7 +9,7 @@ import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-/** Any valid key may ask: the answer describes only the key itself. */
+/** For any valid key: the answer describes only the key itself. */
 export function key(resources: readonly Resource[]): Endpoint {
   const scopes = allScopes(resources.map(({ name }) => name))
   return {

@@ -1,6 +1,6 @@
 // A thread that makes the explorer's files ready for browsers, with their types stripped. There is
-// no bundler: a browser loads the modules. To load Node's stripper alone takes 30 ms, for which no
-// request should wait.
+// no bundler: a browser loads the modules. Loading Node's type stripper alone takes 30 ms, and no
+// request should wait for that.
 
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'

@@ -12,7 +12,7 @@ export function explorerPage(
 ): string {
   const folder = `explorer/${hash}`
   const modules = files.filter(({ type }) => type.startsWith('text/javascript'))
-  // Without these, a browser learns of a module only when it has read the one that imports it.
+  // Without these, a browser discovers a module only when it has read one that imports it.
   const preloads = modules.map(({ name }) => `<link rel="modulepreload" href="${folder}/${name}">`)
   // Not run as code: data, in which `<` could only end the element.
   const description = JSON.stringify(resources.map(describe)).replaceAll('<', '\\u003c')

@@ -51,9 +51,9 @@ export function isByName({ company, version }: NamedState): boolean {
   return typeof company !== 'number' || typeof version === 'object'
 }
 
-/** What else a client asks for, and what it may learn. */
+/** What a client asks for besides, and what it may learn. */
 interface Locating {
-  /** Whose listing is asked for; undefined for the company as a whole. */
+  /** The resource of the listing; undefined for the company as a whole. */
   readonly resource: Resource | undefined
   /** Whether the client may learn which companies there are besides the one that it names. */
   readonly isNearTold: boolean

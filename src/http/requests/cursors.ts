@@ -5,7 +5,7 @@
 
 import type { ChangesPlace, HistoryPoint, NamedPoint } from '../../store/changes.ts'
 
-/** What a cursor says: a state, or where a walk goes on. */
+/** The meaning of a cursor: a state, or where a walk continues. */
 export interface Cursor {
   readonly since: NamedPoint
   /** Both or none of them. */
@@ -14,7 +14,7 @@ export interface Cursor {
 }
 
 const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})\.([0-9a-z]{1,9}))?)$/
-/** In which moments are written, in milliseconds since 1970. */
+/** The base in which moments are written, as milliseconds since 1970. */
 const momentRadix = 36
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
@@ -32,7 +32,7 @@ export function writePage(since: HistoryPoint, until: HistoryPoint, place: Chang
   return [writePoint(since), writePoint(until), at.join('.')].join('~')
 }
 
-/** A state; undefined if the text is none. A version's number alone has no lineage. */
+/** A state; undefined if the text is not one. A version's number alone has no lineage. */
 export function parsePoint(text: string): NamedPoint | undefined {
   const match = pointPattern.exec(text)
   if (match === null) return undefined
@@ -42,7 +42,7 @@ export function parsePoint(text: string): NamedPoint | undefined {
   return { version: Number(version), lineage, committedAt }
 }
 
-/** What a cursor says; undefined if it is none. */
+/** The meaning of a cursor; undefined if the text is not a cursor. */
 export function parseCursor(text: string): Cursor | undefined {
   const [first = '', second, third, ...more] = text.split('~')
   const since = parsePoint(first)

@@ -14,8 +14,8 @@ interface Span {
 }
 
 /**
- * The interval of a bound, or of the value itself; undefined if the word is no value of its kind. A
- * day stands for its first moment with `gte` and `lt`, for its last with `lte` and `gt`.
+ * The interval of a bound, or of the value itself; undefined if the word is not a value of the
+ * kind. A day means its first moment with `gte` and `lt`, its last with `lte` and `gt`.
  */
 export function intervalOf(
   kind: FieldKind,

@@ -180,7 +180,7 @@ function allowedFor({ minimum, maximum }: Parameter): string {
   return `it takes an integer from ${minimum} to ${maximum}`
 }
 
-/** Whether nothing but a page is asked for. */
+/** Whether the request selects nothing but a page. */
 function isPaging(members: Members): boolean {
   for (const name in members) if (name !== 'page' && name !== 'limit') return false
   return true

@@ -29,7 +29,7 @@ export function readMembers(request: HttpRequest): Awaitable<Given> {
   return after(body, (members) => ({ query: request.target.query, body: members }))
 }
 
-/** The parser of queries takes what it cannot decode as it is, which would be another question. */
+/** The parser of queries passes on what it cannot decode, which would be another request. */
 function checkQuery(url: string): void {
   const start = url.indexOf('?')
   if (start < 0 || !url.includes('%', start)) return

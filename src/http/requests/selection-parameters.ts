@@ -88,7 +88,7 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     .flatMap((field) => bounds.map((bound) => boundName(field, bound)))
   const all = new Set([...names, ...bounded])
   const boundsOf = (field: string, name: string) => {
-    // As many clients write a list.
+    // Many clients write a list in this way.
     if (name === `${field}[]`) return `for any of several values, repeat ${field}`
     return isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
   }
@@ -98,7 +98,7 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     if (name !== field && fields.includes(field)) {
       throw noSuchName(name, kind, boundsOf(field, name))
     }
-    // A field that is no filter is not a mistyped name.
+    // The name of a field that is not a filter is no typing error.
     if (Object.hasOwn(resource.fields, field)) {
       throw noSuchName(name, kind, `filters of ${resource.name} are ${filters.join(', ')}`)
     }

@@ -21,7 +21,7 @@ const sizeMax = 8 * largeStep
 const keptMax = (size: number) => Math.max(2, Math.floor(524_288 / size))
 
 const free = new Map<number, Buffer[]>()
-/** The memory that is used again. */
+/** The memory that is reused. */
 const reused = new WeakSet<ArrayBufferLike>()
 
 /** Memory of this number of bytes, which may have bytes of earlier bodies in it. */

@@ -84,7 +84,7 @@ function refuse(socket: Duplex, status: number, reason: string | undefined, log:
   afterAnswers(socket, () => {
     // One of the responses closed the connection: anything behind its request is ignored.
     if (!socket.writable) return
-    // A client would take a second answer for that to its next request.
+    // A client would take a second answer for the answer to its next request.
     if (isAnsweredEarly(socket)) socket.end()
     else writeRefusal(socket, status, reason, log)
   })
@@ -116,7 +116,7 @@ function writeRefusal(
   log(requestId, status, reason)
 }
 
-/** What is wrong with a request that Node's parser has refused, if it says more than that. */
+/** What is wrong with a request that Node's parser has refused, if the parser tells. */
 function messageOf(reason: string | undefined): string {
   return reason === 'HPE_INVALID_URL' ? malformedUrl().message : 'The request is not valid HTTP/1.1'
 }

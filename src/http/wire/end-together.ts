@@ -9,7 +9,7 @@
 import type { ServerResponse } from 'node:http'
 import { setBeforeStep } from '../../store/serving/pace.ts'
 
-/** Once bodies of so many bytes wait, they are sent: more would not stay in the caches. */
+/** Once this many bytes of bodies wait, they are sent: more would not stay in the caches. */
 const bytesMax = 131_072
 
 interface Ending {

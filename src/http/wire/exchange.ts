@@ -71,7 +71,7 @@ export class HttpRequest {
     return this.client.addressOf(this.raw)
   }
 
-  /** The scheme by which the client has reached the service, or a trusted proxy. */
+  /** The scheme with which the client has reached the service, or a trusted proxy. */
   get protocol(): 'http' | 'https' {
     return this.client.protocolOf(this.raw)
   }
@@ -140,7 +140,7 @@ export class HttpReply {
     return this.raw.writeHead(this.statusCode, this.fields)
   }
 
-  /** Does work once the reply has been sent or its client has left, immediately if that is so. */
+  /** Does work once the reply has been sent or its client has left, which may be now. */
   onClosed(work: () => void): void {
     if (this.raw.destroyed) work()
     else this.raw.once('close', work)

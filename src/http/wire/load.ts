@@ -64,7 +64,7 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
     /** Counts a refusal, for one line a second. */
     warn(reason: string): void {
       refused.set(reason, (refused.get(reason) ?? 0) + 1)
-      // The first line is for all refusals of this turn.
+      // The first line covers all refusals of this turn.
       warning ??= setTimeout(warnNow, 0)
     },
     close(): void {

@@ -34,7 +34,7 @@ export type BeginStream = (
 interface StreamOptions {
   /** Receives what made a stream fail. */
   readonly noteFault: (request: HttpRequest, cause: unknown) => void
-  /** Throws an ApiError: a 403 if the key has become invalid, else for want of the store. */
+  /** Throws an ApiError: a 403 if the key has become invalid, a 503 without the store. */
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
   /** How long another answer may stall. */
   readonly standstillMs: number
@@ -84,7 +84,7 @@ export function createBeginStream(options: StreamOptions): BeginStream {
   }
 }
 
-/** The loss of the store ends no stream. */
+/** Losing the store does not end a stream. */
 function throwRefusal(error: unknown): void {
   if (asApiError(error).code === 403) throw error
 }
