@@ -127,6 +127,16 @@ export function print(
   else stdout.writeLines(...lines)
 }
 
+/** The error for an action that a command does not have, or that is missing. */
+export function unknownAction(
+  command: string,
+  action: string | undefined,
+  advice: string,
+): UsageError {
+  const fault = action === undefined ? 'needs an action' : `has no action ${action}`
+  return new UsageError(`${command} ${fault}; ${advice}`)
+}
+
 /** The only word of a command. @throws UsageError with this message if there is not exactly one. */
 export function onlyWord(words: readonly string[], otherwise: string): string {
   const [word] = words

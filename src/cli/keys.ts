@@ -19,7 +19,7 @@ import {
 import type { StoreInspector } from '../store/inspecting.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait } from './progress.ts'
-import { type Command, type CommandContext, type Input, print } from './command.ts'
+import { type Command, type CommandContext, type Input, print, unknownAction } from './command.ts'
 import { checkName, parseDuration, parseEnd } from './option-values.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
@@ -68,7 +68,7 @@ store applies a change within a second.
     const [action, ...words] = input.words
     const known = actions.find((name) => name === action)
     if (known === undefined) {
-      throw new UsageError(`keys takes an action; ${advise(action, actions)}`)
+      throw unknownAction('keys', action, advise(action, actions))
     }
     const asked = { ...input, words }
     if (known === 'list') return list(asked, context)
@@ -144,7 +144,8 @@ function nameIn({ words, options }: Input, usage: string): string {
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0) throw new UsageError(`keys list takes no ${words.join(' ')}`)
+  if (words.length > 0)
+    throw new UsageError(`keys list takes options only, but got ${words.join(' ')}`)
   await using store = await openStoreInspector(input.settings, resources)
   const records = await store.listKeys()
   const usage = await usageOf(store, input.settings, context)
@@ -198,7 +199,7 @@ function parseOverlap(text: string): number {
 
 function checkRate(rate: string | undefined): string | undefined {
   if (rate === undefined || rate === 'none' || parseRate(rate)) return rate
-  throw new UsageError(`--rate is ${JSON.stringify(rate)}; it takes none, or ${rateForm}`)
+  throw new UsageError(`--rate is ${JSON.stringify(rate)}; it must be none, or ${rateForm}`)
 }
 
 function parseScopes(text: string | undefined): readonly string[] | undefined {

@@ -22,7 +22,7 @@ const listedMax = 10
 /**
  * Finds the only file in an archive; what macOS adds to archives does not count.
  *
- * @throws OperatorError if it is no sound archive, is encrypted, or contains no file or several.
+ * @throws OperatorError if it is not a valid archive, is encrypted, or contains no file or several.
  */
 export async function findZipEntry(name: string): Promise<ZipEntry> {
   // Loaded only here, because few imports read archives.
@@ -35,7 +35,7 @@ export async function findZipEntry(name: string): Promise<ZipEntry> {
     if (error instanceof OperatorError) throw error
     const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
     throw new OperatorError(
-      `${name} is not a sound zip archive: ${reason}; download it again, or decompress it first`,
+      `${name} is not a valid zip archive: ${reason}; download it again, or decompress it first`,
     )
   } finally {
     archive?.close()

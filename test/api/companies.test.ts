@@ -72,7 +72,7 @@ test('a body has the same members as the query (1.2, 8)', async () => {
   const inOtherOrder = await ofBody({ identifier: ['5', '09876543'] }, two)
   assert.equal(inOtherOrder.text, (await find(two)).text)
   const other = await ofBody({ identifier: '5' }, two)
-  checkFailure(other, 400, 'identifier is not the same in the query and the body; give one of them')
+  checkFailure(other, 400, 'identifier differs between the query and the body; give only one')
   checkFailure(await ofBody({ q: ['a'] }), 400, /^q is \["a"\]; it takes a text/)
   const inList = { identifier: '5', jurisdiction: ['GB'] }
   checkFailure(await ofBody(inList), 400, /^jurisdiction is \["GB"\]; it takes a text/)

@@ -44,7 +44,11 @@ describe('keys', { concurrency: 2 }, () => {
     [['create', '--name', 'a', '--expires', 'soon'], 2, /it takes a date/],
     [['create', '--name', 'a', '--scopes', 'right'], 2, /"right" is not a scope; .* mean rights\?/],
     [['create', '--name', 'a', '--scopes', ''], 2, /"" is not a scope/],
-    [['create', '--name', 'a', '--rate', '2 per hour'], 2, /--rate is "2 per hour"; it takes/],
+    [
+      ['create', '--name', 'a', '--rate', '2 per hour'],
+      2,
+      /--rate is "2 per hour"; it must be none, or/,
+    ],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
     [['create', '--name', 'taken'], 1, /a key named taken already exists; rotate it, revoke it/],

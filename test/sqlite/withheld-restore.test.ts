@@ -150,7 +150,7 @@ test('the command line says what an order lacks', async (t) => {
   const { folder } = await makeStores(t)
   const why = ['--reason', 'x', '--by', 'y']
   for (const [args, message] of [
-    [[], /takes an action; choose from mask, erase, list, lift, adopt/],
+    [[], /needs an action; choose from mask, erase, list, lift, adopt/],
     [['earse'], /did you mean erase\?/],
     [['erase'], /needs a RESOURCE; choose from rights/],
     [['erase', 'employes', '1'], /: employes is not a resource; did you mean employees\?/],

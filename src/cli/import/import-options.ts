@@ -21,7 +21,7 @@ export function parseTarget(word: string | undefined): ImportTarget {
   if (word === undefined) throw new UsageError(`name what to import: ${names.join(', ')}`)
   if (/[./*]/.test(word)) {
     const advice = `dossier import ${targets[0]?.name} ${word}`
-    throw new UsageError(`name what ${word} contains before the file, such as: ${advice}`)
+    throw new UsageError(`before ${word}, name what it contains, such as: ${advice}`)
   }
   throw new UsageError(`${word} cannot be imported; ${advise(word, names)}`)
 }

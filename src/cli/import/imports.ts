@@ -1,13 +1,12 @@
 // `dossier imports`: lists the imports with their times, sources and changes.
 
-import { UsageError } from '../../config/settings.ts'
 import { countOf, formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
-import { type Command, onlyWord, print } from '../command.ts'
+import { type Command, onlyWord, print, unknownAction } from '../command.ts'
 import { differenceLines } from './difference-lines.ts'
 import { parseNumber, parseVersion } from '../option-values.ts'
 import { formatMoment, oneLine } from '../table.ts'
@@ -51,7 +50,7 @@ changed: how many values of each attribute, with examples, and the companies add
 function parseShown([action, ...words]: readonly string[]): number | undefined {
   if (action === undefined) return undefined
   if (action !== 'show') {
-    throw new UsageError(`imports takes no ${action}; to show one: imports show VERSION`)
+    throw unknownAction('imports', action, 'to show one: imports show VERSION')
   }
   return parseVersion('VERSION', onlyWord(words, 'imports show takes the number of one version'))
 }

@@ -1,6 +1,5 @@
 // `dossier sources`: lists the sources, and removes the data of one.
 
-import { UsageError } from '../../config/settings.ts'
 import { countOf, formatCount } from '../../text/format-count.ts'
 import { importTargets } from '../../import/import-targets.ts'
 import { nextExtract } from '../../import/next-extract.ts'
@@ -12,7 +11,14 @@ import { shortMoment } from '../../text/short-moment.ts'
 import type { SourceSummary } from '../../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../../store/open-store.ts'
 import { lockWait } from '../progress.ts'
-import { type Command, type CommandContext, type Input, onlyWord, print } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  type Input,
+  onlyWord,
+  print,
+  unknownAction,
+} from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { parseChoice } from '../option-values.ts'
 import { printRecipes } from './source-show.ts'
@@ -57,7 +63,7 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
     const list = await listAll(input.settings)
     if (action === 'remove') return remove(list, words, input, context)
     if (action !== undefined) {
-      throw new UsageError(`sources takes no ${action}; to show one: sources show NAME`)
+      throw unknownAction('sources', action, 'to show one: sources show NAME')
     }
     print(input, context, list.map(withNext), lines(list))
     return 0

@@ -16,7 +16,7 @@ import type { Entry, Order, OrderKind } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'
-import { type Command, type CommandContext, type Input, print } from '../command.ts'
+import { type Command, type CommandContext, type Input, print, unknownAction } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from '../progress.ts'
@@ -84,7 +84,7 @@ It shows what would change and asks for confirmation; without a terminal, it nee
     if (action === 'lift') return lift(rest, context)
     if (action === 'adopt') return adopt(rest, context)
     if (action === 'mask' || action === 'erase') return order(action, rest, context)
-    throw new UsageError(`withhold takes an action; ${advise(action, actions)}`)
+    throw unknownAction('withhold', action, advise(action, actions))
   },
 }
 
@@ -107,7 +107,8 @@ async function order(kind: OrderKind, input: Input, context: CommandContext): Pr
 
 async function adopt(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0) throw new UsageError(`withhold adopt takes no ${words.join(' ')}`)
+  if (words.length > 0)
+    throw new UsageError(`withhold adopt takes options only, but got ${words.join(' ')}`)
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
   const { db } = input.settings
@@ -218,7 +219,8 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
+  if (words.length > 0)
+    throw new UsageError(`withhold list takes options only, but got ${words.join(' ')}`)
   await using store = await openStoreInspector(input.settings, resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))

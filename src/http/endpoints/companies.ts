@@ -157,7 +157,7 @@ function parseIdentifiers({ query, body }: Given): readonly string[] | undefined
   const inBody = body !== undefined && name in body ? textsOf(name, body[name]) : undefined
   if (inQuery !== undefined && inBody !== undefined) {
     if (!areSame(inQuery, inBody)) {
-      throw badRequest(`${name} is not the same in the query and the body; give one of them`)
+      throw badRequest(`${name} differs between the query and the body; give only one`)
     }
   }
   return inQuery ?? inBody

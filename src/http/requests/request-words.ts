@@ -46,7 +46,7 @@ export function collectWords(
     const words = wordsOf(name, value)
     const inQuery = given.get(name)
     if (inQuery !== undefined && !areSame(inQuery, words)) {
-      throw badRequest(`${name} is not the same in the query and the body; give one of them`)
+      throw badRequest(`${name} differs between the query and the body; give only one`)
     }
     given.set(name, words)
   }
