@@ -3,7 +3,7 @@
 --   dossier import events obsolete-2026-07-21.ndjson --map datenanfragen-obsolete \
 --     --source datenanfragen-obsolete
 --
--- Key: the slug. The entries have no date, so that of the file name is used. The value after is
+-- Key: the slug. The entries have no date, so the date in the file name is used. The value after is
 -- the reason, and the slug of the successor, if any.
 
 select
