@@ -99,7 +99,7 @@ export const parameterComponents: Schemas = {
     'The `ETag` of an earlier response; gives a 304 if nothing has changed',
     'W/"5d1c3f9a1c0b7d2e-q83vEjRWeJA0"',
   ),
-  Range: requestHeader('Range', 'The part of the file that is asked for', 'bytes=1048576-'),
+  Range: requestHeader('Range', 'The requested part of the file', 'bytes=1048576-'),
   'If-Range': requestHeader(
     'If-Range',
     'The `ETag` of the file of which you have a part; gives the whole file if it has changed',
@@ -121,7 +121,7 @@ export const headerComponents: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': {
     description:
-      'If the company was named by its register, or the version by a date: the same page by id and version',
+      'If you named the company by its register number, or the version by a date: the same page by id and version',
     schema: { ...shortText, maxLength: linkLengthMax },
     example: '/api/v1/companies/1/rights?page=1&limit=100',
   },
@@ -143,7 +143,10 @@ export const headerComponents: Schemas = {
     '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1',
   ),
   'Accept-Ranges': responseHeader('Parts of the file can be requested with `Range`', 'bytes'),
-  'Content-Range': responseHeader('Which bytes of how many the part has', 'bytes 0-99/1234'),
+  'Content-Range': responseHeader(
+    'The bytes in this part, and the size of the file',
+    'bytes 0-99/1234',
+  ),
   'Repr-Digest': responseHeader(
     'The SHA-256 of the whole file (RFC 9530)',
     'sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:',

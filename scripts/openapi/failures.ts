@@ -53,7 +53,7 @@ export const failures = {
     headers: ['Retry-After'],
   },
   431: {
-    when: `The headers are larger than 16 KiB, or more than ${headersMax}.`,
+    when: `The headers are larger than 16 KiB, or there are more than ${headersMax}.`,
     isBeforeTheKey: true,
   },
   500: { when: 'A bug in the service. Give its operator the `X-Request-Id`.' },

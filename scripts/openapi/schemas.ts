@@ -72,14 +72,14 @@ export const companySchemas = {
 export function counterSchemas(what: string): Schemas {
   return {
     total: member(countSchema, `Number of ${what}`, 1),
-    pagination_total: member(countSchema, 'Number of those that the pages cover', 1),
+    pagination_total: member(countSchema, 'Number of those that the request selects', 1),
     pagination_offset: member(
       {
         ...{ type: 'integer', format: 'int64', minimum: 0 },
         // That of the last page that can be requested, with the largest limit.
         maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
       },
-      'Number of those before the first one of this page',
+      'Number of those before this page',
       0,
     ),
   }

@@ -30,7 +30,7 @@ export const versionComponents: Readonly<Record<string, JsonSchema>> = {
   as_of: {
     name: 'as_of',
     in: 'query',
-    description: 'A day, such as `2024-01-31`: the last version without an import of a later day',
+    description: 'A day, such as `2024-01-31`: the last version before an import of a later day',
     schema: dayText,
   },
   known_at: {
@@ -55,7 +55,7 @@ export function selectionParameters(resource: Resource): readonly JsonSchema[] {
       : [
           query('current_on', {
             description:
-              `Records that hold on a day: \`${period.from}\` is by then or unknown, and ` +
+              `Records valid on a day: \`${period.from}\` is not after it, or unknown, and ` +
               `\`${period.to}\` is not before it`,
             schema: dayText,
           }),

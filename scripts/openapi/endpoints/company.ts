@@ -43,7 +43,10 @@ export function describeCompany(resources: readonly Resource[]): Operation {
     schemas: {
       SourceStatement: sourceSchema,
       ValueCount: objectOf('How many records have a value', {
-        value: member({ ...nullableText, maxLength: countedLengthMax }, 'The value; null is one'),
+        value: member(
+          { ...nullableText, maxLength: countedLengthMax },
+          'The value, which may be null',
+        ),
         count: member({ ...countSchema, minimum: 1 }, 'Number of records that have it'),
       }),
       Company: objectOf('A company as a whole', { ...companySchemas, listings }),

@@ -36,7 +36,7 @@ const resource = objectOf('The records of a listing, or the companies, in a copy
   files: { type: 'array', maxItems: 100_000, items: schemaRef('ExportedFile') },
 })
 
-const manifest = objectOf('What a complete copy has', {
+const manifest = objectOf('The contents of a complete copy', {
   registry: { ...shortText, description: 'The random id of the registry' },
   version,
   committed_at: { ...moment, description: 'When the version was committed' },
@@ -91,8 +91,8 @@ export function describeManifest(): Operation {
     tag: 'registry',
     summary: 'Manifest of a complete copy',
     description:
-      'What the copy has: its files with their sizes and SHA-256, and the cursor from which ' +
-      'to follow changes. A copy that has something withheld since is a 410.',
+      'The contents of the copy: its files with their sizes and SHA-256, and the cursor from which ' +
+      'to follow changes. A copy with data that was withheld since is a 410.',
     parameters: [versionParameter],
     answer: { description: 'The manifest', schema: 'Manifest' },
     unchanged: 'The copy is the same',
@@ -106,7 +106,7 @@ export function describeExportFile(): Operation {
     tag: 'registry',
     summary: 'File of a complete copy',
     description:
-      'A file that the manifest names. It can be asked for in parts (`Range`, `If-Range`), so ' +
+      'A file that the manifest names. It can be requested in parts (`Range`, `If-Range`), so ' +
       'that an interrupted transfer can continue.',
     parameters: [
       versionParameter,
@@ -125,7 +125,7 @@ export function describeExportFile(): Operation {
     unchanged: 'The file is the same',
   })
   const part = {
-    description: 'The part of a file that `Range` asks for',
+    description: 'The requested part of the file',
     headers: answerHeaders([...fileHeaders, 'Content-Range']),
     types: fileTypes,
   }

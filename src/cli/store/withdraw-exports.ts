@@ -1,4 +1,4 @@
-// Deletes the files of complete copies that contain something withheld since.
+// Deletes the files of complete copies that contain data withheld since.
 
 import type { Settings } from '../../config/settings.ts'
 import { withdrawOutdated } from '../../store/exports/folder.ts'
