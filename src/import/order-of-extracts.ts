@@ -45,7 +45,7 @@ export function refuseUndated(
   const last = lastDayOf(imports)
   if (last === '') return
   throw new OperatorError(
-    `${source} was last imported as of ${last}; give --as-of, or --no-history to record nothing`,
+    `${source} was last imported as of ${last}; give --as-of, or --no-history to record no changes`,
   )
 }
 

@@ -158,7 +158,7 @@ function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
   const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
   const text = JSON.stringify(firstNull)
   const advice = `if that means no value, add --null '${firstNull}'`
-  return `${name} is ${text} or the like in ${rows}; ${advice}`
+  return `${name} is ${text} or similar in ${rows}; ${advice}`
 }
 
 function itsName({ name, first }: ColumnFacts, rows: number): string {
@@ -170,15 +170,15 @@ function itsName({ name, first }: ColumnFacts, rows: number): string {
 
 function longCell(name: string, row: number, lines: number): string {
   return (
-    `row ${formatCount(row)}: ${name} has ${formatCount(lines)} lines; is a quote before it not ` +
-    'closed? Look at it: --show'
+    `row ${formatCount(row)}: ${name} has ${formatCount(lines)} lines; is a quote before it ` +
+    'unclosed? Check with --show'
   )
 }
 
 function shiftedDay(name: string, row: number, text: string, utc: string): string {
   return (
-    `row ${formatCount(row)}: ${name} is ${showValue(text)}, in UTC on ${utc.slice(0, 10)}; ` +
-    'if the day matters, leave out time and zone, in the file or in a mapping'
+    `row ${formatCount(row)}: ${name} is ${showValue(text)}, which is on ${utc.slice(0, 10)} in ` +
+    'UTC; if the day matters, leave out time and zone, in the file or in a mapping'
   )
 }
 

@@ -96,7 +96,7 @@ export const badExtracts: BadInputs = {
   ),
   '7: a quote that swallows lines': strict(
     all.replace('Town 5\n', `"Town 5\n${'long line\n'.repeat(150)}"\n`),
-    /^dossier: row 5: town has 152 lines; is a quote before it not closed\?/,
+    /^dossier: row 5: town has 152 lines; is a quote before it unclosed\?/,
   ),
   '9: a misspelt store in an update': command(
     'update banks banks-11.csv --db dosier.db',
@@ -140,11 +140,11 @@ export const badExtracts: BadInputs = {
   ),
   '14: NULL as a text': strict(
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
-    /^dossier: town is "NULL" or the like in 2 rows; if that means no value, add --null 'NULL'/,
+    /^dossier: town is "NULL" or similar in 2 rows; if that means no value, add --null 'NULL'/,
   ),
   '14: a hyphen where there is no value': strict(
     all.replace('Town 7\n', '-\n'),
-    /^dossier: town is "-" or the like in 1 row; if that means no value, add --null '-'/,
+    /^dossier: town is "-" or similar in 1 row; if that means no value, add --null '-'/,
   ),
   '15: a day of another century': refused(
     'banks-12.csv',
@@ -164,7 +164,7 @@ export const badExtracts: BadInputs = {
   ),
   '15: timestamps that are a day earlier in UTC': strict(
     all.replace('Town 3\n', '2025-11-30T00:00:00+02:00\n'),
-    /^dossier: row 3: town is "2025-11-30T00:00:00\+02:00", in UTC on 2025-11-29; if the day/,
+    /^dossier: row 3: town is "2025-11-30T00:00:00\+02:00", which is on 2025-11-29 in UTC; if the day/,
   ),
   '17: --rejects over a file': usage(
     'update banks banks-11.csv --as-of 2025-12-31 --rejects kept.ndjson',
