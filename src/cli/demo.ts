@@ -54,10 +54,10 @@ export const demo: Command = {
   synopsis: ['demo [OPTIONS]'],
   details: `
 Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic, Chinese
-and Arabic script; one has ${eventText} events, some have no records. The file, ${defaultDb}
-unless --db names another, is kept; delete it to start again. It cannot be a PostgreSQL database.
+and Arabic script; one has ${eventText} events, some have no records. The store (${defaultDb}, or
+the file of --db) is kept; delete it to start again. It cannot be a PostgreSQL database.
 
-It then issues a key that is valid for seven days, serves the registry, and prints requests to
+The demo then issues a key that is valid for seven days, serves the registry, and prints requests to
 paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
   dossier demo

@@ -9,10 +9,10 @@ export const serve: Command = {
   details: `
 Serves the API, /api/v1/, to clients with a key. /docs describes it, / is the explorer, and /healthz
 and /readyz are for load balancers. The store is opened read-only. Imports may run at the same time;
-clients see each as soon as it is committed.
+clients see each import as soon as it is committed.
 
-SIGTERM or SIGINT (Ctrl-C) stops it: /readyz turns 503, connections are closed, running requests
-finish, and it exits with code 0.
+SIGTERM or SIGINT (Ctrl-C) stops the server: /readyz answers 503, connections are closed, running
+requests finish, and it exits with code 0.
 
   dossier serve --db registry.db --workers 2
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,

@@ -22,13 +22,14 @@ export const update: Command = {
   synopsis: ['update SOURCE FILE… [--as-of DATE] [OPTIONS]'],
   details: `
 Imports FILE by the recipe of SOURCE: the options and the mapping of its last import that has not
-been reverted (\`dossier sources show SOURCE\` prints them). If the last file gave several kinds of
+been reverted (\`dossier sources show SOURCE\` prints them). If the last file held several kinds of
 records, all of them are imported, each in one transaction. Options given here replace those of the
 recipe, and become part of it. To drop an option, import once with the others:
 \`dossier import RESOURCE FILE… --source SOURCE\` sets a new recipe.
 
 A file that has been imported already is skipped (exit code 0). A file that is older than the last
-one, or has the date of another file, is refused; --accept imports it as a part that arrived late.
+one, or has the same date as another file, is refused; --accept imports it as a part that arrived
+late.
 
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,

@@ -12,7 +12,7 @@ export const compactCommand: Command = {
   summary: 'reclaim the space of deleted data',
   synopsis: ['compact [--json]'],
   details: `
-Rewrites the file of the store without its free space: useful after pruning or removing much.
+Rewrites the file of the store without its free space: useful after much was pruned or removed.
 Servers keep running. It needs free disk space of twice the file's size while it runs; if it is
 killed, the store is unchanged. Commands that write wait until it ends. On PostgreSQL it runs
 \`vacuum\` on the store's tables, so that the next imports reuse their free space.

@@ -11,8 +11,8 @@ export const migrate: Command = {
   synopsis: ['migrate [--distributed] [OPTIONS]'],
   details: `
 Creates the tables of the store, or upgrades them. Imports do this automatically. A server never
-does: if the store needs it, it does not start. Servers may read meanwhile, since each step is one
-transaction.
+does: if the tables need an upgrade, it does not start. Servers may read meanwhile, since each step
+is one transaction.
 
   dossier migrate --db postgres://owner@db.internal/registry
   dossier migrate --db postgres://owner@db.internal/registry --distributed`,

@@ -15,13 +15,13 @@ export const prune: Command = {
   summary: 'delete past states older than a duration',
   synopsis: ['prune --keep DURATION [--yes] [--json]', 'prune --keep DURATION --dry-run [--json]'],
   details: `
-The store keeps what imports replace or remove. This deletes past states that were replaced longer
-than DURATION ago, in one transaction. Current data, the log of imports and recorded changes are
-kept. Deleted data is overwritten. The file does not shrink, but its free space is reused;
+The store keeps what imports replace or remove. \`prune\` deletes past states that were replaced
+longer than DURATION ago, in one transaction. Current data, the log of imports and recorded changes
+are kept. Deleted data is overwritten. The file does not shrink, but its free space is reused;
 \`dossier compact\` returns it to the system.
 
-This cannot be undone, so it shows the counts and asks for confirmation; without a terminal, it
-needs --yes.
+This cannot be undone, so \`prune\` shows the counts and asks for confirmation; without a terminal,
+it needs --yes.
 
   dossier prune --keep 365d --dry-run
   dossier prune --keep 365d --yes`,

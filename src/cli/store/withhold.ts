@@ -53,14 +53,15 @@ Personal fields:
 ${fieldLines}
 
 Each order is a line of a list next to the store (--withheld), which holds hashes instead of what
-identifies people. Back it up separately: a restored backup of the store is brought up to date with
-it. Run \`dossier compact\` afterwards to remove the data from the files. \`lift\` ends an order:
+identifies people. Back up the list separately: it brings a restored backup of the store up to
+date. Run \`dossier compact\` afterwards to remove the data from the files. \`lift\` ends an order:
 the data returns with the next import that contains it.
 
 A list belongs to one registry, and every other one refuses it. \`adopt\` makes it the list of a
 registry that has been rebuilt, preferably before its first import, and carries out its orders.
 
-It shows what would change and asks for confirmation; without a terminal, it needs --yes.
+\`mask\`, \`erase\` and \`adopt\` show what would change and ask for confirmation; without a
+terminal, they need --yes.
 
   dossier withhold erase employees identifier=770412345678 --dry-run
   dossier withhold erase employees identifier=770412345678 --reason 'GDPR 17' --by 'A. Person'
