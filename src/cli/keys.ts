@@ -144,8 +144,9 @@ function nameIn({ words, options }: Input, usage: string): string {
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0)
+  if (words.length > 0) {
     throw new UsageError(`keys list takes options only, but got ${words.join(' ')}`)
+  }
   await using store = await openStoreInspector(input.settings, resources)
   const records = await store.listKeys()
   const usage = await usageOf(store, input.settings, context)

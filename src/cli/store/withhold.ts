@@ -108,8 +108,9 @@ async function order(kind: OrderKind, input: Input, context: CommandContext): Pr
 
 async function adopt(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0)
+  if (words.length > 0) {
     throw new UsageError(`withhold adopt takes options only, but got ${words.join(' ')}`)
+  }
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
   const { db } = input.settings
@@ -220,8 +221,9 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   const { words } = input
-  if (words.length > 0)
+  if (words.length > 0) {
     throw new UsageError(`withhold list takes options only, but got ${words.join(' ')}`)
+  }
   await using store = await openStoreInspector(input.settings, resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
