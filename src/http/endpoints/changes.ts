@@ -60,27 +60,38 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const given = await readMembers(request)
   const askedAt = performance.now()
   for (;;) {
-    // While it waits, a request keeps only its members.
-    const { making, waitMs } = await readReady(request, given, work)
-    const ready = await making.ready.catch((error: unknown) => {
-      // Its maker left while waiting for its turn: another client makes the page.
-      if (making.maker !== request && making.maker.socket.destroyed) return undefined
-      throw error
-    })
-    if (ready === undefined) continue
-    const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
-    if (leftMs <= 0 || service.isDraining()) {
-      // The service may have begun to stop since the request came.
-      if (service.isDraining()) request.reply.header('connection', 'close')
-      if (making.users > 1) keepForSeveral(ready.body)
-      varyBy(request.reply, 'Accept')
-      return sendReady(request, ready, ready)
-    }
-    await service.watch.wait(request, ready.state, leftMs)
+    // A function keeps its variables while it waits: the members are all that this one has.
+    const outcome = await tryToAnswer(request, given, work, askedAt)
+    if (!('leftMs' in outcome)) return outcome
+    await service.watch.wait(request, outcome.state, outcome.leftMs)
     // The client has left.
     if (request.socket.destroyed) throw unavailable()
     await service.checkKeyAgain(request)
   }
+}
+
+/** Sends a page; while there is none, returns for how long and after which state to wait. */
+async function tryToAnswer(
+  request: HttpRequest,
+  given: Given,
+  work: Work,
+  askedAt: number,
+): Promise<HttpReply | { readonly state: string; readonly leftMs: number }> {
+  const { service } = work
+  const { making, waitMs } = await readReady(request, given, work)
+  const ready = await making.ready.catch((error: unknown) => {
+    // Its maker left while waiting for its turn: another client makes the page.
+    if (making.maker !== request && making.maker.socket.destroyed) return undefined
+    throw error
+  })
+  if (ready === undefined) return tryToAnswer(request, given, work, askedAt)
+  const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
+  if (leftMs > 0 && !service.isDraining()) return { state: ready.state, leftMs }
+  // The service may have begun to stop since the request came.
+  if (service.isDraining()) request.reply.header('connection', 'close')
+  if (making.users > 1) keepForSeveral(ready.body)
+  varyBy(request.reply, 'Accept')
+  return sendReady(request, ready, ready)
 }
 
 /** A page for a request, and how long the request may wait for another page. */
