@@ -55,6 +55,7 @@ Dossier is serving ${db}: ${formatCount(companyCount)} fictitious companies.
 
   Explorer, to look at a company:  ${url}/#key=${key}/companies/${showcaseId}
   API reference, to try requests:  ${url}/docs
+  Guide to the API:                ${url}/docs/guide
   Key, valid for seven days:       ${key}
 
 Requests to paste into another terminal:
