@@ -52,8 +52,8 @@ export async function createWordIndex(db: RegistryDatabase) {
 
 const none: readonly string[] = []
 
-/** How many changes are collected before they are written: about 60 MB. */
-const changesMax = 2_000_000
+/** How many changes are collected before they are written: about 15 MB. */
+const changesMax = 500_000
 
 /**
  * For each word, the ids that it gets and, as negative numbers, those that it loses, in the order
