@@ -29,16 +29,18 @@ export async function runPrimary(
   const store = await openStoreReader(settings)
   await store.close()
   const log = await createLog(settings, context.stdout)
+  // What is left open where the metrics or the first worker cannot listen would keep the process
+  // running.
+  await using running = new AsyncDisposableStack()
   const limits = await createLimits(settings, store.storeId, log.logger)
+  running.defer(limits.close)
   const answers = answerLimits(limits.counter, limits.throttle)
   const pool = createWorkerPool(log, context.stderr, answers)
-  const url = await pool.start(count)
-  if (typeof url === 'number') {
-    limits.close()
-    return url
-  }
   const metrics =
     settings.metricsPort === undefined ? undefined : await listenForSum(pool, settings, log)
+  running.defer(() => metrics?.close())
+  const url = await pool.start(count)
+  if (typeof url === 'number') return url
   const db = describeStore(settings.db)
   log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
@@ -47,8 +49,7 @@ export async function runPrimary(
   const timer = setTimeout(() => pool.kill(), killMs)
   await pool.stop(context.signal.reason)
   clearTimeout(timer)
-  await metrics?.close()
-  limits.close()
+  await running.disposeAsync()
   log.logger.info('stopped')
   await log.close()
   return 0

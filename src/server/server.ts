@@ -67,7 +67,9 @@ export async function startServer(
 ): Promise<RunningServer> {
   const isWorker = primary !== undefined
   const shares = isWorker ? settings.workers : 1
-  const opened = await openStoreReader(settings, servingBounds(settings, shares))
+  // What a start that fails has left open would keep the process running.
+  await using starting = new AsyncDisposableStack()
+  const opened = starting.use(await openStoreReader(settings, servingBounds(settings, shares)))
   const log = await createLog(settings, stdout, isWorker)
   const { logger } = log
   const counts = settings.metricsPort !== undefined ? await measure(opened, log) : undefined
@@ -75,7 +77,9 @@ export async function startServer(
   const limits = isWorker
     ? limitsOfPrimary(settings, primary)
     : await createLimits(settings, store.storeId, logger)
+  starting.defer(limits.close)
   const metering = startMetering(settings, store.storeId, logger, now)
+  starting.defer(() => metering?.close())
   const app = buildApp({
     ...{ store, resources, logger, metrics: counts },
     ...{ countUse: metering?.count, readUses: metering?.readUses },
@@ -83,30 +87,23 @@ export async function startServer(
     limitRate: createLimit(settings.defaultRate, limits.counter),
     ...boundsOfApp(settings, shares, logger),
   })
+  starting.defer(() => app.close())
   warnOfExports(settings, log)
-  try {
-    const url = await listen(app, settings, environment)
-    const metrics =
-      counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-    return {
-      ...{ logger, url, metricsUrl: metrics?.url, counts },
-      async untilStopped(signal) {
-        if (!signal.aborted) await once(signal, 'abort')
-        logger.info({ signal: String(signal.reason) }, 'stopping')
-        await stopServing(app, settings.stopSeconds * 1_000)
-        limits.close()
-        await metrics?.close()
-        await metering?.close()
-        await store.close()
-        logger.info('stopped')
-        await log.close()
-      },
-    }
-  } catch (error) {
-    await app.close()
-    limits.close()
-    await store.close()
-    throw error
+  const url = await listen(app, settings, environment)
+  const metrics =
+    counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
+  starting.defer(() => metrics?.close())
+  const running = starting.move()
+  return {
+    ...{ logger, url, metricsUrl: metrics?.url, counts },
+    async untilStopped(signal) {
+      if (!signal.aborted) await once(signal, 'abort')
+      logger.info({ signal: String(signal.reason) }, 'stopping')
+      await stopServing(app, settings.stopSeconds * 1_000)
+      await running.disposeAsync()
+      logger.info('stopped')
+      await log.close()
+    },
   }
 }
 

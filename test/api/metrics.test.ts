@@ -145,9 +145,12 @@ test('metrics are off by default, and on loopback if they are on (I13)', async (
 
   const silent = await runServer(t, store.db)
   assert.doesNotMatch(silent.printed(), /metrics_url/)
-  const taken = await runDossier(store.folder, [
-    ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
-  ])
-  assert.equal(taken.code, 1)
-  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+  for (const workers of ['1', '2']) {
+    const taken = await runDossier(store.folder, [
+      ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
+      ...['--workers', workers],
+    ])
+    assert.equal(taken.code, 1)
+    assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+  }
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeRightsStore } from '../support/rights-store.ts'
+import { runDossier } from '../support/run-dossier.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { until } from '../support/until.ts'
@@ -134,4 +135,10 @@ test('without Redis the server starts, counts locally and stops', async (t) => {
   await server.end()
   assert.equal(timesLogged(server, away), 1)
   assert.doesNotMatch(server.printed(), /hunter2/)
+
+  // A server that cannot start ends, although it would connect again and again.
+  const args = ['serve', '--db', store.db, '--port', '0', '--redis-url', 'redis://127.0.0.1:1']
+  const { code, err } = await runDossier(store.folder, [...args, '--usage-db', store.db])
+  assert.equal(code, 2, err)
+  assert.match(err, /^dossier: --usage-db is [^\n]+, which is the store/)
 })
