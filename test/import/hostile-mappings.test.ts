@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { toldAs } from '../support/import-folder.ts'
 import { importInto, makeFolder } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
@@ -105,14 +105,20 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
   test('memory that DuckDB does not count is limited by the process', async (t) => {
     if (process.platform !== 'linux') return
     const folder = makeGround(t)
-    writeFileSync(
-      join(folder, 'm.sql'),
-      "select 'GB' as jurisdiction, length(repeat(name, 1000000000)) as identifier from source",
-    )
-    const args = ['import', 'companies', 'x.csv', '--map', 'm.sql', '--dry-run']
-    const { code, err } = await runDossier(folder, args)
-    assert.equal(code, 1, err)
-    assert.match(err, /^dossier: the mapping needs more memory than its limit of \d+ MB/m)
+    const mapping =
+      "select 'GB' as jurisdiction, length(repeat(substr(name, 4), 1000000000))::text as identifier " +
+      'from source'
+    writeFileSync(join(folder, 'm.sql'), mapping)
+    await mustRun(folder, ['import', 'companies', 'x.csv', '--map', 'm.sql', '--source', 'gb'])
+    writeFileSync(join(folder, 'long.csv'), csv.replace('One', 'Oneself'))
+    for (const args of [
+      ['import', 'companies', 'long.csv', '--map', 'm.sql'],
+      ['update', 'gb', 'long.csv'],
+    ]) {
+      const { code, err } = await runDossier(folder, args)
+      assert.equal(code, 1, err)
+      assert.match(err, /^dossier: the mapping needs more memory than its limit of \d+ MB/m)
+    }
   })
 
   for (const [what, sql] of Object.entries({
