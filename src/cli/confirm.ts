@@ -1,6 +1,6 @@
 // Asks an operator before something is lost.
 
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { OperatorError } from '../config/operator-error.ts'
 import type { CommandContext } from './command.ts'
 
@@ -21,8 +21,13 @@ export async function confirm(
     throw new OperatorError(`nothing was changed; ${purpose}, add ${option}`)
   }
   stderr.write(question)
-  using terminal = createInterface({ input: process.stdin })
-  const answer = await terminal.question('', { signal })
-  if (/^y(es)?$/i.test(answer.trim())) return
+  using terminal = createInterface({ input: process.stdin, signal })
+  for await (const answer of terminal) {
+    if (/^y(es)?$/i.test(answer.trim())) return
+    throw new OperatorError('nothing was changed')
+  }
+  // The input has ended, or the question was interrupted.
+  stderr.write('\n')
+  signal.throwIfAborted()
   throw new OperatorError('nothing was changed')
 }

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { extracts, typeRegistry } from '../support/changed-registry.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { dossier } from '../support/run-dossier.ts'
+import { dossier, startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -78,6 +78,7 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
   for (const [answer, left, says] of [
     ['\n', 1, /default: 1, of 1 company\r?\nRemove these 1\? \[y\/N\] [^]*nothing was changed/],
     ['n\n', 1, /nothing was changed/],
+    ['', 1, /\[y\/N\] [^]*\ndossier: nothing was changed\r?\n$/],
     ['y\n', 0, /Removed 1 record of rights as version 2/],
   ] as const) {
     const run = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, input: answer })
@@ -85,4 +86,13 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
     assert.match(run.stdout.toString(), says)
     assert.equal(query(db, 'select id from rights_view').length, left)
   }
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const via = ['sh', '-c', 'script -qec "$*" /dev/null', 'sh']
+  const args = ['sources', 'remove', 'default', '--db', `'${storeAt(db)}'`]
+  const { child, until, ended } = startDossier(t, folder, args, { via })
+  await until(/\[y\/N\]/)
+  child.stdin.write('\x03')
+  const { code, out } = await ended
+  assert.match(out, /\r\ndossier: interrupted; nothing was changed\r\n$/)
+  assert.equal(code, 130)
 })
