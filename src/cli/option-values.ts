@@ -1,6 +1,7 @@
 // Parses values that several options and arguments take: numbers, names, end times, durations.
 
 import { UsageError } from '../config/settings.ts'
+import { parseDay } from '../http/requests/filter-values.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import { formatCount } from '../text/format-count.ts'
 import { advise } from '../text/nearest.ts'
@@ -121,9 +122,6 @@ function durationMs(text: string): number | undefined {
 }
 
 function parseMoment(text: string): number {
-  const isForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-  const day = isForm ? Date.parse(text.slice(0, 10)) : NaN
-  // Date.parse accepts 2027-02-30 as a day in March.
-  const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
-  return isDay ? Date.parse(text) : NaN
+  const isForm = /^.{10}(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+  return isForm && parseDay(text.slice(0, 10)) !== undefined ? Date.parse(text) : NaN
 }

@@ -168,6 +168,7 @@ test('the command line says what an order lacks', async (t) => {
     [['erase', 'employees', '1', '--by', 'y'], /--reason is required/],
     [['erase', 'employees', '1', '--reason', 'y'], /--by is required/],
     [['erase', 'employees', '1', ...why, '--day', 'today'], /--day is "today"/],
+    [['erase', 'employees', '1', ...why, '--day', '2026-02-30'], /--day is "2026-02-30"/],
     [['erase', 'company', ...why], /name one company by its id/],
     [['lift', 'x', ...why], /takes one NUMBER/],
   ] as const) {

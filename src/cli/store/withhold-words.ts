@@ -1,6 +1,7 @@
 // The arguments of `dossier withhold`: what an order is about, and why.
 
 import { UsageError } from '../../config/settings.ts'
+import { parseDay } from '../../http/requests/filter-values.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { advise } from '../../text/nearest.ts'
 import { resources } from '../../resources/index.ts'
@@ -88,7 +89,7 @@ export function parseReason(
     throw new UsageError(`--${name} has more than ${formatCount(textMax)} characters`)
   }
   const day = options['day'] ?? formatDay(now())
-  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
+  if (parseDay(day) === undefined) {
     throw new UsageError(`--day is ${JSON.stringify(day)}; it takes a day such as 2026-11-30`)
   }
   return { reason: textOf('reason'), by: textOf('by'), day }
