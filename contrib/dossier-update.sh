@@ -15,7 +15,7 @@
 #   2  wrong arguments
 #   3  the extract cannot be fetched: nothing was changed
 #   4  the check refuses it, and shows the difference: nothing was changed
-#   5  the update failed after the check: nothing was changed
+#   5  the update failed after the check; kinds of records before the one that failed are imported
 #
 # By cron, on the second day of each month (one line in the crontab of the user dossier):
 #   17 4 2 * *  ALARM='mail -s dossier ops@example.org' DOSSIER_DB=/var/lib/dossier/registry.db EXTRACTS=/var/lib/dossier/extracts DOSSIER=/opt/dossier/current/bin/dossier /opt/dossier/current/contrib/dossier-update.sh nse https://example.org/nse.csv
@@ -63,7 +63,7 @@ if ! said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1); then
 $said"
 fi
 if ! said=$("$dossier" update "$source" "$file" "$@" 2>&1); then
-  alarm 5 "$source: the update from $file failed; nothing was changed:
+  alarm 5 "$source: the update from $file failed:
 $said"
 fi
 ln -sfn "$(basename "$file")" "$last"

@@ -23,7 +23,8 @@ export const update: Command = {
   details: `
 Imports FILE by the recipe of SOURCE: the options and the mapping of its last import that has not
 been reverted (\`dossier sources show SOURCE\` prints them). If the last file held several kinds of
-records, all of them are imported, each in one transaction. Options given here replace those of the
+records, all of them are imported, each in one transaction; a dry run checks each against the
+registry as it is, without the companies that the file adds. Options given here replace those of the
 recipe, and become part of it. To drop an option, import once with the others:
 \`dossier import RESOURCE FILE… --source SOURCE\` sets a new recipe.
 
