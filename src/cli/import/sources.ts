@@ -26,6 +26,7 @@ import { formatDay, tableLines } from '../table.ts'
 import { findRecipes } from './update.ts'
 
 const targets = importTargets(resources)
+const targetNames = targets.map(({ name }) => name)
 
 export const sources: Command = {
   name: 'sources',
@@ -60,11 +61,11 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
   async run(input, context) {
     const [action, ...words] = input.words
     if (action === 'show') return show(words, input, context)
-    const list = await listAll(input.settings)
-    if (action === 'remove') return remove(list, words, input, context)
+    if (action === 'remove') return remove(words, input, context)
     if (action !== undefined) {
       throw unknownAction('sources', action, 'to show one: sources show NAME')
     }
+    const list = await listAll(input.settings)
     print(input, context, list.map(withNext), lines(list))
     return 0
   },
@@ -104,13 +105,15 @@ function cells({ source, target, records, companies, imports }: SourceSummary): 
 }
 
 async function remove(
-  list: readonly SourceSummary[],
   words: readonly string[],
   input: Input,
   context: CommandContext,
 ): Promise<number> {
   const name = onlyWord(words, 'sources remove takes the name of one source; see: dossier sources')
-  const chosen = choose(list, name, input.options['resource'])
+  const { resource } = input.options
+  if (resource !== undefined) parseChoice('resource', resource, targetNames)
+  const list = await listAll(input.settings)
+  const chosen = choose(list, name, resource)
   const total = chosen.reduce((sum, { records }) => sum + records, 0)
   const counted = chosen.map(({ target, records, companies }) => {
     const of = target === 'companies' ? '' : `, of ${countOf(companies, 'company', 'companies')}`
@@ -159,8 +162,6 @@ function choose(
     const advice = advise(name, names, 'see: dossier sources')
     throw new OperatorError(`there is no source ${name}; ${advice}`)
   }
-  const known = targets.map((one) => one.name)
-  if (target !== undefined) parseChoice('resource', target, known)
   const chosen = list.filter(
     (one) => one.source === name && one.records > 0 && (target ?? one.target) === one.target,
   )
