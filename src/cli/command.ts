@@ -71,13 +71,11 @@ export function parseInput(
   }
   refuseOfOthers(command, parsed)
   const found = resolveSettings(parsed.options, environment, command.defaults)
-  const values =
-    command.takesBadSettings !== true || found.faults.length === 0 ? settingsOf(found) : undefined
   return {
     ...parsed,
     found,
     get settings() {
-      return values ?? settingsOf(found)
+      return settingsOf(found)
     },
   }
 }
@@ -148,28 +146,15 @@ export function onlyWord(words: readonly string[], otherwise: string): string {
 export function commandHelp(command: Command): string {
   const settingLines = command.settings.map((key) => {
     const setting = settings[key]
+    const usual = command.defaults?.[key] ?? setting.default
     return [
       `--${setting.name} ${setting.value}`,
-      `${setting.meaning} (${variableOf(setting)}; default ${defaultOf(command, key)})`,
+      `${setting.meaning} (${variableOf(setting)}; default ${usual})`,
     ]
   })
   const lines = [...Object.entries(command.options), ...settingLines]
-  return (
-    [
-      command.synopsis
-        .map((line, index) => `${index === 0 ? 'Usage:' : '      '} dossier ${line}`)
-        .join('\n'),
-      command.details.trim(),
-      ...(lines.length > 0 ? [`Options:\n${columns(lines)}`] : []),
-      '',
-    ]
-      .join('\n\n')
-      .trimEnd() + '\n'
-  )
-}
-
-function defaultOf({ defaults }: Command, key: SettingName): string {
-  return defaults?.[key] ?? settings[key].default
+  const usage = command.synopsis.map((line) => `dossier ${line}`).join('\n       ')
+  return `Usage: ${usage}\n${command.details}\n\nOptions:\n${columns(lines)}\n`
 }
 
 /** Formats two columns, the second one wrapped so that lines have at most 100 characters. */
