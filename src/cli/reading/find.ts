@@ -21,7 +21,8 @@ export const find: Command = {
   synopsis: ['find WORDS|NUMBER [--jurisdiction CODE] [--json]'],
   details: `
 Finds the companies with all of the words in their name; the last one may be the beginning of a
-word. A single word is also looked up as a number, in every register or in that of --jurisdiction.
+word. A single word is also looked up as a number, in every register or in that of --jurisdiction,
+and as a name in a register: GB:09876543.
 
   dossier find northwind tra
   dossier find 09876543 --jurisdiction GB`,
@@ -50,11 +51,8 @@ async function findBoth(
   words: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<readonly FoundCompany[]> {
-  const [number = '', ...more] = words
-  const numbered =
-    more.length > 0
-      ? []
-      : ((await reader.findCompanies({ identifiers: [number], jurisdiction })).companies ?? [])
+  const [word = '', ...more] = words
+  const numbered = more.length > 0 ? [] : await findNumbered(reader, word, jurisdiction)
   const named = await findNamed(reader, words.join(' '))
   if (named === undefined) {
     if (numbered.length > 0) return numbered
@@ -67,6 +65,22 @@ async function findBoth(
   )
   return [...numbered, ...others]
 }
+
+/** The companies with a number, or with a name in a register: GB:09876543. */
+async function findNumbered(
+  reader: StoreReader,
+  word: string,
+  jurisdiction: string | undefined,
+): Promise<readonly FoundCompany[]> {
+  const identifiers = [...new Set([word, afterColon(word)])].filter((one) => one !== '')
+  const { companies = [] } = await reader.findCompanies({ identifiers, jurisdiction })
+  return companies.filter(
+    (one) => one.identifier === word || `${one.jurisdiction}:${one.identifier}` === word,
+  )
+}
+
+/** The number in a name in a register; any other text as it is. */
+const afterColon = (text: string) => text.slice(text.indexOf(':') + 1)
 
 /** Undefined if too many names match. */
 async function findNamed(
@@ -94,8 +108,7 @@ async function nothingFound(
 
 /** The register numbers, a few at most, that were probably meant. */
 async function findNear(reader: StoreReader, said: string): Promise<string[]> {
-  // A register number, such as GB:09876543, is one word here.
-  const number = said.slice(said.indexOf(':') + 1)
+  const number = afterColon(said)
   const near = nearNames('', number).map(([, identifier]) => identifier)
   const identifiers = [...new Set([number, ...near])].filter((one) => one !== '')
   const { companies = [] } = await reader.findCompanies({ identifiers, jurisdiction: undefined })
