@@ -97,6 +97,10 @@ describe('the recipe of a source', () => {
     const others = '--source nse --map ./companies.sql --skip-lines 1'
     await load(`import companies nse-2025-11.csv ${others} --accept`)
     assert.match(await load('sources show nse'), new RegExp(`11\\.csv ${others}$`, 'm'))
+    const staff = options.replace('companies', 'employees').replace('nse', 'staff')
+    await load(`import employees nse-2025-10.csv ${staff} --history --as-of 2025-10-31`)
+    const last = await load('update staff nse-2025-11.csv --no-history')
+    assert.doesNotMatch(last, / --history/)
   })
 
   test('all kinds that came from one file are updated from the next, a version each', async (t) => {

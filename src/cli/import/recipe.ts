@@ -28,10 +28,14 @@ export function recipeOf(command: Command, input: Input, mapping: string | undef
   return { options: kept.map(([, word]) => word), mapping }
 }
 
-/** The arguments of a recipe, without the options that the command line overrides. */
+/** The arguments of a recipe, without the options that the command line overrides or reverses. */
 export function recipeWords({ options }: Recipe, given: ReadonlySet<string>): string[] {
-  return options.filter((word) => !given.has(nameOf(word)))
+  const isGiven = (name: string) => given.has(name) || given.has(oppositeOf(name))
+  return options.filter((word) => !isGiven(nameOf(word)))
 }
+
+/** `no-history` for `history`, and the other way round. */
+const oppositeOf = (name: string) => (name.startsWith('no-') ? name.slice(3) : `no-${name}`)
 
 const nameOf = (word: string) => /^--([\w-]+)/.exec(word)?.[1] ?? ''
 
