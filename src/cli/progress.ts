@@ -59,6 +59,14 @@ export function watchWork(context: CommandContext): WorkWatch {
   return { ...lockWait(context), onStep: (step, done) => show({ step, done }) }
 }
 
+/** Shows what is being checked; a signal ends the checks. */
+export const watchChecks =
+  ({ stderr, signal }: CommandContext) =>
+  (step: string): void => {
+    signal.throwIfAborted()
+    stderr.showStatus(`checking ${step} …`)
+  }
+
 /** Shows the progress of a copy. */
 export function watchCopy(context: CommandContext, step: string): CopyWatch {
   const show = createProgress(context, 'MB')

@@ -46,13 +46,10 @@ export function explainListenError(error: unknown, wanted: Wanted): unknown {
   const { host, port, hostOption = '--host', portOption = '--port' } = wanted
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {
-    case 'EADDRINUSE':
-      return new OperatorError(
-        `port ${port} of ${host} is in use; choose another with ${portOption}`,
-        {
-          cause: error,
-        },
-      )
+    case 'EADDRINUSE': {
+      const message = `port ${port} of ${host} is in use; choose another with ${portOption}`
+      return new OperatorError(message, { cause: error })
+    }
     case 'EACCES':
       return new OperatorError(`permission denied to listen on port ${port}; choose one above 1023`)
     case 'EADDRNOTAVAIL':

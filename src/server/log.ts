@@ -1,11 +1,11 @@
 // The log on standard output: JSON lines for programs, a readable form on a terminal. Writing a
 // line never waits for a slow reader or a full disk.
 
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
-import { createLineWriter, type LineWriter, openLogOutput } from './line-writer.ts'
+import { createLineWriter, openLogOutput } from './line-writer.ts'
 
 /** The log of a process. */
 export interface Log {
@@ -43,9 +43,11 @@ export async function createLog(
   const writer = createLineWriter(output, (count) => format(droppedLine(count)))
   // If an unexpected error ends the process, the lines before it matter most.
   process.once('exit', () => writer.writeLast())
-  const logger = pino({ level: logLevel, base: null }, lineStream(writer, format))
-  logWarnings(logger)
   const forward = (line: string) => writer.write(format(line))
+  // Without keys (invariant 7), and not too long.
+  const write = (line: string) => forward(shortLine(withoutKeys(line)))
+  const logger = pino({ level: logLevel, base: null }, { write })
+  logWarnings(logger)
   return { logger, forward, dropped: writer.dropped, close: () => writer.close() }
 }
 
@@ -78,11 +80,6 @@ function printableValues(line: string): string {
   )
 }
 
-/** A stream that removes keys from lines (invariant 7), and cuts lines that are too long. */
-function lineStream(writer: LineWriter, format: Format): DestinationStream {
-  return { write: (line) => writer.write(format(shortLine(withoutKeys(line)))) }
-}
-
 /** Cuts the texts of an oversized line; the result is still JSON. */
 export function shortLine(line: string): string {
   if (line.length <= lineBytesMax / 3 || Buffer.byteLength(line) <= lineBytesMax) return line
@@ -98,12 +95,7 @@ export function shortLine(line: string): string {
 }
 
 function droppedLine(count: number): string {
-  const fields = {
-    level: 40,
-    time: Date.now(),
-    dropped: count,
-    msg: 'log lines were dropped',
-  }
+  const fields = { level: 40, time: Date.now(), dropped: count, msg: 'log lines were dropped' }
   return `${JSON.stringify(fields)}\n`
 }
 

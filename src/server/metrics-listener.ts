@@ -57,14 +57,9 @@ export async function listenForMetrics(
 function createHandler(registry: Pick<Registry, 'metrics'>, logger: Logger): RequestListener {
   return ({ url, method }, response) => {
     const fail = (status: number) => {
-      const type = 'application/json; charset=utf-8'
-      response
-        .writeHead(status, {
-          'content-type': type,
-          'cache-control': 'no-store',
-          connection: 'close',
-        })
-        .end(failureBody(status, STATUS_CODES[status] ?? ''))
+      const type = { 'content-type': 'application/json; charset=utf-8' }
+      const headers = { ...type, 'cache-control': 'no-store', connection: 'close' }
+      response.writeHead(status, headers).end(failureBody(status, STATUS_CODES[status] ?? ''))
     }
     if (url?.split('?', 1)[0] !== metricsPath) return fail(404)
     if (method !== 'GET' && method !== 'HEAD') return fail(405)

@@ -8,7 +8,7 @@ import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-
 import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { lockWait, watchCopy } from '../progress.ts'
+import { lockWait, watchChecks, watchCopy } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',
@@ -74,15 +74,11 @@ async function restoreShown(
   copy: string,
   context: CommandContext,
 ): Promise<Restored> {
-  const { stderr, signal } = context
   const watch: RestoreWatch = {
     ...lockWait(context),
     startedAt: context.now(),
     checks: storedChecks(resources),
-    onCheck(step) {
-      signal.throwIfAborted()
-      stderr.showStatus(`checking ${step} …`)
-    },
+    onCheck: watchChecks(context),
     copying: (step) => watchCopy(context, step),
   }
   return restoreStore(settings, copy, resources, watch)

@@ -5,6 +5,7 @@ import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import { type Command, print } from '../command.ts'
+import { watchChecks } from '../progress.ts'
 import { countLines } from '../table.ts'
 
 export const verifyCommand: Command = {
@@ -21,19 +22,15 @@ fault, it lists the faults and exits with code 1.
   settings: ['db', 'withheld'],
   async run(input, context) {
     const { words, settings } = input
-    const { stderr, signal } = context
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
     await using store = await openStoreInspector(settings, resources, true)
-    const { counts, faults } = await store.verify(storedChecks(resources), (step) => {
-      signal.throwIfAborted()
-      stderr.showStatus(`checking ${step} …`)
-    })
+    const { counts, faults } = await store.verify(storedChecks(resources), watchChecks(context))
     const isSound = faults.length === 0
     const outcome = isSound
       ? 'No faults found.'
       : 'The store is damaged: restore a backup, or import the extracts into a new store.'
-    if (!input.flags.has('json')) stderr.writeLines(...faults)
+    if (!input.flags.has('json')) context.stderr.writeLines(...faults)
     print(input, context, { isSound, counts, faults }, [
       describeStore(settings.db),
       ...countLines(Object.entries(counts)),
