@@ -81,7 +81,7 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   const command = `${dossier} sources remove default --db '${storeAt(db)}'`
   for (const [answer, left, says] of [
-    ['\n', 1, /default: 1, of 1 company\r?\nRemove these 1\? \[y\/N\] [^]*nothing was changed/],
+    ['\n', 1, /default: 1, of 1 company\r?\nRemove these\? \[y\/N\] [^]*nothing was changed/],
     ['n\n', 1, /nothing was changed/],
     ['', 1, /\[y\/N\] [^]*\ndossier: nothing was changed\r?\n$/],
     ['y\n', 0, /Removed 1 record of rights as version 2/],

@@ -114,15 +114,12 @@ async function remove(
   if (resource !== undefined) parseChoice('resource', resource, targetNames)
   const list = await listAll(input.settings)
   const chosen = choose(list, name, resource)
-  const total = chosen.reduce((sum, { records }) => sum + records, 0)
   const counted = chosen.map(({ target, records, companies }) => {
     const of = target === 'companies' ? '' : `, of ${countOf(companies, 'company', 'companies')}`
     return `${target} from source ${name}: ${formatCount(records)}${of}`
   })
   context.stdout.writeLines(...counted, ...recordedLines(list, name))
-  if (!input.flags.has('yes')) {
-    await confirm(`Remove these ${formatCount(total)}? [y/N] `, context, 'to remove these')
-  }
+  if (!input.flags.has('yes')) await confirm('Remove these? [y/N] ', context, 'to remove these')
   await using store = await openExistingStore(input.settings, resources)
   for (const { target: of } of chosen) {
     const target = targets.find((known) => known.name === of)
