@@ -68,7 +68,8 @@ paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) st
   // Users try the requests in another window; this one should stay readable.
   defaults: { db: defaultDb, logLevel: 'warn', usageDb: 'none' },
   async run(input, context) {
-    const { settings } = input
+    // A list of what is withheld that the environment names is that of another registry.
+    const settings = { ...input.settings, withheld: undefined }
     if (isServerStore(settings.db)) {
       throw new UsageError(
         'the demo needs a file of its own; name a file with --db, not a PostgreSQL database',

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
+import { newList } from '../../src/store/withholding/list.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { claimDemo } from '../support/shared-demo.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
@@ -16,8 +17,8 @@ import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 const options = { timeout: 300_000 }
 const shell = promisify(execFile)
 
-const startDemo = (t: TestContext, cwd: string, args: readonly string[]) =>
-  startDossier(t, cwd, ['demo', ...args])
+const startDemo = (t: TestContext, cwd: string, args: readonly string[], env = {}) =>
+  startDossier(t, cwd, ['demo', ...args], { env })
 
 /** The answers to the requests of a banner, each run in its own shell. */
 async function paste(banner: string): Promise<string[]> {
@@ -104,7 +105,10 @@ test('the first start creates the registry, the second one serves it', options, 
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
     const startedAt = Date.now()
-    const second = startDemo(t, folder, ['--port', String(port)])
+    const list = join(folder, 'list-of-another.ndjson')
+    const adoption = { number: 1, registry: 'another', adopts: 'one', reason: '', by: '', day: '' }
+    writeFileSync(list, `${newList()}${JSON.stringify(adoption)}\n`)
+    const second = startDemo(t, folder, ['--port', String(port)], { DOSSIER_WITHHELD: list })
     await second.until(/Ctrl-C\n/)
     assert.ok(Date.now() - startedAt < 20_000)
     assert.equal(second.said.err, `Port ${port} is in use; using a free one.\n`)
