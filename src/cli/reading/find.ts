@@ -22,7 +22,7 @@ export const find: Command = {
   details: `
 Finds the companies with all of the words in their name; the last one may be the beginning of a
 word. A single word is also looked up as a number, in every register or in that of --jurisdiction,
-and as a name in a register: GB:09876543.
+and as a register number: GB:09876543.
 
   dossier find northwind tra
   dossier find 09876543 --jurisdiction GB`,
@@ -66,7 +66,7 @@ async function findBoth(
   return [...numbered, ...others]
 }
 
-/** The companies with a number, or with a name in a register: GB:09876543. */
+/** The companies with a number, in one register if it is given with that: GB:09876543. */
 async function findNumbered(
   reader: StoreReader,
   word: string,
@@ -79,7 +79,7 @@ async function findNumbered(
   )
 }
 
-/** The number in a name in a register; any other text as it is. */
+/** The number without its register; any other text as it is. */
 const afterColon = (text: string) => text.slice(text.indexOf(':') + 1)
 
 /** Undefined if too many names match. */
