@@ -123,17 +123,17 @@ async function runClients<Request extends { readonly bytes: Buffer }>(
   async function run(): Promise<void> {
     let client = createClient(server.port)
     for (let request = queue(); request !== undefined && !isDone(); request = queue()) {
-      sent += 1
+      const number = (sent += 1)
       try {
         await send(request, { judge, client, note })
-        if (sent % goodEvery === 0) await checkGood(client, good)
+        if (number % goodEvery === 0) await checkGood(client, good)
       } catch (error) {
         faults.push(`${String(error)}\n  after ${show(request.bytes)}`)
         client.close()
         client = createClient(server.port)
       }
-      if (sent >= count / 20) warmMb ??= residentMb(server.pid)
-      if (sent % batchSize === 0) onProgress?.(sent)
+      if (number >= count / 20) warmMb ??= residentMb(server.pid)
+      if (number % batchSize === 0) onProgress?.(number)
     }
     client.close()
   }
