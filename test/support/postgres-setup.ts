@@ -4,18 +4,20 @@
 //
 // node --test --test-global-setup=test/support/postgres-setup.ts
 
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { startPostgres } from './postgres-server.ts'
 
-let server: PostgresServer | undefined
+let isGiven = false
 
 export async function globalSetup(): Promise<void> {
   process.env['DOSSIER_TEST_RUN'] = randomBytes(4).toString('hex')
   const citus = process.env['DOSSIER_TEST_CITUS']
   if (citus !== undefined) process.env['DOSSIER_TEST_POSTGRES_URL'] = spreading(citus)
-  if (process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined) return
-  server = await startPostgres()
+  isGiven = process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined
+  if (isGiven) return
+  const server = await startPostgres()
   process.env['DOSSIER_TEST_POSTGRES_URL'] = server.url
 }
 
@@ -26,9 +28,16 @@ function spreading(url: string): string {
   return own.href
 }
 
-/** Called when the last file has ended, whether its tests have passed or failed. */
-export async function globalTeardown(): Promise<void> {
-  if (server !== undefined) return server.remove()
+/**
+ * Called when the last file has ended, whether its tests have passed or failed. The runner ends
+ * without waiting for anything (`--test-force-exit`), so another process drops the schemas. The
+ * guard of a server of this run removes it when the runner has ended.
+ */
+export function globalTeardown(): void {
+  if (isGiven) execFileSync(process.execPath, [import.meta.filename], { stdio: 'inherit' })
+}
+
+async function dropSchemas(): Promise<void> {
   const client = new Client({ connectionString: process.env['DOSSIER_TEST_POSTGRES_URL'] })
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
@@ -39,3 +48,5 @@ export async function globalTeardown(): Promise<void> {
   for (const { name } of rows) await client.query(`drop schema ${name} cascade`)
   await client.end()
 }
+
+if (import.meta.main) await dropSchemas()
