@@ -1,12 +1,12 @@
 /** A value that a store returns immediately, or as a promise. */
 export type Awaitable<T> = T | Promise<T>
 
-/** Continues with a value: immediately if it is there. */
+/** Continues with a value: immediately, unless it is a promise. */
 export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Does work, and something else if that fails. */
+/** Does work; if it fails, does something else. */
 export function orElse<T>(
   work: () => Awaitable<T>,
   otherwise: (error: unknown) => Promise<T>,

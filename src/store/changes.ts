@@ -7,13 +7,13 @@ import type { RegistryState } from './reading.ts'
 /** A version in one history. */
 export interface HistoryPoint {
   readonly version: number
-  /** That of its import; empty for version 0. */
+  /** The lineage of its import; empty for version 0. */
   readonly lineage: string
   /** When it was committed, in milliseconds since 1970; undefined for version 0. */
   readonly committedAt: number | undefined
 }
 
-/** Where a page of changes ends: a listing, by its last change, and a record of it. */
+/** Where a page of changes ends: a listing, by its last change, and a record in it. */
 export interface ChangesPlace {
   /** The name of a resource, or `companies`. */
   readonly listing: string
@@ -30,38 +30,38 @@ export interface NamedPoint {
   readonly committedAt?: number | undefined
 }
 
-/** What a client asks of changes. */
+/** Which changes a client asks for. */
 export interface ChangesRequest {
   readonly since: NamedPoint
   /** The last version if undefined. */
   readonly until: NamedPoint | undefined
-  /** Only what follows this place. */
+  /** Only changes after this place. */
   readonly after: ChangesPlace | undefined
   /** Whether companies are asked for. */
   readonly hasCompanies: boolean
   readonly resources: readonly Resource[]
-  /** Only those of this company. */
+  /** Only changes of this company. */
   readonly companyId: number | undefined
   readonly limit: number
 }
 
-/** Records of a listing, or companies, that have last changed in one version, one after another. */
+/** Consecutive records of a listing, or companies, that last changed in the same version. */
 export interface Change {
   /** The name of their resource, or `companies`. */
   readonly listing: string
   /** Undefined for companies, which have ids of their own. */
   readonly companyId: number | undefined
   readonly ids: Numbers
-  /** The version in which they have last changed. */
+  /** The version in which they last changed. */
   readonly version: number
   readonly kind: 'put' | 'remove' | 'erase'
-  /** The bytes of each text; 0 if it is gone. */
+  /** The length of each text in bytes; 0 if the record is gone. */
   readonly lengths: Numbers
   /** Their texts as they are served, joined by commas; undefined if they are gone. */
   readonly texts: Uint8Array | undefined
 }
 
-/** A list of numbers, perhaps of some memory that is decoded. */
+/** A list of numbers: an array, or part of a decoded index. */
 export type Numbers = readonly number[] | Float64Array | Uint32Array
 
 export interface ChangesPage {
@@ -76,9 +76,9 @@ export interface ChangesPage {
 /** Why changes between two versions cannot be reported. */
 export interface NoChanges {
   /**
-   * - `elsewhere`: a version is one of another history;
+   * - `elsewhere`: a version belongs to another history;
    * - `later`: there is no such version yet;
-   * - `pruned`: the state at the end is not known any more;
+   * - `pruned`: the state at the end is no longer known;
    * - `backwards`: the end is before the beginning;
    * - `unknown`: there has never been such a company.
    */

@@ -1,4 +1,4 @@
-// What is closed once it is not needed any more: by its user, or at the end of an `await using`.
+// What is closed when it is no longer needed: by its user, or at the end of an `await using`.
 
 import type { Awaitable } from './awaitable.ts'
 

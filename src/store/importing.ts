@@ -19,7 +19,7 @@ export interface StagedRow {
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string
-  /** What `content` says, where that is at hand. */
+  /** `content`, parsed, if that is at hand. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined
   /** The day on which the source's statement holds, in wire form; null if the row has none. */
   readonly asOf: string | null
@@ -74,22 +74,22 @@ export interface Recording {
 /** The name of `Recording.source` for the changes of a target from a source. */
 export const recordingSource = (source: string, target: string) => `${source}/${target}`
 
-/** Whether a source is that of recorded changes. */
+/** Whether a source is one of recorded changes. */
 export const isRecordingSource = (source: string) => source.includes('/')
 
-/** Another source that has companies of an import; the numbers are of its first companies. */
+/** Another source that has companies of an import; only the import's first ones are counted. */
 export interface LikeSource {
   readonly source: string
   /** How many of them it has. */
   readonly companies: number
-  /** How many the import's own source has already. */
+  /** How many of them the import's own source already has. */
   readonly own: number
   readonly sampled: number
 }
 
 /** Two values of an attribute; null for none. */
 export interface ValueChange {
-  /** What the company is called in its register; left out where that is known. */
+  /** The company's name in its register; left out where the company is clear. */
   readonly company?: string
   readonly before: string | null
   readonly after: string | null
@@ -114,9 +114,9 @@ export interface CompanyList {
 
 /** What an import changes, besides the counts of its rows. */
 export interface ImportDifference {
-  /** One of so many changed rows was compared: above 1, the counts of values are estimates. */
+  /** One in so many changed rows was compared; above 1, the counts of values are estimates. */
   readonly oneOf: number
-  /** Those with changes, the ones with the most first. */
+  /** Attributes with changes, those with the most changes first. */
   readonly attributes: readonly AttributeDifference[]
   /** The companies that the source, or the registry, has from now on. */
   readonly come: CompanyList
@@ -128,7 +128,7 @@ export interface ImportDifference {
 export interface LoggedDifference extends ImportDifference {
   /** The rows of its files, if a mapping read them; undefined without one. */
   readonly rowsOfFiles?: number | undefined
-  /** The rows that the source had before, and how many of them are others now. */
+  /** The number of rows that the source had before, and how many of them have changed. */
   readonly known: number
   readonly updated: number
   /** The columns with one value in all rows. */
@@ -137,7 +137,7 @@ export interface LoggedDifference extends ImportDifference {
 
 /** How an import is done, so that the next one can be done like it. */
 export interface Recipe {
-  /** The options of the command that hold for the next extract too. */
+  /** The options of the command that apply to the next extract, too. */
   readonly options: readonly string[]
   /** The text of the mapping; undefined without one. */
   readonly mapping?: string | undefined
@@ -152,7 +152,7 @@ export interface EarlierImport {
   readonly files: readonly ImportedFile[]
 }
 
-/** What the log says before an import of a source. */
+/** What the log says about a source before an import. */
 export interface Earlier {
   /** Every attribute that the source has had. */
   readonly attributes: readonly string[]
@@ -162,7 +162,7 @@ export interface Earlier {
   readonly imports: readonly EarlierImport[]
   /** How the last of them was done. */
   readonly recipe: Recipe | undefined
-  /** The version in which all that the source had was removed last; 0 for none. */
+  /** The last version that removed everything that the source had; 0 if there is none. */
   readonly removedIn: number
 }
 
@@ -182,14 +182,14 @@ export interface ImportPlan extends WorkWatch {
   readonly nameAttribute?: string | undefined
   /** Whether the rows are all that the source has; records missing from them are removed. */
   readonly isSnapshot: boolean
-  /** Whether it only removes what the source has, of which its register says nothing. */
+  /** Whether an operator only removes the source's data: its register has not said so. */
   readonly isRemoval?: boolean
   readonly knownCompaniesOnly: boolean
   /** The day of the extract, in wire form; if undefined, the latest day in its rows. */
   readonly asOf: string | undefined
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
-  /** Whether the source was not named, and may be another one. */
+  /** Whether the source was not named, so that it may be the wrong one. */
   readonly isSourceAssumed?: boolean
   /**
    * Receives the other sources with companies of the import, those with the most first, if its own
@@ -197,11 +197,11 @@ export interface ImportPlan extends WorkWatch {
    * fails.
    */
   readonly onLikeSources?: (likes: readonly LikeSource[]) => void
-  /** Kept in the log; undefined for what is no import of files. */
+  /** Kept in the log; undefined unless files are imported. */
   readonly recipe?: Recipe | undefined
   /**
    * Receives the earlier imports and the day of this one, in wire form, before anything is written;
-   * the day is null if neither the plan nor a row says it. If it throws, the import fails.
+   * the day is null if neither the plan nor a row has one. If it throws, the import fails.
    */
   readonly onEarlier?: (earlier: Earlier, asOf: string | null) => void
   readonly startedAt: number
@@ -214,7 +214,7 @@ export interface ImportPlan extends WorkWatch {
 /** Numbers of rows by outcome; `refused` counts only those that the store refused. */
 export interface MergeCounts {
   readonly inserted: number
-  /** A record that changes in several listings counts in each, whichever of them have a row. */
+  /** A record that changes in several listings counts in each, even where no row is for it. */
   readonly updated: number
   readonly unchanged: number
   readonly refused: number

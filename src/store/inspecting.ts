@@ -1,4 +1,4 @@
-// What operators may read of a store in either database, and the watches of a copy and a restore.
+// What operators may read of a store in either database, and how they watch copies and restores.
 
 import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -30,7 +30,7 @@ export interface LoggedImport extends EarlierImport {
 
 /** A committed import with what it has changed. */
 export interface ShownImport extends LoggedImport {
-  /** Undefined for what is no import of files. */
+  /** Undefined unless files were imported. */
   readonly difference: LoggedDifference | undefined
 }
 
@@ -52,10 +52,10 @@ export interface SourceSummary {
 export interface SourceRecipe {
   /** The name of a resource, or `companies`. */
   readonly target: string
-  /** Those in force, in the order of their versions. */
+  /** The imports in force, in the order of their versions. */
   readonly imports: readonly EarlierImport[]
   readonly last: EarlierImport
-  /** That of the last import. */
+  /** The recipe of the last import. */
   readonly recipe: Recipe
 }
 
@@ -99,7 +99,7 @@ export interface CopyWatch {
 export type StoreInspector = ReturnType<typeof createInspector>
 
 /**
- * Makes what reads a store for an operator, and changes nothing.
+ * Creates the reader of a store for an operator; it changes nothing.
  *
  * @param own the parts specific to a database.
  */
@@ -111,7 +111,7 @@ export function createInspector(
   return {
     readStoreId: () => use(readStoreId),
     listKeys: () => use(listKeys),
-    /** The list of what is withheld: orders, and what has ended some. */
+    /** The entries of the list of what is withheld: orders, and those that ended some. */
     readWithheld: async () => (await use((db) => compareWithList(db, list))).list.entries,
     listImports: (limit: number) => use((db) => listImports(db, limit)),
     readImport: (version: number) => use((db) => readImport(db, version)),

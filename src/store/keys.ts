@@ -1,6 +1,6 @@
 // The interfaces for keys, for their scopes (contract 7), and for counting their use, independent
 // of the database. Uses are in a file of their own, which gives no access to the registry, so that
-// serving has no write path to that.
+// serving has no write path to it.
 
 import type { Awaitable } from './awaitable.ts'
 
@@ -10,7 +10,7 @@ export interface KeyRecord {
   readonly name: string
   /** The first and last characters of the key, for recognising it. */
   readonly hint: string
-  /** What it may read (`scopes.ts`); undefined for what keys may read that have no list. */
+  /** What it may read (`allScopes`); undefined for what a key without a list may read. */
   readonly scopes: readonly string[] | undefined
   readonly createdAt: number
   /** Milliseconds since 1970; undefined for never. */
@@ -75,7 +75,7 @@ export interface KeyUses {
   readonly last30Days: number
 }
 
-/** The scope for finding companies, and for a company as a whole. */
+/** The scope for finding companies, and for reading a company as a whole. */
 export const companiesScope = 'companies'
 
 /**

@@ -1,6 +1,6 @@
-// The words of names, by which companies are found (contract 8.3). They are made here and not in
-// the database, so that every store has the same. Stores keep an index of them, so that a change of
-// these rules must raise the formats of stores.
+// The words of names, by which companies are found (contract 8.3). They are extracted here and not
+// in the database, so that every store has the same words. Stores keep an index of them, so changes
+// of these rules must raise the formats of stores.
 
 /** Longer words count by their beginning only; in UTF-16 code units. */
 const wordLengthMax = 40
@@ -25,15 +25,15 @@ const dense =
 
 /**
  * The words of a name, each once: of a text without blanks between words, such as Chinese or
- * Korean, every character and every two neighbours.
+ * Korean, every character and every pair of neighbours.
  */
 export function wordsOfName(name: string): readonly string[] {
   return wordsOf(name, (characters) => [...characters, ...pairsOf(characters)])
 }
 
 /**
- * The words of a query; the last one may be the beginning of a word. Of a text without blanks, the
- * neighbours, or the only character.
+ * The words of a query; the last one may be the beginning of a word. In a text without blanks, the
+ * pairs of neighbours, or the only character.
  */
 export function wordsOfQuery(query: string): readonly string[] {
   return wordsOf(query, (characters) =>
@@ -52,13 +52,13 @@ export function hasWords(name: string, words: readonly string[]): boolean {
   )
 }
 
-/** So short a name has fewer words than count, in UTF-16 code units. */
+/** A name of up to this many UTF-16 code units has at most `wordsMax` words. */
 const shortMax = 2 * wordsMax - 1
 
-/** As `hasWords`, of a short name in lower case and in ASCII: without cutting it into words. */
+/** As `hasWords`, for a short name in lowercase ASCII, without cutting it into words. */
 function hasPlainWords(name: string, words: readonly string[]): boolean {
   return words.every((word, at) => {
-    // A word of the greatest length was cut.
+    // A word of the maximum length may have been cut.
     const isBeginning = at === words.length - 1 || word.length === wordLengthMax
     for (let from = name.indexOf(word); from >= 0; from = name.indexOf(word, from + 1)) {
       const isWhole = isBeginning || !isWordCode(name.charCodeAt(from + word.length))
@@ -68,7 +68,7 @@ function hasPlainWords(name: string, words: readonly string[]): boolean {
   })
 }
 
-/** Whether a UTF-16 code unit, or NaN outside of a text, is one of a to z or 0 to 9. */
+/** Whether a UTF-16 code unit, or NaN past the end of a text, is one of a to z or 0 to 9. */
 function isWordCode(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 }
@@ -94,7 +94,7 @@ function wordsOf(text: string, cut: Cut): string[] {
 function cutFolded(text: string, cut: Cut): string[] {
   const words = fold(text).match(runs) ?? []
   if (!words.some((word) => dense.test(word))) return words
-  // What its group captures is kept between the other parts.
+  // Between the other parts, `split` keeps what the group captures.
   const parts = words.flatMap((word) => word.split(dense)).filter((part) => part !== '')
   return parts.flatMap((part) => (dense.test(part) ? cut(Array.from(part)) : [part]))
 }

@@ -31,7 +31,7 @@ const temporary = ':memory:'
 const postgres = () => import('./postgres/open.ts')
 // A server loads nothing that changes or checks a store: that is half of the store's code.
 const files = () => import('./sqlite/store.ts')
-// A command that changes a store answers nothing.
+// A command that changes a store answers no requests.
 const reading = () => import('./sqlite/read.ts')
 
 /** Where a store is: a file's path or the URL of a PostgreSQL store, and the list next to it. */
@@ -94,8 +94,8 @@ async function openAgreeing(
 }
 
 /**
- * Opens the store at `db` for a command that shows what is served: also where SQLite could not make
- * the files of the log, as on a disk that cannot be written.
+ * Opens the store at `db` for a command that shows what is served: also where SQLite cannot create
+ * the files of the log, as on a read-only disk.
  *
  * @throws OperatorError as `openStoreReader`.
  */
@@ -136,7 +136,7 @@ async function openUntil<T extends Closable>(
 /**
  * Opens the store at `db` for inspection; nothing can be changed.
  *
- * @param isToVerify whether it shows nothing of what is stored: a copy may have no list next to it.
+ * @param isToVerify whether nothing stored is shown: a copy may have no list next to it.
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreInspector(
@@ -153,7 +153,7 @@ export async function openStoreInspector(
 
 /** How a store is opened for changes. */
 interface WriterOptions {
-  /** Waits for the first import of a file, which others cannot open; without it, that throws. */
+  /** Waits for the first import of a file, which nobody else can open; without it, that throws. */
   readonly wait?: LockWait | undefined
   /** Whether the store is to adopt the list of another registry. */
   readonly isToAdopt?: boolean

@@ -1,6 +1,6 @@
 // Limits the size of a page (contract 3.10), before it is built.
 //
-// A head has the size of its listing's greatest record, so most pages are known to fit. Only if the
+// A head has the size of its listing's largest record, so most pages are known to fit. Only if the
 // limit times that record would not fit are the sizes of the page's records added up.
 
 /** The maximum size of a page on the wire, in bytes before compression. */
@@ -11,13 +11,13 @@ const frameBytes = 288
 
 /** What the size of a listing's pages depends on. */
 export interface PageBudget {
-  /** The most bytes of a record and a comma. */
+  /** The bytes of the largest record and a comma. */
   readonly recordBytesMax: number
   /** The bytes that a page has for its records; below 0 if `meta` alone is too large. */
   readonly bytesMax: number
 }
 
-/** @param largest the bytes of the greatest record. */
+/** @param largest the bytes of the largest record. */
 export function budgetOf(largest: number, meta = ''): PageBudget {
   const bytesMax = pageBytesMax - frameBytes - Buffer.byteLength(meta)
   return { recordBytesMax: largest + 1, bytesMax }

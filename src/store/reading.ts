@@ -27,12 +27,12 @@ export interface Head {
   readonly latestVersion: number
 }
 
-/** A range of a selection: of what a version, filters and an order leave of a listing. */
+/** A range of a selection: records of a listing at a version, filtered and ordered. */
 export interface Page extends Head {
   /** The number of records that the selection has. */
   readonly selected: number
   /**
-   * The records' JSON texts, several joined by commas in each; to be joined by commas. They may be
+   * The records' JSON texts, to be joined by commas; each may be several, so joined. They may be
    * parts of larger memory, which must not be kept.
    */
   readonly records: readonly Uint8Array[]
@@ -47,7 +47,7 @@ export interface Page extends Head {
   readonly greatestLimit: number | undefined
 }
 
-/** A version that cannot be shown: no import has made it yet, or what it had was pruned. */
+/** A version that cannot be shown: no import has made it yet, or it was pruned. */
 export interface OutsideHistory {
   readonly outside: 'pruned' | 'later'
   readonly earliest: number
@@ -64,7 +64,7 @@ export type Moment =
 /** What a moment finds: a version, or the first moment that finds one. */
 export type FoundVersion =
   | { readonly version: number }
-  /** A day or a time, as the moment is; undefined if nothing was imported. */
+  /** A day or a time, like the moment; undefined if nothing was imported. */
   | { readonly first: string | undefined }
 
 /** A company, as a search finds it. */
@@ -87,7 +87,7 @@ export interface RegistryState {
   readonly earliestVersion: number
 }
 
-/** What companies are searched by: their number in a register, or words of their name. */
+/** How companies are searched: by their number in a register, or by words of their name. */
 export type CompanyQuery =
   | { readonly identifiers: readonly string[]; readonly jurisdiction: string | undefined }
   | { readonly words: readonly string[] }
@@ -95,7 +95,7 @@ export type CompanyQuery =
 /** The companies that were found, in their order, in one state of the registry. */
 export interface FoundCompanies {
   readonly registry: RegistryState
-  /** Undefined if more names match than may (contract 8.2). */
+  /** Undefined if more names match than are allowed (contract 8.2). */
   readonly companies: readonly FoundCompany[] | undefined
 }
 
@@ -131,7 +131,7 @@ export interface VersionList {
   readonly versions: readonly ListedVersion[]
   /** The number of all versions. */
   readonly total: number
-  /** The number of those that are not below the bound of the range. */
+  /** The number of versions that are not below the bound of the range. */
   readonly newer: number
 }
 
@@ -139,7 +139,7 @@ export interface VersionList {
 export interface CompanyReader {
   /** The id of the company that had a register number at a version, or else has it now. */
   findCompany(name: IdentifyingName, version?: number): Awaitable<number | undefined>
-  /** Those of the names that belong to a company, in the order given; at most `limit`. */
+  /** The names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
   findCompanies(query: CompanyQuery): Promise<FoundCompanies>
   /** A company as a whole; undefined if it is or was not in the registry. */
@@ -152,9 +152,9 @@ export interface CompanyReader {
   readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
 }
 
-/** Schedules scans of long listings: above the store, which asks only if it has to scan. */
+/** Schedules scans of long listings; the store only uses it if it has to scan. */
 export interface ScanTurns {
-  /** Who asks; those who ask for the same wait once for each of them. */
+  /** Who asks; requests of one asker for the same view wait together. */
   readonly asker: string
   /** Aborted when the client has gone, or has waited too long. */
   readonly left: AbortSignal
@@ -188,7 +188,7 @@ export interface StoreReader extends CompanyReader, Closable {
   findVersion(resource: Resource | undefined, moment: Moment): Promise<FoundVersion>
   /** The lineage of the last version that has withheld something; empty if there is none. */
   lastWithheld(): Promise<string>
-  /** What is kept for selections, for the metrics. */
+  /** What is cached and being made for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
   /** The last import of each source, newest first; at most 100. */
@@ -197,7 +197,7 @@ export interface StoreReader extends CompanyReader, Closable {
   ping(): Awaitable<void>
 }
 
-/** What a client asks of a company. */
+/** A client's request for a company as a whole. */
 export interface CompanyRequest {
   readonly companyId: number
   /** The registry's version; undefined for the last one. */

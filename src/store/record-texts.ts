@@ -13,7 +13,7 @@ const brace = 0x7b
 
 /**
  * Where the comma before the next record is, at a place or after it; -1 behind the last record.
- * Looking for the brace, of which a record has few, takes a third of the time.
+ * Searching for the brace, which is rare in a record, takes a third of the time.
  */
 export function findSeparator(texts: Buffer, from: number): number {
   let at = texts.indexOf(brace, from + 1)
@@ -38,7 +38,7 @@ export function splitTexts(texts: Uint8Array, lengths: ArrayLike<number>): Uint8
   })
 }
 
-/** The text that bytes are. */
+/** Decodes bytes as UTF-8. */
 export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString()
 }
@@ -70,7 +70,7 @@ export function byCodePoint(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** A surrogate is of a code point after all that need none. */
+/** Surrogates encode code points above all those that need none. */
 function rankOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

@@ -1,4 +1,4 @@
-// What a client asks of a listing: which of its records, in which order, as of which version.
+// What a client wants of a listing: which records, in which order, as of which version.
 
 import type { Resource } from '../resources/resource.ts'
 
@@ -25,11 +25,11 @@ export interface Selection {
   readonly companyId: number
   /** The registry's version; undefined for the last one. */
   readonly version: number | undefined
-  /** All of them hold. */
+  /** A record has to pass all of them. */
   readonly filters: readonly Filter[]
   /** Undefined for the order of the resource. */
   readonly sort: SortOrder | undefined
-  /** Names the filters and the order: the same text is of the same ones. */
+  /** Names the filters and the order: equal texts mean equal filters and an equal order. */
   readonly query: string
 }
 
@@ -38,7 +38,7 @@ export function isWhole({ filters, sort }: Selection): boolean {
   return filters.length === 0 && sort === undefined
 }
 
-/** A listing as it is. */
+/** The whole listing, in the order of its resource. */
 export function wholeListing(resource: Resource, companyId: number): Selection {
   return { resource, companyId, version: undefined, filters: [], sort: undefined, query: '' }
 }

@@ -1,5 +1,5 @@
-// Watching work that may take minutes: waiting for other work, and the progress of a merge by its
-// parts and their shares of the time that one takes.
+// Watching work that may take minutes: waiting for other work, and the progress of a merge through
+// its parts, by their shares of its time.
 
 /** Receives the step that begins, and the share of the work that is done, from 0 to 1. */
 export type OnStep = (step: string, done: number) => void
@@ -9,8 +9,8 @@ export interface WorkWatch extends LockWait {
   readonly onStep?: OnStep | undefined
 }
 
-// As in a first load of records, and of companies, whose names are indexed; the parts of other
-// imports differ, but in the same order.
+// The shares in a first load of records, and in one of companies, whose names are indexed. Other
+// imports differ in the shares, but not in the order.
 const shares = {
   placing: [0.13, 0.42],
   comparing: [0.04, 0.04],
@@ -49,7 +49,7 @@ export interface LockWait {
   /**
    * Called if the writer has to wait.
    *
-   * @param reason for what, in a line, if not for another writer.
+   * @param reason what it waits for, in one line, if not for another writer.
    */
   readonly onWait: (reason?: string) => void
   /** Aborts the waiting, with its reason. */

@@ -1,4 +1,4 @@
-// What the commands that change a store may do with it, whichever database has it.
+// What commands that change a store may do with it, in either database.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -40,7 +40,7 @@ export interface WritingAccess {
 export type StoreWriter = Awaited<ReturnType<typeof createWriter>>
 
 /**
- * Makes a writer of a store, which is brought up to the list of what is withheld before.
+ * Makes a writer of a store, which is first brought up to the list of what is withheld.
  *
  * @throws OperatorError if the store and its list do not agree.
  */
@@ -91,7 +91,7 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
   }
 }
 
-/** What a change of keys takes besides the database. */
+/** The parameters of a change of keys besides the database. */
 type KeyArguments<F> = F extends (db: RegistryDatabase, ...rest: infer R) => unknown ? R : never
 
 /** The result of pruning. */
@@ -106,13 +106,13 @@ export interface Pruned {
 export interface Compacted {
   readonly bytesBefore: number
   readonly bytesAfter: number
-  /** What is still to be freed, or was not tried, a sentence each. */
+  /** What is still to be freed, or was not tried: one sentence each. */
   readonly notes: readonly string[]
 }
 
 /** What to take back. */
 export type RevertRange =
-  /** A version; with those of its source and target that followed, if so asked. */
+  /** A version; if asked for, with the later ones of its source and target. */
   | { readonly version: number; readonly isWithLater: boolean }
   /** Every version after this one. */
   | { readonly to: number }
@@ -130,13 +130,13 @@ export interface Reverted {
   readonly version: number | undefined
   readonly target: string
   readonly source: string
-  /** The versions taken back, those included that were reverted before. */
+  /** The versions taken back, including those that were reverted before. */
   readonly reverts: readonly number[]
-  /** Records or companies that came back, have their former content again, and are gone. */
+  /** Numbers of records or companies: they are back, as they were before, or gone. */
   readonly restored: number
   readonly updated: number
   readonly removed: number
-  /** The records that described the changes, by resource: how many came back, and are gone. */
+  /** How many records that described the changes are back, and gone, by resource. */
   readonly recorded: Readonly<Record<string, { restored: number; removed: number }>>
 }
 

@@ -33,7 +33,7 @@ export function readState(
     const { registry, head } = found
     const outside = findOutside(version, registry)
     if (outside !== undefined) return outside
-    // A listing with records is of a known company.
+    // A company whose listing has records is known.
     if (head !== undefined && head.total > 0) {
       return stateSince(reads, selection, found, head.version)
     }
@@ -55,7 +55,7 @@ export function findOutside(
   return version < earliest ? { outside: 'pruned', earliest, latest } : undefined
 }
 
-/** @param version that in which the listing last changed. */
+/** @param version the one in which the listing last changed. */
 function stateSince(
   reads: ServingReads,
   { resource, version: asked }: Selection,

@@ -41,7 +41,7 @@ export function createListingReader(reads: ServingReads): ListingReader {
 }
 
 function readWhole(reads: ServingReads, selection: Selection, range: PageRange): Awaitable<Found> {
-  // Most pages that are asked for are the first.
+  // Most requests are for the first page.
   const wanted = range.offset === 0 ? range.limit : 0
   return after(readState(reads, selection, wanted), (state) => {
     if (!isListed(state)) return state
@@ -72,7 +72,7 @@ interface Viewing {
   readonly turns: ScanTurns | undefined
 }
 
-/** Reads a page of a selection; without a wait if its view is kept, as most are. */
+/** Reads a page of a selection; without waiting if its view is cached, as most are. */
 function readSelected(
   viewing: Viewing,
   selection: Selection,
@@ -99,7 +99,7 @@ interface FilledState extends ListingState {
   readonly row: HeadRow
 }
 
-/** Reads a page of a view, which is made if it is not kept. */
+/** Reads a page of a view, which is made if it is not cached. */
 function readView(
   { reads, views, turns }: Viewing,
   selection: Selection,

@@ -14,7 +14,7 @@ import type { ServingReads } from './reads.ts'
 /**
  * Makes the view of a selection.
  *
- * @param head that of its listing.
+ * @param head the head of its listing.
  */
 export async function makeView(
   reads: ServingReads,
@@ -30,7 +30,7 @@ export async function makeView(
     for (const [n, segment] of segments.entries()) {
       const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
-      // To await nothing costs as much as testing some records.
+      // Awaiting nothing costs as much as testing some records.
       const turn = pace()
       if (turn !== undefined) await turn
     }

@@ -1,4 +1,4 @@
-// Orders the records that have passed a scan by a value, then by id; null is last both ways.
+// Orders the records that have passed a scan by a value, then by id; null is last in both orders.
 
 import type { Pace } from './pace.ts'
 import { byCodePoint } from '../record-texts.ts'
@@ -43,7 +43,7 @@ async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Ar
 
 type Compare = (a: number, b: number) => number
 
-/** The numbers below `length` in an order: runs are sorted, then merged two by two. */
+/** The numbers below `length` in an order: runs are sorted, then merged in pairs. */
 async function sortInSteps(length: number, compare: Compare, pace: Pace): Promise<Uint32Array> {
   let from = new Uint32Array(length).map((_, n) => n)
   for (let start = 0; start < length; start += runLength) {

@@ -3,13 +3,13 @@
 // All such work shares one queue: each turn of the event loop does one step of it, so that other
 // requests wait no longer for many scans than for one.
 
-/** Waits for the next step if the current one has taken its time. */
+/** Waits for the next step if the current one has used up its time. */
 export type Pace = () => Promise<void> | undefined
 
-/** How long a step holds the event loop, in milliseconds: as long as some pages take. */
+/** How long a step holds the event loop, in milliseconds: about as long as a few pages do. */
 const stepMs = 0.3
 
-/** Begins with a step. */
+/** Creates a pace, which begins with a step. */
 export function createPace(): Pace {
   let begun = performance.now()
   return () => {
@@ -31,7 +31,7 @@ function takeTurn(): Promise<void> {
 
 let beforeStep = () => {}
 
-/** Sets work for the beginning of each step: what would otherwise wait until the end of it. */
+/** Sets what is done before each step, since it would otherwise wait until the step ends. */
 export function setBeforeStep(work: () => void): void {
   beforeStep = work
 }

@@ -27,7 +27,7 @@ export interface ServingReads extends ListingReads {
   /**
    * Reads the head of a listing at a version, and nothing later than the registry's state.
    *
-   * @param version the last one if undefined, or if it is later than that.
+   * @param version the last one if undefined, or if it is later than the last.
    * @param wanted how many of its first records are wanted; some of them may be read with it.
    */
   headIn(
@@ -37,12 +37,12 @@ export interface ServingReads extends ListingReads {
     wanted: number,
   ): Awaitable<HeadInRegistry>
   /**
-   * The import that made a version, which must be there.
+   * The import that made a version, which must exist.
    *
    * @param registry the state of the registry, if it was read just now: after a restore, another
    *   import may have the same version.
    */
   change(version: number, registry?: RegistryState): Awaitable<Change>
-  /** The version that had made a company known at a version; undefined if it was not. */
+  /** The version that made a company known, as of a version; undefined if it was not known. */
   knownSince(companyId: number, version: number): Awaitable<number | undefined>
 }

@@ -20,7 +20,7 @@ export const countedLengthMax = 1_024
 /** A value, null included, and the number of records that have it. */
 export type ValueCount = readonly [value: string | null, count: number]
 
-/** The counts of each filter that has few values, by field: most first, then by code point. */
+/** The counts of each filter with few values, by field: most frequent first, then by code point. */
 export type ListingCounts = Readonly<Record<string, readonly ValueCount[]>>
 
 /** A listing that has records. */
@@ -173,7 +173,7 @@ function isTooLong(value: string | null): boolean {
   return Array.from(value).length > countedLengthMax
 }
 
-/** Most first, then by code point, null last. */
+/** Most frequent first, then by code point, null last. */
 function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
   if (countOfA !== countOfB) return countOfB - countOfA
   if (a === null || b === null) return Number(a === null) - Number(b === null)

@@ -1,9 +1,9 @@
 // Caches views: each is made once for a selection, and sliced for every page of it.
 //
-// A view is of one state of a listing, which its key names. Views are cached within a number of
-// bytes and for some minutes; how many are made at a time is bounded, too. Of the views that alone
-// exceed the number of bytes, the last one is cached as well: to make it again for each page would
-// scan the whole listing each time.
+// A view belongs to one state of a listing, which its key names. Views are cached within a number
+// of bytes and for some minutes; how many are made at a time is bounded, too. The last view that
+// alone exceeds the number of bytes is cached as well: making it again for each page would scan the
+// whole listing each time.
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../fixed-key.ts'
