@@ -8,7 +8,7 @@ import type { ListingShape } from './shape.ts'
  * record has a segment of its own.
  */
 export const segmentBytesMax = 10_400
-/** How full evenly cut segments are: the rest is for further records. */
+/** How full evenly cut segments are: the rest is space for further records. */
 const evenShare = 0.95
 
 /**
@@ -23,7 +23,7 @@ export const growthOfNew = ({ direction }: ListingShape): Growth =>
 
 export interface CutSegment extends EncodedSegment {
   readonly count: number
-  /** The bytes of the greatest record. */
+  /** The bytes of the largest record. */
   readonly largest: number
 }
 
@@ -60,7 +60,7 @@ function bytesOf(records: readonly ListedRecord[], entryBytes: number): number {
   return bytes
 }
 
-/** The size of the next segment, if those that are left are of one size. */
+/** The size of the next segment, if all that are left get the same size. */
 function evenSize(rest: number): number {
   if (rest <= segmentBytesMax) return segmentBytesMax
   return rest / Math.ceil(rest / (segmentBytesMax * evenShare))
@@ -88,7 +88,7 @@ function cutOne(
   }
 }
 
-/** Where a segment ends: at its greatest size, or nearest to an even one; not before one record. */
+/** Where a segment ends: at its maximum size, or nearest to an even one; with at least a record. */
 function findEnd(
   { records, isBackwards, entryBytes }: Line,
   from: number,

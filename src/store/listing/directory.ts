@@ -5,30 +5,30 @@
 
 import { after, type Awaitable } from '../awaitable.ts'
 
-/** A segment, or a node: then the numbers are those of all its segments. */
+/** A segment, or a node, whose numbers are those of all its segments together. */
 export interface DirectoryEntry {
   readonly segment: number
   readonly records: number
   /** The bytes of its texts. */
   readonly bytes: number
-  /** The bytes of its greatest record. */
+  /** The bytes of its largest record. */
   readonly largest: number
 }
 
 export interface Directory {
-  /** 0 if the entries are segments; if they are nodes, one more than the level of these. */
+  /** 0 if the entries are segments; if they are nodes, one more than their level. */
   readonly level: number
   readonly entries: readonly DirectoryEntry[]
 }
 
-/** A node that is stored already. */
+/** A node that is already stored. */
 export interface KnownNode {
   readonly entry: DirectoryEntry
-  /** The directory that it is, encoded. */
+  /** Its content: a directory, encoded. */
   readonly entries: Uint8Array
 }
 
-/** The most entries of a head or a node. */
+/** The maximum number of entries of a head or a node. */
 export const entriesMax = 256
 
 /**
@@ -77,14 +77,14 @@ export function firstSegment(directory: string): number | null {
   return number === undefined ? null : Number(number)
 }
 
-/** The segment of a directory that has no other; null of all others. */
+/** The segment of a directory with only one; null if it has more, levels, or none. */
 export const onlySegment = (directory: string): number | null =>
   directory.lastIndexOf('[') === 3 ? firstSegment(directory) : null
 
 /** The last node that was decoded: a client that pages through a long listing needs it again. */
 let last = { text: '', node: decodeDirectory('[0]') }
 
-/** The directory that a node is. */
+/** Decodes the directory of a node. */
 export function decodeNode(entries: Uint8Array): Directory {
   const text = textOf(entries)
   if (text !== last.text) last = { text, node: decodeDirectory(text) }
@@ -188,7 +188,7 @@ interface NewNode {
 }
 
 /**
- * The directory of a listing, as a head has it, and the nodes to which it leads that are new.
+ * The directory of a listing, as heads have it, and the new nodes to which it leads.
  *
  * @param known nodes that may be used again: those of the listing's last head.
  */
@@ -231,7 +231,7 @@ function groupsOf(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
   return groups
 }
 
-/** The records and bytes of segments or nodes, and the greatest record. */
+/** The records and bytes of segments or nodes, and the largest record. */
 export function sumOf(group: readonly DirectoryEntry[]) {
   let [records, bytes, largest] = [0, 0, 0]
   for (const entry of group) {
@@ -252,7 +252,7 @@ export interface DifferingLeaves {
  * The segments in which two states of a listing differ. Nodes that both have are not read: the
  * cost depends on the size of the change, not on that of the listing.
  *
- * @param former a head's directory, as `present`; undefined for a listing that was not there.
+ * @param former a head's directory, like `present`; undefined if the listing did not exist.
  */
 export async function differingLeaves(
   former: string | undefined,

@@ -3,7 +3,7 @@
 /**
  * Cuts values into lists, as for look-ups.
  *
- * @param length the most values of a list.
+ * @param length the maximum number of values in a list.
  * @param weightOf a list also ends where the weights of its values add up to `weight`.
  */
 export function* inBatches<T>(

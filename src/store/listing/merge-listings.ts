@@ -24,7 +24,7 @@ interface ListingMerge {
 }
 
 export interface PutReader {
-  /** The next records before a place in the order of the listing, up to a number. */
+  /** The next records before a place in the order of the listing, up to a number of them. */
   take(
     before: Pick<ListedRecord, 'id' | 'sort'> | undefined,
     most?: number,

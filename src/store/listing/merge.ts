@@ -1,7 +1,7 @@
 // Merges changes into a listing: decides which of its segments are kept, and replaces the others.
 //
-// The indexes are enough for the decision (`planMerge`). The texts of the other segments are read
-// then, and cut into new segments together with the new records (`cutRun`).
+// The indexes are enough for the decision (`planMerge`). Then the texts of the other segments are
+// read, and cut into new segments together with the new records (`cutRun`).
 
 import { type CutSegment, cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
 import type { DirectoryEntry } from './directory.ts'
@@ -99,7 +99,7 @@ function placePuts(
   places.push({ segment: undefined, before: [], within: [], isTouched: false })
   let n = 0
   for (const put of puts) {
-    // The first segment whose last record is not before it.
+    // Finds the first segment whose last record is not before the new one.
     while (n < old.length && compareOrder(shape, keyAt(elementOf(old, n).index, -1), put) < 0)
       n += 1
     const place = elementOf(places, n)

@@ -28,7 +28,7 @@ export interface OpenListing {
   readonly leaves: readonly DirectoryEntry[]
 }
 
-/** The listings at a version of those of the companies that have one, with their segments. */
+/** Opens the listings that companies have at a version, with their segments. */
 export async function openListings(
   tables: ListingLookups,
   listing: string,
@@ -38,7 +38,7 @@ export async function openListings(
   const open = new Map<number, OpenListing>()
   for (const head of await tables.heads(listing, companies, version)) {
     const opened = openHead(tables, head)
-    // Most directories have no nodes: then nothing has to be waited for.
+    // Most directories have no nodes: then there is nothing to wait for.
     open.set(head.companyId, { head, ...(opened instanceof Promise ? await opened : opened) })
   }
   return open
@@ -71,8 +71,8 @@ interface ScannedEntries {
 }
 
 /**
- * Reads the indexes of a listing in order, some at a time, and frees them afterwards. So is its
- * directory decoded: that of a long listing would outlive several collections of garbage.
+ * Reads the indexes of a listing in order, some at a time, and frees them afterwards. The directory
+ * is decoded in parts, too: as a whole, it would outlive several collections of garbage.
  */
 export async function* scanEntries(
   tables: Pick<ListingReads, 'entries' | 'free'>,

@@ -19,9 +19,9 @@ export interface PageTexts {
 
 /** Texts that were read with the head of a listing. */
 export interface FirstTexts {
-  /** Those of its first segment. */
+  /** The texts of its first segment. */
   readonly texts: Uint8Array
-  /** Those of all its other segments, joined by commas, if it is short. */
+  /** The texts of all its other segments, joined by commas, if it is short. */
   readonly others?: Uint8Array | undefined
 }
 
@@ -76,14 +76,14 @@ function readTexts(
   return after(reads.texts(companyId, numbers.slice(1)), (others) => [firstTexts, ...others])
 }
 
-/** The bytes of the segments of which all records are in the range. */
+/** The bytes of the segments whose records are all in the range. */
 function innerBytes({ entries }: LeafRange): number {
   let sum = 0
   for (let n = 1; n < entries.length - 1; n++) sum += entries[n]?.bytes ?? 0
   return sum
 }
 
-/** The records; without any if they are larger than a page. */
+/** The records; none if they are larger than a page. */
 function fitTexts(
   records: readonly Uint8Array[],
   range: PageRange,
@@ -128,7 +128,7 @@ function cutTexts(
 }
 
 /**
- * The texts of consecutive records of a resource, cut out of those of a segment without its index.
+ * The texts of consecutive records of a resource, cut from a segment's texts without its index.
  *
  * @param count the records of the segment; those from `from` up to `to` are wanted.
  */

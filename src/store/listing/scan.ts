@@ -1,6 +1,6 @@
 // Scans of the indexes of a listing: which records pass the filters, and by what they are ordered.
 //
-// The caller passes the segments one after another, so that it decides when to pause. Of a text
+// The caller passes the segments one after another, so that it decides when to pause. In a text
 // column, each distinct value of a segment is tested once.
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
@@ -16,7 +16,7 @@ interface IndexedFields {
   readonly orderBy: string
 }
 
-/** The records that pass, in the order of the listing, and what orders them otherwise. */
+/** The records that pass, in the order of the listing, and the values that order them otherwise. */
 export interface Scanned {
   readonly view: View
   /** Empty if they stay in that order. */
@@ -67,7 +67,7 @@ export function createScan(
     readsTexts: keyed?.readsTexts ?? false,
     /**
      * @param segment its number.
-     * @param values those of the order's field in each record, if `readsTexts`.
+     * @param values the values of the order's field, one for each record, if `readsTexts`.
      */
     add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void {
       const kept = findPassing(tests, index)
@@ -111,10 +111,10 @@ function createPlaces() {
   }
 }
 
-/** As in `View.places`. Only the record of a segment of its own is that large. */
+/** As in `View.places`. Only a record with a segment of its own is that large. */
 function encodeEnd(start: number, end: number, count: number): number {
   if (end <= 0xffff) return end
-  if (start > 0 || count > 1) throw new Error('a segment is larger than segments are')
+  if (start > 0 || count > 1) throw new Error('a segment of several records is too large')
   return 0
 }
 
@@ -205,7 +205,7 @@ function isIn(value: string, { from, to }: Interval): boolean {
   )
 }
 
-/** Collects the values by which records are ordered; without a place, those of their texts. */
+/** Collects the values by which records are ordered; without a place, the texts have them. */
 function createKeys(place: Place | undefined) {
   const keys = createFloats()
   const texts = createDistinct()
@@ -265,8 +265,8 @@ const createWords = () => createList(Uint32Array)
 const startLength = 256
 
 /**
- * Makes a list of numbers that grows. Its memory moves with it: lists that were left to the garbage
- * collector would make it collect everything for each few views.
+ * Makes a list of numbers that grows. Its memory moves with it: if former lists were left to the
+ * garbage collector, every few views would make it collect everything.
  */
 function createList<List extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(type: {
   new (numbers: number | ArrayBuffer): List

@@ -236,7 +236,7 @@ export function valueAt(column: IndexColumn, n: number): ColumnValue {
   return code === 0 ? null : (column.values[code - 1] ?? null)
 }
 
-/** Whether a record's digest is the one at a place among others. */
+/** Whether a record's digest equals the one at a place in a list. */
 export function hasDigest(
   { digests }: Pick<SegmentIndex, 'digests'>,
   n: number,

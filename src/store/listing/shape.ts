@@ -61,13 +61,13 @@ export const attributesShape: ListingShape = {
     { field: 'version', type: 'integer' },
     { field: 'as_of', type: 'text' },
     { field: 'is_present', type: 'integer' },
-    // Null if that is the version.
+    // Null if it equals the version.
     { field: 'said_in', type: 'integer' },
   ],
   metaColumn: undefined,
 }
 
-/** What a comparison needs of an index: the columns only of what sources say. */
+/** What a comparison needs of an index: columns only for what sources say. */
 export const comparedParts = (shape: ListingShape): WantedParts | undefined =>
   shape === attributesShape ? undefined : { ids: true, sources: true }
 
@@ -88,7 +88,7 @@ export function parseMeta(text: string): Map<string, number> {
   return new Map(entries.map(({ type, count }) => [type, count]))
 }
 
-/** The `meta` of a listing; null for a shape without. */
+/** The `meta` of a listing; null for a shape without one. */
 export function metaOf(
   { metaColumn }: ListingShape,
   types: ReadonlyMap<string, number>,

@@ -11,7 +11,7 @@ export interface HeadRow {
   readonly total: number
   /** The JSON text of `meta`, for a listing that has one. */
   readonly meta: string | null
-  /** The bytes of its greatest record; 0 without records. */
+  /** The bytes of its largest record; 0 without records. */
   readonly largest: number
   readonly directory: string
 }
@@ -36,7 +36,7 @@ export interface TextRange extends SegmentKey {
   readonly length: number
 }
 
-/** A head or a node names a segment that is not there. */
+/** A head or a node names a segment that does not exist. */
 export class MissingSegmentError extends Error {
   constructor({ companyId, segment }: SegmentKey) {
     super(`segment ${segment} of company ${companyId} is missing`)
@@ -63,27 +63,27 @@ export interface CompanyRow {
   readonly id: number
   readonly jurisdiction: string | null
   readonly identifier: string | null
-  /** The version that has made it known. */
+  /** The version that made it known. */
   readonly version: number
 }
 
-/** What a company was called, or that it was known, in the versions before `until`. */
+/** The name that a company had, or that it was known, in the versions before `until`. */
 export interface PastCompanyRow extends Omit<CompanyRow, 'id'> {
   readonly companyId: number
   readonly until: number
 }
 
 /**
- * A change of a record that clients have to be told of, and heads do not show:
+ * A change of a record that heads do not show, but that clients need to know:
  *
- * - `look`: it may have changed apart from its listing, as a company that got a name;
+ * - `look`: it may have changed apart from its listing, such as a company that got a name;
  * - `put`: it has changed in every version that it is in;
  * - `remove`: it was removed, and the head that had it was pruned;
- * - `erase`: it was taken out of every version.
+ * - `erase`: it was removed from every version.
  */
 export type TraceKind = 'look' | 'put' | 'remove' | 'erase'
 
-/** A trace of a change, in the version that made it. The id of a company's trace is its own. */
+/** A trace of a change, in the version that made it. In a company's trace, the id is its own. */
 export interface TraceRow {
   readonly companyId: number
   readonly version: number
@@ -101,11 +101,11 @@ export interface VersionSpan {
 
 /** Changes of listings in a span of versions, in the order of version and company. */
 export interface ChangedRange extends VersionSpan {
-  /** Only those after this place, which is not before the span. */
+  /** Only changes after this place, which is not before the span. */
   readonly after: ChangedPlace
-  /** Only those up to this place; all of the span if undefined. */
+  /** Only changes up to this place; all of the span if undefined. */
   readonly upTo?: ChangedPlace | undefined
-  /** How many are looked at. */
+  /** How many changes are examined. */
   readonly limit: number
 }
 
@@ -117,7 +117,7 @@ export interface ChangedPlace {
 
 /** A listing with a head in a span of versions. */
 export interface ChangedListing extends ChangedPlace {
-  /** Whether that is its only head there. */
+  /** Whether that is its only head in the span. */
   readonly isOnly: boolean
 }
 
@@ -156,12 +156,12 @@ export interface KnownCompanies {
 }
 
 /**
- * What sources say about companies, of each the first segment: lists with an element for each
+ * What sources say about companies, the first segment of each: lists with an element for each
  * company, in ascending order of their ids, and the bytes of all of them, one after another.
  */
 export interface CompanyStatements {
   readonly ids: readonly number[]
-  /** In which sources last said something else of them. */
+  /** The versions in which what sources say about them last changed. */
   readonly versions: readonly number[]
   /** How many sources say something. */
   readonly totals: readonly number[]
@@ -173,14 +173,14 @@ export interface CompanyStatements {
 
 /** Companies in ascending order. */
 export interface CompanyRange {
-  /** Only those above it. */
+  /** Only companies with greater ids. */
   readonly after: number
   readonly limit: number
 }
 
 /** Looks up the listings of many companies by one statement. */
 export interface ListingLookups extends ListingReads {
-  /** The heads at a version of those of the companies that have one, by company. */
+  /** The heads that companies have at a version, by company. */
   heads(
     listing: string,
     companies: readonly number[],
@@ -199,9 +199,9 @@ export interface ListingLookups extends ListingReads {
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
-  /** What sources say about companies at a version; nothing of those that none ever named. */
+  /** What sources say about companies at a version; nothing if no source ever named them. */
   companyStatements(ids: readonly number[], version: number): Awaitable<CompanyStatements>
-  /** The companies that are known now, of a range, or of some. */
+  /** The companies that are known now, of a range, or of the given ones. */
   knownCompanies(range: CompanyRange): Awaitable<KnownCompanies>
   knownOf(ids: readonly number[]): Awaitable<KnownCompanies>
   /** Former states of companies, by company and `until`. */
@@ -213,7 +213,7 @@ export interface ListingLookups extends ListingReads {
   ): Awaitable<readonly number[]>
   /** Heads in a span of versions. */
   changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedHead[]>
-  /** Traces in a span of versions; those of a listing that has a head there are not its last. */
+  /** Traces in a span of versions; where a listing has a head there, none is its last change. */
   changedTraces(listing: string, range: ChangedRange): Awaitable<readonly LastChange[]>
   /** The traces of companies' listings in a span of versions, by company, version and id. */
   traces(
@@ -225,7 +225,7 @@ export interface ListingLookups extends ListingReads {
 
 /** Reads and writes listings for work that changes the registry, within its transaction. */
 export interface ListingTables extends ListingLookups {
-  /** The companies that have a segment whose texts contain any of these, present or past. */
+  /** The companies that have a segment, present or past, whose texts contain any of the needles. */
   companiesHolding(needles: readonly Uint8Array[]): Awaitable<ReadonlySet<number>>
   /** Writes traces; of several of one record in one version, the last one is kept. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
@@ -272,7 +272,7 @@ export interface ListingTables extends ListingLookups {
   companiesByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>
   /** The greatest id that a company has or had, below a bound; 0 if there is none. */
   lastCompanyId(below: number): Awaitable<number>
-  /** Adds companies; of those that are known already, it only writes the names. */
+  /** Adds companies; if they are already known, it only writes their names. */
   putCompanies(rows: readonly CompanyRow[]): Awaitable<void>
   dropCompanies(ids: readonly number[]): Awaitable<void>
   /** Former states of companies that had one of the names, and are not known now. */

@@ -14,8 +14,8 @@ export interface View {
   readonly segments: Float64Array
   /**
    * Two words for each record: the place of its segment among `segments`, and where its text begins
-   * (the lower half) and ends (the upper half) in those of its segment. It ends where that does if
-   * the end is 0, as in a segment of one large record.
+   * (the lower half) and ends (the upper half) in those of its segment. An end of 0 is that of the
+   * segment, as in a segment of one large record.
    */
   readonly places: Uint32Array
 }
@@ -82,7 +82,7 @@ function holdersOf(view: View): number[] {
   let last: number | undefined
   for (let n = 0; n < countOf(view); n++) {
     const holder = holderOf(view, n)
-    // Consecutive records are mostly in one segment.
+    // Consecutive records are usually in one segment.
     if (holder !== last) found.add(holder)
     last = holder
   }

@@ -13,7 +13,7 @@ import { cutRun, type Part } from './merge.ts'
 import type { ListingShape } from './shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, SegmentRow } from './tables.ts'
 
-/** Segments are written when they have so many bytes. */
+/** Segments are written as soon as they have this many bytes. */
 const bytesAtOnce = 4_194_304
 
 /** Where listings are written, and as which version. */
@@ -50,9 +50,9 @@ interface NewState {
   readonly companyId: number
   readonly meta: string | null
   readonly entries: readonly DirectoryEntry[]
-  /** The nodes that are stored already. */
+  /** The nodes that are already stored. */
   readonly known: readonly KnownNode[]
-  /** If this replaces the head of an earlier version: that one, and the mark of the new head. */
+  /** If this replaces the head of an earlier version: the version, and the new head's mark. */
   readonly rewrites?: { readonly version: number; readonly mark: string }
 }
 
@@ -96,7 +96,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
       const touched = part.parts.flatMap((one) => ('kept' in one ? [] : one.old))
       const last = steps.at(-1)
       const isBehindOther = last !== undefined && 'parts' in last
-      // What needs no texts is encoded immediately, since it takes less memory then.
+      // What needs no texts is encoded immediately, since that takes less memory.
       if (touched.length === 0 && !isBehindOther) return merge(part, new Map())
       for (const { entry, index } of touched) {
         needed.push({ companyId: part.companyId, segment: entry.segment })
