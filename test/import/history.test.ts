@@ -154,7 +154,7 @@ test('a part that comes late is accepted for companies of which nothing newer is
   })
   assert.deepEqual([counts.updated, counts.refused, counts.recorded], [1, 1, 1])
   assert.equal(rejected.length, 1)
-  assert.match(problems[0]?.reason ?? '', /^is before the day of what/)
+  assert.match(problems[0]?.reason ?? '', /^is before the last day that the registry has/)
   assert.deepEqual(
     changesIn(db).map(
       ({ identifier, date, after }) => `${identifier} ${date.slice(0, 10)} ${after}`,

@@ -108,7 +108,7 @@ const createById = `
     select distinct given_company, 1 from stage
     where identifier is null and given_company is not null`
 
-/** Creates the companies that rows, all of which name them by id alone, are the first to name. */
+/** If all rows name companies by id alone, creates those that the rows are the first to name. */
 export async function makeById(staging: Staging, tables: ListingTables): Promise<void> {
   for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     const known = new Set((await tables.companiesById(ids)).map(({ id }) => id))
@@ -148,7 +148,7 @@ const dropRefusedCompanies = [
  * companies are left.
  */
 export function countCreated(staging: Staging): number {
-  // Otherwise, no row is refused.
+  // Unless the rows are in the table, none of them was refused.
   if (staging.isLoaded()) staging.run(dropRefusedCompanies)
   return Number(staging.value('select count(*) from companies where is_new'))
 }
@@ -172,7 +172,7 @@ export async function writeCompanies({
       const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
         ...[number, string | null, string | null, number, number, number],
       ]
-      // If its source says something new about it, the head shows the change.
+      // If the source says something new about the company, the head shows the change.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       // It was known without a name until now.
       const former = { jurisdiction: null, identifier: null, version: since }

@@ -61,7 +61,7 @@ export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<numb
 const refuseEarlier = [
   `insert into refused
     select s.seq, 'as_of', coalesce(s.as_of, $asOf),
-      'is before the day of what the registry has of the company'
+      'is before the last day that the registry has for the company'
     from change c join stage s on s.seq = c.seq
     where coalesce(s.as_of, $asOf) < c.was
     on conflict do nothing`,
@@ -103,7 +103,7 @@ async function carryChanges(context: ImportContext): Promise<void> {
   staging.run('delete from carried')
 }
 
-/** @param refusedIds those of refused rows; undefined if the rows are carried rather than given. */
+/** @param refusedIds the ids of refused rows; undefined if rows are carried rather than given. */
 async function compareBatch(
   context: ImportContext,
   batch: readonly CompanyRows[],
@@ -117,7 +117,7 @@ async function compareBatch(
   const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const rows of batch) {
     const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, refusedIds)
-    // To await nothing costs as much as comparing a company of one row.
+    // Awaiting nothing costs as much as comparing a company with one row.
     if (done instanceof Promise) await done
   }
 }
@@ -148,7 +148,7 @@ function compareCompany(
       unlisted.delete(id)
       const isSame = hasDigest(index, n, digests, at)
       const isPresent = isPresentAt(shape, index, n)
-      // A company that returns unchanged may be of an earlier day.
+      // A company that returns unchanged may have an earlier day.
       if (!isSame || !isPresent) change(at, isPresent, isSame ? null : dayAt(shape, index, n))
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
@@ -170,7 +170,7 @@ function compareCompany(
 
 /**
  * Finds changes that Dossier has recorded from the source already: records that report them again
- * are no further changes. Undefined if there are none.
+ * are not further changes. Undefined if there are none.
  */
 function recordedBefore({ plan, sources }: ImportContext) {
   if (plan.target.resource?.changeFields === undefined) return undefined

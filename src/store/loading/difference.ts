@@ -17,7 +17,7 @@ import { recordText, textIn } from './staging/spool.ts'
 import type { StagedRowBytes } from './staging/staging.ts'
 
 /**
- * Of more than a few changed records, one in four is compared, up to a maximum, so that the
+ * If more than a few records have changed, one in four is compared, up to a maximum, so that the
  * comparison takes a small part of an import's time. Consecutive records are sampled together,
  * since a segment has several.
  */

@@ -1,6 +1,6 @@
-// Caches some of what an import reads, since it reads the listings that change several times: to
-// compare them, to find the difference, and to merge them. This is for PostgreSQL: reading again
-// from SQLite takes less time than the cache (1 % of 250,000 records changed: 13 % more processor
+// Caches some of what an import reads, since it reads changing listings several times: to compare
+// them, to find the difference, and to merge them. This is for PostgreSQL: reading again from
+// SQLite takes less time than the cache (1 % of 250,000 records changed: 13 % more processor
 // time).
 
 import { LRUCache } from 'lru-cache'

@@ -12,7 +12,7 @@ import { inBatches } from '../listing/in-batches.ts'
 const batchLength = 1_000
 
 /**
- * A row that names its company by id alone has that already. A row whose id and name belong to
+ * A row that names its company by id alone has it already. A row whose id and name belong to
  * different companies gets none.
  */
 const placeByName = `
@@ -140,7 +140,7 @@ async function refuseForeignIds(context: ImportContext): Promise<void> {
       on conflict do nothing`)
 }
 
-/** Those of some ids that belong to other sources, and these. */
+/** The ids that belong to other sources, and these sources. */
 async function findForeign({ tables, plan, source }: ImportContext, ids: readonly number[]) {
   const { name } = plan.target
   const owners = [...(await tables.whereListed(name, ids)), ...(await tables.recordKeys(name, ids))]

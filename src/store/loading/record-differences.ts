@@ -129,7 +129,7 @@ type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 type EarlierRecords = Awaited<ReturnType<typeof readEarlierRecords>>
 
 /**
- * Reads what shows which records of a source are no longer there.
+ * Reads what is needed to tell which records of a source are no longer there.
  *
  * @param recorded the records that describe their changes.
  */

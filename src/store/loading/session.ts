@@ -64,7 +64,7 @@ export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: 
     },
     /** Commits the import as the registry's next version, and returns that. */
     async commit(committed: Committed): Promise<number> {
-      if (context === undefined) throw new Error('an import is prepared first')
+      if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
       await logImport(context, gate.passLogged(committed))
       await db.commit()
@@ -85,7 +85,7 @@ async function createCutter(db: ImportConnection, { target, source }: ImportPlan
   return createListingCutter(resource, await likelySourceId(db, source))
 }
 
-/** The number of a source's records by the log: what its versions have added and removed. */
+/** The number of a source's records according to the log: what its versions added and removed. */
 async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
   const sql = `
     select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
@@ -168,7 +168,7 @@ async function reportLikeSources(context: ImportContext): Promise<void> {
   onLikeSources(await findLikeSources(context, companies))
 }
 
-/** The records of the changes: the rows in the table after those that were staged. */
+/** The records of the changes: the rows in the table that follow the staged ones. */
 interface Recorded extends PutKind {
   readonly rows: number
 }
@@ -184,7 +184,7 @@ async function findAndRecord(
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   if (isFirst) return undefined
   await findChanges(context)
-  // Where no source has said anything of a company, nothing has changed.
+  // If no source has said anything about companies yet, nothing has changed.
   const isNew = plan.target.resource === undefined && context.isFirst
   if (recording === undefined || isNew) return undefined
   parts('recording')(0)
@@ -212,7 +212,7 @@ async function appendRecorded(
   await applyRecords(context, recorded)
 }
 
-/** Counts the companies that rows name, if the import adds many, which may be misnamed then. */
+/** Counts the companies that rows name, if the import adds many: rows may name wrong ones then. */
 async function countNamed(
   { db, staging }: ImportContext,
   added: number,
@@ -247,7 +247,7 @@ function countChanges(staging: Staging): ChangeCounts {
   return { inserted, updated, removed, changing }
 }
 
-/** Reports the refused rows, one by one: all rows may be refused. */
+/** Reports the refused rows, one by one, since all rows may be refused. */
 function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => void): number {
   let refused = 0
   const rows = staging.read(`

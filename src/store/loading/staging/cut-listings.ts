@@ -1,8 +1,8 @@
 // Cuts listings into segments while their rows are staged: those of a first load whose rows are in
 // the order of companies and ids.
 //
-// A part of the file is a listing: its length, company, number of segments, length of the meta and
-// one, 0 for none, the meta; then of each segment the number of records, the bytes of the greatest
+// A part of the file is a listing: its length, company, number of segments, length of the meta plus
+// one (0 for none), the meta; then for each segment the number of records, the bytes of the largest
 // one, the lengths of the index and of the texts, the index, the texts.
 
 import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
@@ -68,7 +68,7 @@ export function createListingCutter(resource: Resource, source: number) {
       finish()
       return isWhole
     },
-    /** The companies that have them, in ascending order. */
+    /** The companies that have listings, in ascending order. */
     *companies(): Generator<number> {
       for (const { bytes } of file.parts()) {
         for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at)) {

@@ -42,7 +42,7 @@ function* readChanges(
   { resource, source }: PutKind,
 ): Generator<readonly [company: number, record: ListedRecord]> {
   const by = shape.direction === 'descending' ? 'desc' : 'asc'
-  // A look-up for each row, where only the row has what orders it.
+  // Looks up each row, where only the row has what orders it.
   const sorted = shape.hasSort ? 'cross join stage s on s.seq = c.seq' : ''
   const order = shape.hasSort ? `s.sort ${by}, c.id ${by}` : `c.id ${by}`
   const rows = staging.read(`

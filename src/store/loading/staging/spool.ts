@@ -73,7 +73,7 @@ export function createSpool() {
       return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
     /**
-     * The rows up to the one of that number, in order, some at a time; their bytes are valid until
+     * The rows up to the one with a number, in order, some at a time; their bytes are valid until
      * the next ones.
      */
     *rows(last: number): Generator<Iterable<SpooledRow>> {
@@ -108,7 +108,7 @@ function writeDigest(buffer: Buffer, digest: string, from: number): void {
   for (let n = 0; n < digest.length; n++) buffer[from + n] = digest.charCodeAt(n)
 }
 
-/** Reads rows; those that are near to each other by one read. */
+/** Reads rows; rows that are near each other are read at once. */
 function readPlaces(
   places: readonly SpoolPlace[],
   readBytes: (at: number, length: number) => Buffer,

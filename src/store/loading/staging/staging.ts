@@ -49,8 +49,8 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
  * forgotten     former names of companies that the registry does not know any more
  * keys          the ids of natural keys
  * stage         the rows, as given and with their company and id; without a digest if refused, and
- *               without a place in the file if they were refused before. All of them, or, of sorted
- *               rows, those of changed records alone
+ *               without a place in the file if they were refused before. All rows or, if they came
+ *               in order, only those of changed records
  * refused       the rows that only a comparison with others or the registry could refuse
  * change        the records that are new or differ, or that a snapshot lacks, by company
  * carried       changed records in listings that the rows do not give them for
@@ -129,19 +129,19 @@ export function openStaging(cutter?: ListingCutter) {
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
-    /** The listings that the rows are, if they may be the first ones, all in their order. */
+    /** The cut listings, if all rows are in their order and may be the first of the resource. */
     cut: () => (facts.isSorted && cutter?.isWhole() === true ? cutter : undefined),
     /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
     read,
     /** The staged rows in the order read, without appended ones: as `rows` of the file. */
     spooled,
-    /** Writes some of them to the table `stage`. @param sql selects their numbers and places. */
+    /** Writes some staged rows to table `stage`. @param sql selects their numbers and places. */
     load(sql: string): void {
       for (const [[seq, at], bytes] of read(sql)) {
         loadRow(db, { seq: Number(seq), at: Number(at), bytes })
       }
     },
-    /** Writes all of them there. */
+    /** Writes all staged rows to that table. */
     loadAll(): void {
       for (const rows of spooled()) for (const row of rows) loadRow(db, row)
       isLoaded = true
@@ -176,7 +176,7 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
   insert('stage', seq, file, number, ...given, ...found, ...kept)
 }
 
-/** Notes facts of rows. */
+/** Collects facts about rows. */
 function createNotes(facts: StagedFacts) {
   let lastId = 0
   let lastCompany = 0

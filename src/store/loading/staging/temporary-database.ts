@@ -10,7 +10,7 @@ export type TemporaryDatabase = ReturnType<typeof openTemporaryDatabase>
 
 /** @param tables the statements that create its tables; its file is deleted when it is closed. */
 export function openTemporaryDatabase(tables: string) {
-  // Without a name, it is a temporary file, of which little is in memory.
+  // Without a name, it is a temporary file, little of which is in memory.
   const db = new DatabaseSync('')
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive')
   db.exec('pragma cache_size = -16384; pragma threads = 2; pragma temp_store = file')
@@ -54,9 +54,9 @@ export function openTemporaryDatabase(tables: string) {
     },
     /** The rows of a query as arrays of their columns. */
     rows,
-    /** The same, one after another. */
+    /** The same rows, one after another. */
     iterate(sql: string, ...values: readonly StagedValue[]) {
-      // A statement of its own: a prepared one can only be at one row.
+      // A statement of its own, since a prepared one can only be at one row.
       return prepare(sql).iterate(...values) as unknown as Iterable<readonly StagedValue[]>
     },
     /** The first column of the first row. */
