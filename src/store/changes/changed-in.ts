@@ -1,4 +1,4 @@
-// In which version each of some records has last changed: found by going back from head to head.
+// Finds the version in which each of some records last changed, by going back from head to head.
 
 import { differingLeaves } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'

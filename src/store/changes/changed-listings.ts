@@ -1,4 +1,4 @@
-// Which listings of a kind have changed in a span of versions, in the order of their last changes.
+// Finds the listings of a kind that changed in a span of versions, ordered by their last changes.
 
 import type {
   ChangedListing,
@@ -10,9 +10,9 @@ import type {
 import { createPace } from '../serving/pace.ts'
 import type { Reading } from './read-changes.ts'
 
-/** How many changes are looked at together: more in each round, until the page is full. */
+/** How many changes are examined together: more in each round, until the page is full. */
 const [changesAtFirst, changesAtOnce] = [16, 500]
-/** A page ends after so many superseded changes, so that each takes a bounded time. */
+/** A page ends after this many superseded changes, so that its time is bounded. */
 export const passedMax = 2_000
 
 /** The listings of a kind that have changed, by their last changes, in batches. */
@@ -23,7 +23,7 @@ export async function* changedListings(
   const { companyId, after: last } = asked
   let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
   if (last?.listing === listing) {
-    // A listing of which something is left is read again.
+    // If part of a listing is left, the listing is read again.
     const { version, companyId, record } = last
     after = { version, companyId: record === undefined ? companyId : companyId - 1 }
   }
@@ -36,7 +36,7 @@ export async function* changedListings(
   let most = changesAtFirst
   let passed = 0
   for (let areMany = true; ; most = Math.min(changesAtOnce, 2 * most)) {
-    // Most may be followed by others of the same listing.
+    // Most changes may be superseded by later ones of their listings.
     const limit: number = areMany ? Math.min(most, page.left().limit + 1) : most
     const { found, end } = await lookOn(tables, listing, { ...span, after, limit })
     if (found.length > 0) yield found
@@ -50,7 +50,7 @@ export async function* changedListings(
   }
 }
 
-/** Looks at the next changes; the end of these is undefined if there are no more. */
+/** Reads the next changes; their end is undefined if no more follow. */
 async function lookOn(
   tables: ListingLookups,
   listing: string,

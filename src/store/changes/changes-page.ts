@@ -1,4 +1,4 @@
-// Collects a page of changes: one more than there may be, to know whether there is another page.
+// Collects a page of changes: one more than fits, to know whether there is another page.
 
 import type { Change, ChangesPage, ChangesPlace } from '../changes.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
@@ -67,7 +67,7 @@ function placeOf({ listing, listingVersion, companyId, ids, sorts }: FoundChange
     : { listing, version: listingVersion, companyId, record }
 }
 
-/** Those next to each other in a segment are read together. */
+/** Texts that are next to each other in a segment are read together. */
 async function withTexts(
   tables: Pick<ListingLookups, 'textRanges'>,
   changes: readonly FoundChange[],
@@ -76,7 +76,7 @@ async function withTexts(
   for (const { texts } of changes) {
     if (texts === undefined || texts instanceof Uint8Array) continue
     const last = ranges.at(-1)
-    // A comma is between them.
+    // There is a comma between them.
     if (last?.segment === texts.segment && last.from + last.length + 1 === texts.from) {
       last.length += 1 + texts.length
     } else ranges.push({ ...texts })

@@ -24,7 +24,7 @@ const ofCompanies = { listing, companyId: undefined, sorts: [] } as const
 /** How many companies are read at first; then as many as are likely to fit, up to a maximum. */
 const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
 
-/** Adds all that were known at the end, in the order of their ids. */
+/** Adds all companies that were known at the end, in the order of their ids. */
 async function addKnown(reading: Reading): Promise<void> {
   const { tables, span, page } = reading
   const pace = createPace()
@@ -44,7 +44,7 @@ async function addKnown(reading: Reading): Promise<void> {
   }
 }
 
-/** The last versions up to one with traces that companies' own versions do not show. */
+/** The last versions, up to one, with traces that the companies' own versions do not show. */
 async function lastTraces(
   tables: ListingLookups,
   { ids, versions }: CompanyTexts,
@@ -52,7 +52,7 @@ async function lastTraces(
 ): Promise<ReadonlyMap<number, number>> {
   const since = Math.min(until, ...versions)
   const after = { version: since, companyId: Number.MAX_SAFE_INTEGER }
-  // Mostly there are none of any company: one row shows that, instead of one for each company.
+  // Usually no company has any: one row shows that, instead of one for each company.
   const some = await tables.changedTraces(listing, { since, until, after, limit: 1 })
   return some.length === 0 ? new Map() : lastOf(await tables.traces(listing, ids, { since, until }))
 }
@@ -62,7 +62,7 @@ function lastOf(traces: readonly TraceRow[]): ReadonlyMap<number, number> {
   return new Map(traces.map(({ companyId, version }) => [companyId, version]))
 }
 
-/** The companies that may have been known at the end, from those of the last page on. */
+/** The companies that may have been known at the end of the span, after those of the last page. */
 async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
   const { registry, tables, span, asked, page } = reading
   const last = asked.after?.listing === listing ? asked.after.companyId : 0
@@ -96,7 +96,7 @@ function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): Reado
   return new Set(traces.filter((one) => one.kind === kind).map(({ companyId }) => companyId))
 }
 
-/** Adds those that have changed, in the order of their last changes. */
+/** Adds the companies that have changed, in the order of their last changes. */
 async function addChanged(reading: Reading): Promise<void> {
   const { tables, span, page } = reading
   const isKnown = span.since >= span.earliest

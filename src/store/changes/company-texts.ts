@@ -1,7 +1,7 @@
 // Companies as they were at a version, as the texts that clients get.
 //
-// Thousands are read together. Of most of them at most one source says something, which makes their
-// texts cheap (`usual-texts.ts`).
+// Thousands are read together. About most of them, at most one source says something, which makes
+// their texts cheap (`usual-texts.ts`).
 
 import { readAttributes } from '../companies/attributes.ts'
 import { companyMembers, type Sources, statesOf } from '../companies/company-text.ts'
@@ -15,7 +15,7 @@ import { createUsual, type StoredCompanies } from './usual-texts.ts'
 /** Companies at a version: those that were known then, in the order of their ids. */
 export interface CompanyTexts {
   readonly ids: readonly number[]
-  /** The versions in which they became known, or in which sources last said something else. */
+  /** The versions in which they became known, or in which what sources say last changed. */
   readonly versions: readonly number[]
   /** The bytes of each text. */
   readonly lengths: readonly number[]
@@ -26,11 +26,11 @@ export interface CompanyTexts {
 /** Companies that may have been known at a version, by ids in ascending order. */
 export interface AskedCompanies {
   readonly ids: readonly number[]
-  /** Those of them that are known now; there may be more behind the last of the ids. */
+  /** The asked companies that are known now; more may follow the last of the ids. */
   readonly known: KnownCompanies
 }
 
-/** The texts under way. */
+/** The texts that are being written. */
 const writer = createWriter()
 
 export async function readCompanyTexts(
@@ -49,7 +49,7 @@ export async function readCompanyTexts(
   const ids: number[] = []
   const versions: number[] = []
   const lengths: number[] = []
-  // A failure may have left something.
+  // An earlier failure may have left something.
   writer.take()
   let row = 0
   for (const id of asked) {
@@ -72,7 +72,7 @@ export async function readCompanyTexts(
   return { ids, versions, lengths, texts }
 }
 
-/** Those that were named in another way at a version, or are not known any more, as they were. */
+/** Companies that had another name at a version, or are no longer known, as they were then. */
 async function readPast(
   tables: ListingLookups,
   ids: readonly number[],
@@ -80,14 +80,14 @@ async function readPast(
 ): Promise<Map<number, CompanyRow>> {
   const found = new Map<number, CompanyRow>()
   for (const { companyId: id, until, ...known } of await tables.pastCompanies(ids)) {
-    // By their ends: the first that covers the version.
+    // They are sorted by their ends: the first that covers the version counts.
     const covers = known.version <= version && until > version
     if (covers && !found.has(id)) found.set(id, { id, ...known })
   }
   return found
 }
 
-/** A company of which several sources say something, or which was another one. */
+/** A company about which several sources say something, or that had another name then. */
 interface OtherCompany {
   readonly text: string
   readonly version: number

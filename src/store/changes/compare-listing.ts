@@ -1,7 +1,7 @@
 // How the records of a listing have changed between two states, in the order of the listing.
 //
-// Both states are in one order, so that they are compared a part at a time, by their indexes: what
-// both have up to a place. A record that is gone from one place may stand at another one.
+// Both states are in the same order, so they are compared in parts, by their indexes: what each has
+// up to a place. A record that is gone from one place may be at another one.
 
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
@@ -130,7 +130,7 @@ async function changesIn(
   return found.sort((a, b) => compareOrder(shape, a, b)).map(({ change }) => change)
 }
 
-/** All records of the present state are new, a segment at a time. */
+/** All records of the present state are new: returns them, a segment at a time. */
 function allOf(
   source: IndexSource,
   { place: { companyId } }: ListingStates,
@@ -173,12 +173,12 @@ function* entriesOf({ leaves, indexes }: Segments): Generator<Entry> {
   }
 }
 
-/** Whether a record stands at the same place, with the same text. */
+/** Whether a record is at the same place, with the same text. */
 function areSame(a: Entry | undefined, b: Entry): boolean {
   return a?.sort === b.sort && hasDigest(a, a.n, b.digests, b.n)
 }
 
-/** Those of records that are gone from one place which do not stand at another one. */
+/** Of the records that are gone from one place, those that are not at another one. */
 async function withoutMoved(
   source: IndexSource,
   { place: { companyId }, leaves: { present } }: ListingStates,

@@ -7,16 +7,16 @@ import type { TextRange } from '../listing/tables.ts'
 export interface RecordChange extends Pick<Change, 'kind' | 'ids' | 'lengths'> {
   /** Their order values; empty if they have none, and for companies. */
   readonly sorts: Numbers
-  /** Their texts, joined by commas, or where those are; undefined if they are gone. */
+  /** Their texts, joined by commas, or where these are; undefined if the records are gone. */
   readonly texts: Uint8Array | TextRange | undefined
 }
 
-/** The first records of a change, at most so many. */
+/** The first records of a change, up to a number of them. */
 export function firstOf<C extends RecordChange>(change: C, count: number): C {
   return cut(change, 0, Math.min(count, change.ids.length), 0).part
 }
 
-/** The parts of a change of which the versions, by the numbers of records, are the same. */
+/** Cuts a change into parts with one version each; `versionOf` returns that of the nth record. */
 export function* cutByVersion<C extends RecordChange>(
   change: C,
   versionOf: (n: number) => number,
@@ -38,7 +38,7 @@ function cut<C extends RecordChange>(change: C, from: number, to: number, textsA
   if (from === 0 && to === change.ids.length) return { part: change, textsEnd: 0 }
   const [ids, sorts] = [change.ids.slice(from, to), change.sorts.slice(from, to)]
   const lengths = change.lengths.slice(from, to)
-  // Commas are between them.
+  // There are commas between them.
   let length = lengths.length - 1
   for (const one of lengths) length += one
   const textsEnd = textsAt + length + 1

@@ -7,7 +7,7 @@ import type { RowReader } from '../sql/dialect.ts'
 import { markOfStore } from '../sql/import-log.ts'
 import { changeSql } from '../sql/versions.ts'
 
-/** Both ends of what is asked for. */
+/** Both ends of the span that is asked for. */
 export async function findSpan(
   snapshot: RowReader,
   registry: RegistryState,
@@ -31,9 +31,9 @@ export async function findSpan(
 }
 
 /**
- * Whether a version above the last one may still come, to a standby that lags (contract 12.3). One
- * of another store cannot; nor can one that was committed before the last version here, as after a
- * restored backup that went another way. Until that has gone any way, it is like a standby.
+ * Whether a version above the last one may still come, to a standby that lags (contract 12.3). A
+ * version of another store cannot, nor can one that was committed before the last version here, as
+ * after a restored backup with new imports. A backup without any is treated like a standby.
  */
 async function mayCome(
   snapshot: RowReader,
@@ -45,7 +45,7 @@ async function mayCome(
   return lineage.startsWith(markOfStore(await readStoreId(snapshot)))
 }
 
-/** Always read: what a reader keeps may be of the history before a restored backup. */
+/** Always reads the log: what a reader caches may be of the history before a restore. */
 async function pointOf(snapshot: RowReader, version: number): Promise<HistoryPoint> {
   if (version === 0) return { version, lineage: '', committedAt: undefined }
   const [row] = await snapshot.rows<[lineage: string, committedAt: number]>(changeSql, version)

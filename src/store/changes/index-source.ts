@@ -15,7 +15,7 @@ export interface Leaves {
   readonly leaves: readonly DirectoryEntry[]
 }
 
-/** Segments of which the index is wanted, and those of which the texts are wanted, too. */
+/** Segments whose indexes are wanted, and segments whose texts are wanted, too. */
 export interface WantedSegments {
   readonly indexes: readonly SegmentKey[]
   readonly both: readonly SegmentKey[]
@@ -58,7 +58,7 @@ export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shap
 
 const segmentsAtOnce = 64
 
-/** Those of the records that segments have, with their digests as texts. */
+/** The ids of the wanted records that segments have, with their digests as texts. */
 export async function collectIds(
   source: IndexSource,
   { companyId, leaves }: Leaves,

@@ -13,21 +13,21 @@ import type {
 } from '../listing/tables.ts'
 import type { IndexSource, Leaves } from './index-source.ts'
 
-/** A place in the order of a listing: that of a record. */
+/** The place of a record in the order of a listing. */
 export type Place = Pick<ListedRecord, 'id' | 'sort'>
 
 /** A listing that has changed. */
 export interface ListingStates {
   readonly place: ChangedListing
   readonly present: HeadRow | undefined
-  /** The last head up to the beginning; undefined without one. */
+  /** The last head up to the beginning; undefined if there is none. */
   readonly former: HeadRow | undefined
   /**
-   * False if the state at the beginning was pruned: then any of the records may have changed, and
-   * there may have been any that the segments and traces name.
+   * False if the state at the beginning was pruned: then any record may have changed, and any that
+   * the segments and traces name may have existed.
    */
   readonly isFormerKnown: boolean
-  /** What segments do not show, by id; of several of one record, the last. */
+  /** Changes that segments do not show, by id: the last one of each record. */
   readonly traces: ReadonlyMap<number, TraceRow>
   /** The segments of both states that may differ. */
   readonly leaves: DifferingLeaves
@@ -56,7 +56,7 @@ export async function openStates(
   const ids = places.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
   const former = byCompany(since === 0 ? [] : await tables.heads(listing, ids, since))
-  // A client that has nothing yet gets only what there is.
+  // A client that has nothing yet gets only what exists at the end.
   const all = since === 0 ? [] : await tables.traces(listing, ids, span)
   const traces = Map.groupBy(all, ({ companyId }) => companyId)
   const opened: ListingStates[] = []
@@ -122,7 +122,7 @@ async function withPlaces(
   return { former: chosen(former ?? []), present: chosen(leaves) }
 }
 
-/** The first segment with a record after a place, by halving. */
+/** The first segment with a record after a place, by bisection. */
 export async function findLeaf(
   source: IndexSource,
   { companyId, leaves }: Leaves,

@@ -48,7 +48,7 @@ export async function readChanges(
   return { registry, since, until, ...told }
 }
 
-/** Whether there is or was a company; one that is erased was known before all versions only. */
+/** Whether there is or was a company; an erased one was known only before all versions. */
 async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<boolean> {
   const known = await tables.companiesById([companyId])
   return [...known, ...(await tables.pastCompanies([companyId]))].some((one) => one.version > 0)
@@ -63,7 +63,7 @@ export interface Reading {
   readonly page: ReturnType<typeof createPage>
 }
 
-/** The listings that are asked for from that of the last page on: companies (undefined) first. */
+/** The listings asked for, from that of the last page on; companies (undefined) come first. */
 function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
   const all = [...(hasCompanies ? [undefined] : []), ...resources]
   const nameOf = (resource: Resource | undefined) => resource?.name ?? attributesShape.listing
@@ -135,7 +135,7 @@ function* inPortions(
   if (some.length > 0) yield some
 }
 
-/** The segments of short listings, which are read together: of new ones, with their texts. */
+/** The segments of short listings, which are read together; those of new ones with their texts. */
 function shortOf(some: readonly ListingStates[], left: PageLeft): WantedSegments {
   const indexes: SegmentKey[] = []
   const both: SegmentKey[] = []

@@ -5,7 +5,7 @@ import { keysOf, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
 
-/** Notes that companies have changed in a version, besides what sources say about them. */
+/** Records that companies have changed in a version, apart from what sources say about them. */
 export async function traceCompanies(
   tables: ListingTables,
   version: number,
@@ -21,7 +21,7 @@ export async function traceCompanies(
 const comparedAtOnce = 20_000
 
 /**
- * Notes which records a head has that the next one has not: it is to be dropped.
+ * Traces the records that a head has but the next one lacks, since the head is to be dropped.
  *
  * @param heads of a resource's listing, in order: each but the last one is traced.
  */

@@ -1,5 +1,5 @@
-// The texts of companies of which at most one source says something, as bytes: assembled from parts
-// of what was read, so that nothing is parsed or encoded for each of them.
+// The texts of companies about which at most one source says something, as bytes: assembled from
+// parts of what was read, so that nothing is parsed or encoded for each company.
 
 import { statementOf } from '../companies/attributes.ts'
 import { sourceOf, type Sources, sourceText } from '../companies/company-text.ts'
@@ -16,9 +16,9 @@ export interface StoredCompanies {
   readonly said: CompanyStatements
 }
 
-/** What precedes the attributes in the texts of a source, and where these have a name. */
+/** What precedes the attributes in the texts of a source, and where the next name is in them. */
 interface Opening {
-  /** With a character for each byte, as `member`, which leads to the name. */
+  /** With one character for each byte, like `member`, which precedes the name. */
   readonly text: string
   readonly member: string
   readonly source: number
@@ -54,7 +54,7 @@ function createOpenings(
     skipIntegers(reader, 1)
     skipIntegers(reader, 1)
     readIntegers(reader, source)
-    // What follows the digest is the same of most companies of a source.
+    // What follows the digest is the same for most companies of a source.
     const rest = index.slice(reader.at + segment.digestBytes, end)
     const [number = 0] = source
     const known = openings.get(number) ?? new Map<string, Opening>()
@@ -67,7 +67,7 @@ function createOpenings(
   }
 }
 
-/** Goes through companies of which at most one source says something, and writes their texts. */
+/** Goes through companies about which at most one source says something, and writes their texts. */
 export function createUsual(
   { known, said }: StoredCompanies,
   sources: Sources,
@@ -91,7 +91,7 @@ export function createUsual(
     const start = at + member.length - 1
     const end = text.indexOf('"', start + 1) + 1
     const inner = placeOf('{', text, textStart + 1)
-    // A quotation mark behind a backslash is within a string; a member behind a brace may be one of
+    // A quotation mark after a backslash is within a string; a member after a brace may be one of
     // another object.
     if (text[at - 1] !== '\\' && text[end - 2] !== '\\' && inner > at) {
       copy(writer, texts, start, end)
@@ -102,7 +102,7 @@ export function createUsual(
   }
 
   return {
-    /** Moves to a company; returns the version in which sources last said something else of it. */
+    /** Moves to a company; returns the version in which what sources say about it last changed. */
     moveTo(id: number): number {
       textStart = textEnd
       indexStart = indexEnd
@@ -111,7 +111,7 @@ export function createUsual(
       indexEnd += said.entryBytes[next] ?? 0
       return said.versions[next++] ?? 0
     },
-    /** @throws Error if there is a company to which it was not moved. */
+    /** @throws Error if it has not moved to every company. */
     end(): void {
       if (next === said.ids.length) return
       throw new Error('companies came in another order than asked for')
@@ -136,7 +136,7 @@ export function createUsual(
   }
 }
 
-/** Where a text is in another one; infinite if it is not. */
+/** The place of a text in another one; infinite if it is not there. */
 function placeOf(part: string, text: string, from: number): number {
   const at = text.indexOf(part, from)
   return at < 0 ? Infinity : at

@@ -13,7 +13,7 @@ export interface NameChange {
   readonly name: string | undefined
 }
 
-/** Creates what replaces the former words of companies in the index by the present ones. */
+/** Creates what replaces the former words of companies in the index with the present ones. */
 export async function createWordIndex(db: RegistryDatabase) {
   let isEmpty = (await db.rows('select 1 from words limit 1')).length === 0
   let changes: Changes = new Map()
@@ -64,7 +64,7 @@ type Changes = Map<string, number | number[]>
 /** Marks an id, which may be 0, as lost; its own inverse. */
 const lost = (id: number) => -1 - id
 
-/** The outcome of changes: of several of one id, the last one counts. */
+/** The outcome of changes: of several changes of one id, the last one counts. */
 function changeOf(changes: number | readonly number[] = []): PostingChange {
   const all = typeof changes === 'number' ? [changes] : changes
   if (all.every((id) => id >= 0)) return { added: all, removed: [] }

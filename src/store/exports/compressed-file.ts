@@ -10,9 +10,9 @@ import { createZstdCompress } from 'node:zlib'
 import { privateMode } from '../../files/new-file.ts'
 import type { WrittenFile } from './manifest.ts'
 
-/** @throws the system's error if it cannot be written, at any later call, too. */
+/** @throws the system's error if it cannot be written; from then on, at every call. */
 export function openCompressed(path: string) {
-  // It waits for this thread after each chunk.
+  // The encoder waits for this thread after each chunk.
   const encoder = createZstdCompress({ chunkSize: 1 << 18 })
   const digest = createHash('sha256')
   const hashing: Transform = new PassThrough()

@@ -62,8 +62,8 @@ function withheldIn(folder: string): string {
 }
 
 /**
- * Deletes the files of those copies of a registry that contain what has been withheld since, and
- * what killed exports have left.
+ * Deletes the files of a registry's copies that contain what has been withheld since, and what
+ * killed exports have left.
  *
  * @returns their versions.
  * @throws what is wrong with a copy, once all others are withdrawn; an OperatorError if nobody can

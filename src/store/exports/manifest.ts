@@ -1,5 +1,5 @@
 // The manifest of a complete copy of the registry: what it has, and the cursor from which changes
-// go on (contract 12.6). Its members have the names of the wire.
+// continue (contract 12.6). Its members have the names of the wire.
 
 /** How the files of a copy are written. */
 export const exportFormats = ['ndjson.zst', 'parquet', 'csv.zst'] as const
@@ -35,12 +35,12 @@ export interface Manifest {
   readonly version: number
   /** When the version was committed. */
   readonly committed_at: string | null
-  /** The `after` of the changes since. */
+  /** The `after` with which to follow the changes since. */
   readonly cursor: string
   readonly resources: readonly ExportedResource[]
 }
 
-/** A manifest of its text; undefined if that is none. */
+/** Parses a manifest; undefined if the text is not one. */
 export function parseManifest(text: string): Manifest | undefined {
   let parsed: unknown
   try {
@@ -61,7 +61,7 @@ export const manifestName = 'manifest.json'
 /** A file with the lineage of the last version that had withheld something when the copy began. */
 export const withheldName = 'withheld'
 
-/** Those of the files of a copy that have a name. */
+/** Finds the file of a copy that has a name. */
 export function findFile(
   { resources }: Manifest,
   name: string,

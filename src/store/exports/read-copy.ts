@@ -1,5 +1,5 @@
-// Reads all records of a listing at a version, company by company, a part at a time: whole
-// segments, whose records are not looked at.
+// Reads all records of a listing at a version, company by company, a part at a time: in whole
+// segments, without looking at their records.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
@@ -18,7 +18,7 @@ export interface CopyRequest {
   readonly after: CopyPlace | undefined
 }
 
-/** How many records of a company were read; all of those before it. */
+/** How many records of a company were read, after all of the companies before it. */
 export interface CopyPlace {
   readonly companyId: number
   readonly records: number
@@ -41,7 +41,7 @@ export interface CopyPart {
 
 /** About how many bytes are read at once. */
 const bytesMax = 1 << 21
-/** How many companies are looked up at once: more, the shorter their listings are. */
+/** How many companies are looked up at once: the shorter their listings, the more. */
 const [companiesAtFirst, companiesAtOnce] = [50, 800]
 /** How far a directory is followed at once. */
 const recordsAtOnce = 2_000

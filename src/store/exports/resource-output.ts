@@ -73,7 +73,7 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
 
 type OpenFiles = ReturnType<typeof openFiles>
 
-/** The same records in all formats. NDJSON is written in any case: Parquet is made of it. */
+/** The same records in all formats. NDJSON is always written, since Parquet is made from it. */
 function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: OutputOptions) {
   const pathOf = (format: ExportFormat) => join(partial, `${name}.${format}`)
   const json = openCompressed(pathOf('ndjson.zst'))

@@ -1,6 +1,6 @@
 // Writes a complete copy of the registry at a version: whole, or not at all (contract 12.6).
 //
-// Changes go on from it without a gap: a copy is the state at a version, which is their `since`.
+// Changes continue from it without a gap: a copy is the state at a version, which is their `since`.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ const pageLength = 2_000
 
 /**
  * @returns the manifest.
- * @throws OperatorError that says what to do, and leaves nothing behind; the signal's reason.
+ * @throws OperatorError that says what to do, or the signal's reason; nothing is left behind.
  */
 export async function writeExport(
   store: StoreReader,
@@ -50,7 +50,7 @@ export async function writeExport(
   plan: ExportPlan,
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
-  // If something is withheld meanwhile, the copy is withdrawn as soon as it is there.
+  // If something is withheld meanwhile, the copy is withdrawn as soon as it is complete.
   const lastWithheld = await store.lastWithheld()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')

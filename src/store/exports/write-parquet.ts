@@ -1,4 +1,4 @@
-// Makes a Parquet file with typed columns of a file of NDJSON.
+// Makes a Parquet file with typed columns from a file of NDJSON.
 
 import { createHash } from 'node:crypto'
 import { chmodSync, createReadStream, statSync } from 'node:fs'
