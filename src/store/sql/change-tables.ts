@@ -28,7 +28,7 @@ type TraceColumns = readonly [number, number, number, number, TraceKind]
 export function changeLookups(db: RowReader) {
   const { dialect: d } = db
   // The last ones are marked, not selected, so that a statement ends after so many rows, however
-  // few of them are last ones.
+  // few of them are the last.
   const headsSql = `
     select c.company_id, c.version,
       not ${hasHead('l.version > $2 and l.version < c.version')},

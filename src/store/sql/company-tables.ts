@@ -83,7 +83,7 @@ const knownInPastSql = `
   where company_id > $1 and company_id <= $2 and version <= $3 and until > $3
   order by company_id limit $4`
 
-/** All its joins are by the company, as a distributed database needs them. */
+/** All its joins are on the company, as a distributed database needs. */
 function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
   const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
@@ -105,7 +105,7 @@ function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
   }
 }
 
-/** Those of the rows that have one of the names; they were looked up by identifiers alone. */
+/** The rows that have one of the names; they were looked up by identifiers alone. */
 function thoseNamed<T extends Named>(rows: readonly T[], names: readonly IdentifyingName[]): T[] {
   const asked = new Set(names.map((name) => name.join('\0')))
   return rows.filter((one) => asked.has(`${one.jurisdiction}\0${one.identifier}`))

@@ -9,7 +9,7 @@ export interface Dialect {
   headsInForce(columns: string): string
   /** Whether heads hold their only segments (head-tables.ts). */
   readonly holdsSegments: boolean
-  /** Whether a row is one of the segments of the lists of companies $1, and of their numbers $2. */
+  /** Whether a row is a segment in the lists of companies $1 and of segments' numbers $2. */
   readonly isOfSegments: string
   /**
    * Reads parts of texts: of each, its place in the list $1, and its bytes. The list is JSON: of
@@ -71,7 +71,7 @@ export interface Target {
   readonly fixed?: Readonly<Record<string, string>>
   /** The other columns, in the order of a row's values. */
   readonly columns: readonly string[]
-  /** If rows with this key may be there: what is replaced in them. Otherwise an error. */
+  /** If rows with this key may exist: what is replaced in them. Otherwise, they are an error. */
   readonly replacing?: { readonly key: readonly string[]; readonly columns: readonly string[] }
 }
 
@@ -84,22 +84,22 @@ export interface RowWriter extends RowReader {
   drop(from: Target, rows: readonly (readonly (string | number)[])[]): Awaitable<void>
 }
 
-/** The clause of an insertion for rows that are there. */
+/** The clause of an insertion for rows that already exist. */
 export function onConflict({ key, columns }: NonNullable<Target['replacing']>): string {
   const set = columns.map((column) => `${column} = excluded.${column}`)
   return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
 }
 
-/** Makes a look-up of rows, each as `of` makes it of its columns. */
+/** Makes a look-up of rows; `of` makes the result from the columns of each. */
 export function lookup<T>(db: RowReader, sql: string, of: (columns: never) => T) {
   return (...asked: readonly Parameter[]) =>
     after(db.rows<never>(sql, ...asked), (rows) => rows.map((row) => of(row)))
 }
 
-/** The number in a row of one. */
+/** The number in a row with one column. */
 export const onlyNumber = ([number]: readonly [number]) => number
 
-/** The text in a row of one. */
+/** The text in a row with one column. */
 export const onlyText = ([text]: readonly [string]) => text
 
 /** A version as PostgreSQL can compare it. */

@@ -59,13 +59,13 @@ const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
   select k.${d.companyNames.id} from ${d.companyNames.table} k
   where ${d.isOneOf('k.identifier', '$1', 'text')} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
 
-/** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
+/** The names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
   db: RowReader,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
-  // A name may be cut within a character; such a one matches no company.
+  // A name may have been cut within a character; such a name matches no company.
   const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
   const found = await db.rows(
     `select jurisdiction, identifier from ${db.dialect.companyNames.table}
@@ -157,8 +157,8 @@ const fewIds = 500
 const collectedMax = 50_000
 
 /**
- * The companies that may match: those of the rarest word, or else those that all of the words have.
- * Undefined if there is only one word, and more names match than may.
+ * The companies that may match: those with the rarest word, or else those with all of the words.
+ * Undefined if there is only one word, and too many names match.
  */
 async function chooseCandidates(
   snapshot: RowReader,
@@ -181,7 +181,7 @@ async function chooseCandidates(
   return [...(begun === undefined ? [] : [begun]), ...lists].reduce(intersect)
 }
 
-/** The ids of all words with a beginning, in order; undefined if those are too many to sort. */
+/** The ids of all words with a beginning, in order; undefined if there are too many to sort. */
 async function readBegun(snapshot: RowReader, beginning: string): Promise<Ids | undefined> {
   const end = beginning + afterAll
   const rows = await snapshot.rows<[word: string]>(wordsBegun, beginning, end, fewWords + 1)
@@ -206,7 +206,7 @@ function chunkOf([first, distances]: ChunkRow): Chunk {
 const chunksOfWord = `
   select first, distances from words where word = $1 and first > $2 order by first limit $3`
 
-/** The ids of a word; undefined if they are more than `fewIds`. */
+/** The ids of a word; undefined if there are more than `fewIds`. */
 async function readIfFew(snapshot: RowReader, word: string): Promise<number[] | undefined> {
   // A chunk that is not the last of its word has at least half of the usual bytes.
   const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, -1, fewChunks + 1)
@@ -242,7 +242,7 @@ const afterAll = '\u{10ffff}'
 /** How many chunks of different words are read at once: most have only one id. */
 const wordChunksAtOnce = 100
 
-/** The ids of all words with a beginning; undefined if they are more than `idsMax`. */
+/** The ids of all words with a beginning; undefined if there are more than `idsMax`. */
 async function readBeginning(
   snapshot: RowReader,
   beginning: string,

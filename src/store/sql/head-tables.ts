@@ -1,7 +1,7 @@
 // Heads and segments.
 //
-// In PostgreSQL, a head holds its only segment if that was written with it, so that of a short
-// listing one row is read and written. Other heads may name the segment, too, and find it by its
+// In PostgreSQL, a head holds its only segment if that was written with it, so that a short listing
+// is one row to read and to write. Other heads may name the segment, too, and find it by its
 // number. When the head that holds it is dropped, the segment gets a row of its own.
 
 import { after } from '../awaitable.ts'
@@ -106,7 +106,7 @@ export function headLookups(db: RowReader) {
   // Without an order, PostgreSQL would look for the first one among those of all listings.
   const first = 'select 1 from heads where listing = $1 order by version limit 1'
   const hasHeads = lookup(db, first, onlyNumber)
-  // Not an equation, by which SQLite would take the index of versions, and sort each time.
+  // Not an equation: with one, SQLite would use the index of versions, and sort each time.
   const companies = `
     select distinct company_id from heads
     where company_id > $1 and not listing <> $2 order by company_id limit $3`
@@ -121,7 +121,7 @@ export function headLookups(db: RowReader) {
 
 export function segmentLookup(db: RowReader): ListingLookups['segments'] {
   type Columns = readonly [number, number, Uint8Array, Uint8Array | null]
-  // The table with most of the last ones comes first: a statement costs as much as some rows.
+  // The table that last had the most comes first: a statement costs as much as some rows.
   let tables = segmentTablesOf(db.dialect)
   const sqlOf = (texts: string, table: string) => `
     select company_id, segment, entries, ${texts} from ${table} and ${db.dialect.isOfSegments}`
@@ -163,7 +163,7 @@ export function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
 }
 
 /**
- * Finds heads that may have been written before. Those of a new version have not if their companies
+ * Finds heads that may have been written before. Heads of a new version were not if their companies
  * come after all that this connection has written: imports proceed by company.
  */
 function watchHeads(db: RowReader) {
@@ -196,7 +196,7 @@ export function headTables(db: RowWriter) {
     )
   }
 
-  /** Drops those that were of the same versions. */
+  /** Drops the former heads of the same versions. */
   async function dropFormer(listing: string, heads: readonly HeadRow[]): Promise<void> {
     if (heads.length === 0) return
     const nameOf = ({ companyId, version }: HeadRow) => `${companyId} ${version}`
@@ -238,7 +238,7 @@ async function moveHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void>
     insert into segments (${columns})
       select ${columns} from ${holdingHeads} and ${db.dialect.isOfSegments}`
   await db.rows(sql, ...listsOf(held))
-  // A head that is not dropped may hold one, too.
+  // A head that is not dropped may hold such a segment, too.
   await emptyHeads(db, held)
 }
 
@@ -256,7 +256,7 @@ const insertSegments = (db: RowWriter, rows: readonly SegmentRow[]) =>
     rows.map(({ companyId, segment, entries, texts }) => [companyId, segment, entries, texts]),
   )
 
-/** How many texts are looked for with one reading of all segments. */
+/** How many texts are searched for with one reading of all segments. */
 const needlesAtOnce = 100
 
 export function segmentTables(db: RowWriter) {

@@ -53,9 +53,9 @@ async function createCursor(ids: Ids) {
 
   await read()
   return {
-    /** The id that it stands at; Infinity after the last one. */
+    /** The current id; Infinity after the last one. */
     id: () => portion?.[at] ?? Infinity,
-    /** Goes on to the next id; true if a portion has to be read for that. */
+    /** Moves to the next id; true if a portion has to be read first. */
     advance(): boolean {
       at += 1
       return at === portion?.length

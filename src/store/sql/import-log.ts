@@ -16,7 +16,7 @@ interface LogEntry {
   readonly source: number
   readonly startedAt: number
   readonly counts: Partial<ImportCounts>
-  /** What is left out is that of a version which is no import of files. */
+  /** For a version that imports no files, what does not apply to it is left out. */
   readonly asOf?: string | null
   readonly isSnapshot?: boolean
   readonly files?: readonly ImportedFile[]
@@ -28,7 +28,7 @@ interface LogEntry {
   /** The attributes that its source has for the first time. */
   readonly attributes?: readonly string[] | undefined
   readonly difference?: LoggedDifference | undefined
-  /** A new one if it is not given. */
+  /** Drawn if it is not given. */
   readonly lineage?: string
 }
 
@@ -103,7 +103,7 @@ export async function readImport(db: RowReader, version: number): Promise<ShownI
   return { ...loggedImport(logged), difference: parsed(difference) as LoggedDifference | undefined }
 }
 
-/** How each target was last imported from a source, by those of its imports that are in force. */
+/** How each target was last imported from a source, according to the imports in force. */
 export async function readRecipes(db: RowReader, name: string): Promise<SourceRecipe[]> {
   const found = await db.rows<[source: number, target: string]>(
     `select i.source_id, i.resource from imports i join sources s on s.id = i.source_id

@@ -8,7 +8,7 @@ import { headColumns, type HeadColumns, headOf } from './head-tables.ts'
 export interface Identity {
   readonly jurisdiction: string | null
   readonly identifier: string | null
-  /** The version that had made it known. */
+  /** The version that made it known. */
   readonly since: number
   /** The version in which any of this last changed. */
   readonly changedIn: number

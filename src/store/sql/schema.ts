@@ -1,4 +1,4 @@
-// The tables of a store that are the same in both databases, but for the names of types.
+// The tables of a store that are the same in both databases, except for the names of types.
 
 import { OperatorError } from '../../config/operator-error.ts'
 
@@ -10,7 +10,7 @@ export function otherFormat(store: string, found: unknown, format: number): Oper
   )
 }
 
-/** How a database writes what tables are made of. */
+/** How a database writes the parts of table definitions. */
 export interface SchemaDialect {
   /** Text that is compared by its bytes. */
   readonly text: string
@@ -28,7 +28,7 @@ export interface SchemaDialect {
   readonly uniqueIds: 'unique index' | 'index'
 }
 
-/** Creates all tables but `segments`, which is kept in another way in each database. */
+/** Creates all tables but `segments`, which each database keeps in its own way. */
 export function createSharedTables(d: SchemaDialect): string {
   return `${registryTables(d)} ${companyTables(d)} ${listingTables(d)}`
 }

@@ -107,7 +107,7 @@ function keyTables(db: RowWriter) {
     recordKeys: lookup(db, recordKeys, ([id, source, key]: KeyColumns): RecordKey => {
       return { id, source, key }
     }),
-    // Citus distributes the table by keys, which cannot be altered then.
+    // Citus distributes the table by keys, so they cannot be altered.
     async changeKeys(listing, rows) {
       const ids = rows.map(({ id }) => [id])
       await db.drop({ table: 'record_keys', fixed: { listing }, columns: ['id'] }, ids)

@@ -65,7 +65,7 @@ export const changeSql = 'select lineage, committed_at from imports where versio
 const changesMax = 10_000
 
 /**
- * The version that had made the company $1 known at the version $2; null if it was not. A company
+ * The version that made the company $1 known, as of the version $2; null if it was not. A company
  * that got its name later, and was forgotten, has two past states from that version on.
  */
 const knownSinceSql = `
@@ -76,7 +76,7 @@ const knownSinceSql = `
 
 /** Reads which imports made versions, and keeps them; and which versions made companies known. */
 export function createVersionReads(rows: RowReader['rows']) {
-  // Versions have the same numbers again after a restore, so these are of one history.
+  // After a restore, version numbers are used again, so these belong to one history.
   const changes = new LRUCache<number, Change>({ max: changesMax })
   let history: string | undefined
 
@@ -180,7 +180,7 @@ export async function findVersion(
  * What a day finds.
  *
  * @returns `next`, the first import of a later day that is in force, else the version after the
- *   last one; `version`, the last one of which nothing is of a later day; `first`, the first import
+ *   last one; `version`, the last one that has nothing of a later day; `first`, the first import
  *   in force; `earliest`, the first version that was not pruned.
  */
 async function findAsOf(db: Rows, resource: Resource | undefined, day: string) {
