@@ -114,7 +114,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
-    /registry\.db-wal is left over from another store and may have changes of it; /,
+    /registry\.db-wal is left over from another store and may have its changes; /,
   )
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)

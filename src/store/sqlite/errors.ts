@@ -32,7 +32,7 @@ export const isDamaged = (error: unknown) => hasCode(error, [11, 26])
 /** Whether a file is damaged, or cannot be read (SQLITE_IOERR). */
 export const isUnreadable = (error: unknown) => hasCode(error, [10, 11, 26])
 
-/** Whether SQLite could not make its files next to a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
+/** Whether SQLite could not create its files next to a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
 export const isUnwritable = (error: unknown) => hasCode(error, [8, 14])
 
 /** Whether it is SQLite's error, or what `storeError` has made of it. */

@@ -1,4 +1,4 @@
-// Opens a store file; each possible fault of it is reported in one line.
+// Opens a store file, and reports each possible fault of it in one line.
 
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
@@ -169,10 +169,10 @@ function openFile(path: string, readOnly: boolean, how = ''): DatabaseSync {
   }
 }
 
-/** Makes a new file, or refuses what SQLite would take for an empty store, or a bad disk. */
+/** Creates a new file, or refuses one that SQLite would take for an empty store or bad disk. */
 function checkFile(path: string, readOnly: boolean): void {
   if (!readOnly) makeFile(path)
-  // SQLite would open one that cannot be written, and fail at the first change.
+  // SQLite would open a file that cannot be written, and fail at the first change.
   accessSync(path, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK)
   const stat = statSync(path)
   const isLikeStore = () => readStart(path, signature.length).toString('latin1') === signature

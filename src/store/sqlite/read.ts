@@ -25,7 +25,7 @@ import { watchFile } from './transaction.ts'
  */
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
-/** How many heads are kept of each resource, and how many names of companies. */
+/** How many heads are cached of each resource, and how many names of companies. */
 const keptMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
@@ -59,7 +59,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     lastWithheld: () => lastWithheld(queries),
     findKey: faults.watch((hash) => {
       checkFile()
-      // Rare, since keys are kept; a key that has been revoked meanwhile must not be accepted.
+      // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.
       renew()
       const key = keyRecord(findKey.get(hash) as unknown as KeyColumns)
       return Number.isInteger(key.id) ? key : undefined
@@ -75,7 +75,7 @@ export function createReader(db: DatabaseSync): StoreReader {
 }
 
 /**
- * Reads heads, and keeps those of the present.
+ * Reads heads, and caches the present ones.
  *
  * @param kept by resource and company.
  */
@@ -103,7 +103,7 @@ function keepHeads(
   }
 }
 
-/** Whether a listing was at a version what it is now. */
+/** Whether a listing was the same at a version as now. */
 function isUnchanged(present: Head, version: number, { earliestVersion }: RegistryState): boolean {
   const { version: changedIn, dataVersion } = present
   return changedIn <= version && version <= dataVersion && version >= earliestVersion
@@ -135,7 +135,7 @@ function rememberFault() {
   }
 }
 
-/** @param ids those of companies, by their names, kept until another process commits. */
+/** @param ids the ids of companies by their names, kept until another process commits. */
 function createCompanyReader(
   db: DatabaseSync,
   { registry }: FileReads,

@@ -1,5 +1,5 @@
 // The reads that serve requests from SQLite, over one connection that all requests share. What
-// stays the same until another process commits is kept.
+// stays the same until another process commits is cached.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {

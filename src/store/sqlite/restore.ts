@@ -2,7 +2,7 @@
 //
 // A store that can be opened is overwritten by one transaction of its own log: servers go on, see
 // the old state or the new one, and a kill leaves either. A file put in its place instead would be
-// read with the log and the locks of the replaced one by processes that still have that open. Only
+// read with the log and the locks of the old one by processes that still have that one open. Only
 // a store that is too damaged to be opened is replaced by a file.
 
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -52,7 +52,7 @@ function refuseOldLog(path: string): void {
   const log = `${path}-wal`
   if (!existsSync(log)) return
   throw new OperatorError(
-    `${log} is left over from another store and may have changes of it; ` +
+    `${log} is left over from another store and may have its changes; ` +
       'move it to where that store is now, or delete it',
   )
 }
@@ -70,7 +70,7 @@ function refuseItself(copy: DatabaseSync, path: string): void {
 /**
  * Saves the state of the store under the write lock, and overwrites exactly that state.
  *
- * @returns the path of the kept one.
+ * @returns the path of the saved state.
  */
 async function overwrite(
   copy: DatabaseSync,
@@ -135,8 +135,8 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 const overtaken = new Error('another command has written to the store')
 
 /**
- * Puts a new file where there is none, or in the place of one that cannot be opened, and so not be
- * written by others either.
+ * Puts a new file where there is none, or in the place of one that cannot be opened, so that nobody
+ * else can write to it either.
  *
  * @returns the path of the former one.
  */
@@ -156,7 +156,7 @@ async function putFile(
   }
   const kept = existsSync(path) ? keptPath(path, watch.startedAt) : undefined
   if (kept !== undefined) {
-    // The damaged file keeps its name until the new one takes that.
+    // The damaged file keeps its name until the new one takes it.
     linkSync(path, kept)
     if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
   }

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 /**
  * A statement whose rows are arrays, which cost less than objects.
  *
- * @param sql its parameters may be `$1`, `$2` …, which SQLite has with a question mark.
+ * @param sql its parameters may be `$1`, `$2` …, which SQLite writes with a question mark.
  */
 export function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   // SQLite plans by the value of a bare limit, so each new one would prepare the statement again.
@@ -28,13 +28,13 @@ export function keepStatements(db: DatabaseSync): (sql: string) => StatementSync
   }
 }
 
-/** The value of a setting, or of what SQLite knows of a file. */
+/** The value of a setting, or of what SQLite knows about a file. */
 export function pragma(db: DatabaseSync, name: string): unknown {
   const [value] = Object.values(db.prepare(`pragma ${name}`).get() ?? {})
   return value
 }
 
-/** Writes in one transaction, without a pause in between; rolls back if that throws. */
+/** Writes in one transaction, without a pause in between; rolls back if `work` throws. */
 export function writeAtOnce(db: DatabaseSync, work: () => void): void {
   db.exec('begin immediate')
   try {

@@ -54,7 +54,7 @@ const rowsPerStatement = 16
 /**
  * The statement that inserts so many rows. If it could undo some of them, as `or abort` does,
  * SQLite would first copy each page that changes to a temporary file, which takes up to ten times
- * as long: so it fails along with the whole transaction, or ignores rows that are there.
+ * as long: so it fails along with the whole transaction, or ignores rows that already exist.
  */
 function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: number): string {
   const values = [...Object.values(fixed).map(literal), ...columns.map(() => '?')]
@@ -78,7 +78,7 @@ export const dialect: Dialect = {
       select max(version) from heads l
       where l.company_id = e.value and l.listing = $1 and l.version <= $3
     )`,
-  // A row more costs 1 us, and rows of kilobytes would leave pages of heads half empty.
+  // One more row costs 1 us, and rows of kilobytes would leave pages of heads half empty.
   holdsSegments: false,
   // Segments have numbers of their own.
   isOfSegments: 'segment in (select value from json_each($2))',

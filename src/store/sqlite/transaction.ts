@@ -114,7 +114,7 @@ export function watchFile(db: DatabaseSync, advice: string): () => void {
   return check
 }
 
-/** Returns a check whether a file has been made, replaced or removed since; null is in memory. */
+/** Returns a check whether a file was created, replaced or removed since; null is in memory. */
 export function watchPath(path: string | null): () => boolean {
   if (path === null) return () => false
   const before = statSync(path, { throwIfNoEntry: false })

@@ -63,7 +63,7 @@ export function emptyWal(db: DatabaseSync): boolean {
   return withPatience(db, readersMs, () => pragma(db, 'wal_checkpoint(truncate)') === 0) ?? false
 }
 
-/** Waits for so many milliseconds for others; returns undefined if the work fails. */
+/** Waits for others up to so many milliseconds; returns undefined if the work fails. */
 function withPatience<T>(db: DatabaseSync, waitMs: number, work: () => T): T | undefined {
   const before = Number(pragma(db, 'busy_timeout'))
   db.exec(`pragma busy_timeout = ${waitMs}`)
