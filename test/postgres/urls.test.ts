@@ -85,12 +85,12 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
   [
     'a misspelt schema',
     (url) => url.href.replace('schema=', 'schma='),
-    /: no parameter is schma=; did you mean schema=\?\n$/,
+    /: there is no parameter schma=; did you mean schema=\?\n$/,
   ],
   [
     'a misspelt sslmode',
     (url) => withParameter(url, 'SSLMode', 'verify-full'),
-    /: no parameter is SSLMode=; did you mean sslmode=\?\n$/,
+    /: there is no parameter SSLMode=; did you mean sslmode=\?\n$/,
   ],
   [
     'a setting that there is not',

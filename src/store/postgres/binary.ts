@@ -15,7 +15,7 @@ export interface BinaryQuery extends QueryArrayConfig<unknown[]> {
   readonly binary: true
 }
 
-/** The driver's connection, as far as it is not in its types. */
+/** The part of the driver's connection that its types leave out. */
 interface DriverConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void
 }
@@ -41,10 +41,10 @@ const headerLength = 5
 function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): EventEmitter {
   const others = new EventEmitter()
   let isBinary = false
-  /** What has arrived after the last message that is complete. */
+  /** What has arrived after the last complete message. */
   let kept: Buffer[] = []
   let keptBytes = 0
-  /** The bytes until the first message that was kept is complete, if that is known. */
+  /** The bytes up to the end of the first message that was kept, if that is known. */
   let needed = 0
   connection.on('rowDescription', ({ fields }: { fields: readonly { format: string }[] }) => {
     isBinary = fields[0]?.format === 'binary'
@@ -62,7 +62,7 @@ function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): 
         break
       }
       if (bytes[at] === dataRow) {
-        // What a row consists of is known when the messages before it have been parsed.
+        // The columns of a row are known when the messages before it have been parsed.
         if (start < at) others.emit('data', bytes.subarray(start, at))
         start = isBinary ? end : at
         if (isBinary) connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(bytes, at) })
@@ -106,7 +106,7 @@ const parsers = new Map<number, Parse>([
   [types.builtins.BOOL, (value) => value[0] !== 0],
   [types.builtins.INT2, (value) => value.readInt16BE(0)],
   [types.builtins.INT4, (value) => value.readInt32BE(0)],
-  // All that we store are below 2^53.
+  // All integers that we store are below 2^53.
   [types.builtins.INT8, (value) => value.readInt32BE(0) * 2 ** 32 + value.readUInt32BE(4)],
   [types.builtins.FLOAT8, (value) => value.readDoubleBE(0)],
   [types.builtins.BYTEA, (value) => value],
@@ -114,7 +114,7 @@ const parsers = new Map<number, Parse>([
   [types.builtins.VARCHAR, (value) => value.toString()],
 ])
 
-/** The parser of a column of a binary result; it throws for a type of which none is known. */
+/** The parser of a column of a binary result; it throws if the type has none. */
 export function binaryParser(type: number): Parse {
   const unknown = () => {
     throw new Error(`no binary form of type ${type} is known`)

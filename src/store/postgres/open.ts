@@ -120,7 +120,7 @@ export async function openForWriting(
 /**
  * Compares the list with a store that is about to be created.
  *
- * @throws OperatorError if the list is that of another registry.
+ * @throws OperatorError if the list belongs to another registry.
  */
 export async function checkListOfNew(db: string, list: ListPlace): Promise<void> {
   if (await hasRegistry(db)) return

@@ -39,12 +39,12 @@ export async function withConnection<T>(
   }
 }
 
-/** How long a pool keeps to its connections once the server has refused another one. */
+/** How long a pool makes do with its connections once the server has refused another one. */
 const contentMs = 1_000
 
 const tooManyConnections = '53300'
 
-/** Takes a connection; if the server accepts no further one, the next that is free. */
+/** Takes a connection; if the server accepts no more of them, the next free one. */
 async function takeConnection(pool: Pool): Promise<PoolClient> {
   const end = performance.now() + (pool.options.connectionTimeoutMillis ?? 0)
   for (;;) {
@@ -58,7 +58,7 @@ async function takeConnection(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** A pool opens no connection as long as it has as many as it may have. */
+/** A pool opens no connection while it has its maximum of them. */
 function keepFromGrowing({ options }: Pool): void {
   const { max } = options
   if (max === 1) return
@@ -115,11 +115,11 @@ export function createSnapshots(
     even === undefined ? inSnapshot(work) : even.during(() => work(ofVersions))
 
   return {
-    /** For work on what every node has. */
+    /** For work on data that every node has. */
     inSnapshot,
     /** For work on several companies: their nodes show one state. */
     acrossNodes,
-    /** For work on what never changes, and on one query: without a transaction. */
+    /** For work on data that never changes, and on one query: without a transaction. */
     ofVersions,
   }
 }

@@ -28,7 +28,7 @@ import { listingReads, readHead, type Rows } from './tables.ts'
 /** How often a listing is read again whose segments were pruned after its head was read. */
 const attemptsMax = 3
 
-/** The other segments of a listing are read with its head if they have at most about so much. */
+/** The other segments of a listing are read with its head if they have at most about this size. */
 const othersBytesMax = 1_048_576
 
 /**
@@ -50,7 +50,7 @@ const first = firstSegmentOf(dialect, '$1')
 
 /**
  * The state of the registry, and the head of a listing at a version, with its import. It is one
- * statement, so that they are of one moment.
+ * statement, so that all are of one moment.
  */
 const headInRegistrySql = (hasTexts: boolean) => `
   select y.past_from, l.version, l.lineage, l.committed_at,
@@ -75,7 +75,7 @@ type HeadInRegistryRow = [
   ...[texts?: Uint8Array | null, others?: Uint8Array | null],
 ]
 
-/** How the nodes are read of a store that Citus has distributed. */
+/** How the nodes of a store that Citus has distributed are read. */
 export interface DistributedReading {
   readonly gate: Gate
   /** Undefined for a store that is not distributed. */
@@ -119,7 +119,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
 }
 
 /**
- * Which transactions a node shows; as long as that is the same, so is the state of the registry.
+ * Which transactions a node shows; as long as these are the same, so is the state of the registry.
  * Citus plans a statement without tables in a fifth of the time that reading this state takes. Null
  * on a standby, whose snapshots do not list all transactions.
  */

@@ -11,7 +11,7 @@ import { createSharedTables } from '../sql/schema.ts'
 /** The type of a text column, compared by its bytes as in SQLite. */
 const text = 'text collate "C"'
 
-/** The format of the tables, raised whenever they change their meaning. */
+/** The format of the tables, raised whenever their meaning changes. */
 export const format = 7
 
 /** Keeps columns uncompressed, and within their rows as long as those fit into a page. */

@@ -78,7 +78,7 @@ const encoders = {
   bytea: (value: Cell) => value as Uint8Array,
 }
 
-/** The types of columns, which have the same one in all tables. */
+/** The types of columns; a column has the same type in all tables. */
 const types: Readonly<Record<string, keyof typeof encoders>> = {
   ...{ company_id: 'bigint', id: 'bigint', segment: 'bigint', sort: 'bigint', first: 'bigint' },
   ...{ version: 'integer', until: 'integer', source_id: 'integer' },
@@ -114,7 +114,7 @@ function copy(
   return copyRows(client, `${table} (${names})`, encoded)
 }
 
-/** Reads a head, and the texts of its only segment if it holds that, and they are asked for. */
+/** Reads a head, and the texts of its only segment if the head holds it and they are asked for. */
 export async function readHead(
   rows: Rows,
   [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],

@@ -43,13 +43,13 @@ export function parseUrl(db: string): URL {
   return url
 }
 
-/** The driver takes other values for TLS without its checks, or fails with a stack. */
+/** With other values, the driver skips its checks of TLS, or fails with a stack. */
 const valuesOf = { sslmode: sslModes, ssl: ['0', '1', 'true', 'no-verify'] }
 
 function faultOf(parameters: URLSearchParams): string | undefined {
   for (const name of parameters.keys()) {
     const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
-    if (meant !== undefined) return `no parameter is ${name}=; did you mean ${meant}=?`
+    if (meant !== undefined) return `there is no parameter ${name}=; did you mean ${meant}=?`
     if (parameters.getAll(name).length > 1) return `${name}= is given more than once`
   }
   for (const [name, values] of Object.entries(valuesOf)) {
@@ -153,7 +153,7 @@ const unreachable = new Set([
   'ERR_SOCKET_BAD_PORT',
 ])
 
-/** Whether it is of a socket, perhaps one in a folder. */
+/** Whether connecting to a socket failed, perhaps to one in a folder. */
 const isOfConnect = (error: Error) => 'syscall' in error && error.syscall === 'connect'
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -57,7 +57,7 @@ export async function isListDistributed(db: RowReader): Promise<boolean> {
 const tableSql = 'select to_regclass($1)::text'
 
 async function tableOf(db: RowReader): Promise<string> {
-  // The schema of a store that is not there yet is only searched for.
+  // As long as a store does not exist, its schema is only in the search path.
   const schema = `coalesce(current_schema(), current_setting('search_path'))`
   const sql = `select quote_ident(${schema} || '_withheld') || '.entries'`
   return String(await readValue(db, sql))

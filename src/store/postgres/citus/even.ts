@@ -12,7 +12,7 @@ import { rowsIn } from '../pool-rows.ts'
 const unevenMsMax = 1_000
 const pauseMs = 10
 
-/** The pause after a look that has found the nodes uneven, or one of them lost. */
+/** The pause after a check that has found the nodes uneven, or one of them lost. */
 const restMs = 200
 
 /** What all nodes show. */
@@ -35,7 +35,7 @@ const versionsSql = `
     format('select coalesce(max(version), 0) from %I.imports', current_schema())
   )`
 
-// An id for each node, of a company that is there or would be: with so many, every shard has one.
+// An id for each node, of a company that is or would be there: with so many, every shard has one.
 const placesSql = `
   with shards as (select shardid from pg_dist_shard where logicalrelid = 'companies'::regclass)
   select min(id) from (
@@ -63,8 +63,8 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
   const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)))
 
   /**
-   * Whether nothing of a later version has been seen by reads up to now. A commit is seen first on
-   * the coordinator; a worker has to ask each of them.
+   * Whether reads up to now have seen nothing of a later version. A commit is visible on the
+   * coordinator first; a worker has to ask each node.
    */
   async function isStill(state: RegistryState): Promise<boolean> {
     if (!isSame(await readState(), state)) return false

@@ -34,8 +34,8 @@ const nodeSql = `
 export function createGate(pool: Pool): Gate {
   const rows = rowsIn(pool)
   /**
-   * The nodes for which a statement has timed out, and none has succeeded since: each with the
-   * moment from which one tries it again; Infinity while one does.
+   * The nodes for which a statement has timed out, and none has succeeded since; each with the
+   * moment from which a statement tries it again, or Infinity while one is trying.
    */
   const suspects = new Map<string, number>()
 
@@ -45,7 +45,7 @@ export function createGate(pool: Pool): Gate {
     return found.map(([node]) => node)
   }
 
-  /** Begins to try those of the nodes that are suspect. */
+  /** Begins to try the suspect ones of some nodes. */
   function enter(nodes: readonly string[]): string[] {
     const tried = nodes.filter((node) => suspects.has(node))
     for (const node of tried) {

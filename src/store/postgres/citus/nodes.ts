@@ -1,4 +1,4 @@
-// What Citus is in a database: whether it is installed, on which kind of node a session is, and
+// How a database uses Citus: whether it is installed, on which kind of node a session is, and
 // which tables of the store it has distributed.
 
 import type { Client } from 'pg'
@@ -31,7 +31,7 @@ export async function findCitus(client: Client): Promise<Citus | undefined> {
 /** The kind of a node of Citus; commands that write need its coordinator. */
 export type NodeRole = 'coordinator' | 'worker'
 
-/** On which node of Citus a session is; undefined if that has not distributed the tables. */
+/** On which kind of node a session is; undefined if Citus has not distributed the tables. */
 export async function findNodeRole(client: Client): Promise<NodeRole | undefined> {
   const citus = await findCitus(client)
   if (citus?.tables.includes('companies') !== true) return undefined
@@ -46,7 +46,7 @@ export function workerRefusal(db: string): OperatorError {
   )
 }
 
-/** @throws OperatorError if Citus is missing, or would have an import work within its session. */
+/** @throws OperatorError if Citus is missing, or its nodes are not set up for a store. */
 export async function checkNodes(
   client: Client,
   db: string,

@@ -10,7 +10,7 @@ import { describeUrl } from '../url.ts'
 
 /** Times in milliseconds. */
 interface WatchTimes {
-  /** How often the nodes are looked at. */
+  /** How often the nodes are checked. */
   readonly everyMs: number
   /** How long a node may take to accept a session. */
   readonly answerMs: number
@@ -59,7 +59,7 @@ export function watchNodes(
     const told =
       `${describeUrl(db)}: its node ${nodes} has not answered for ` +
       `${Math.round(silentMs / 1_000)} seconds; nothing was changed, start it and try again`
-    // What waits for the session gets this error.
+    // Whatever waits for the session gets this error.
     socketOf(client).destroy(new OperatorError(told))
   }
 
