@@ -28,7 +28,7 @@ export interface Work extends Rewriting {
   readonly onStep: (step: string, done: number) => void
 }
 
-/** Where something is in this registry, if an order names it by name, or is another registry's. */
+/** Where this registry has what an order names by name, or what another registry's order means. */
 export interface Located {
   readonly ids: ReadonlySet<number>
   readonly companies: ReadonlySet<number>
@@ -51,7 +51,7 @@ export interface Wanted {
 export interface Applied {
   readonly found: Found
   readonly touched: readonly Touched[]
-  /** How many companies have got another name, or none. */
+  /** How many companies have got another name, or lost theirs. */
   readonly names: number
   /** The version in which it was done; undefined if there was nothing to withhold. */
   readonly version: number | undefined
@@ -99,7 +99,7 @@ export async function applyOrder(
   return { found, touched, names, version }
 }
 
-/** @param former what the companies that are erased were called. */
+/** @param former the names of the companies that are erased. */
 async function withholdSubject(
   work: Work,
   wanted: Wanted,
@@ -145,7 +145,7 @@ async function keepNames({ db, tables, touched }: Work): Promise<number> {
 /**
  * Erases companies as a whole: their listings, their names, and all traces that they were known.
  *
- * @param names what they are and were called.
+ * @param names their present and past names.
  */
 async function eraseCompanies(
   work: Work,
@@ -191,7 +191,7 @@ async function nameCompanies(work: Work, companies: Iterable<number>): Promise<F
   return listed(work, ids, await namesOf(work.tables, ids))
 }
 
-/** @param names what the companies are and were called. */
+/** @param names the present and past names of the companies. */
 function listed(
   { hasher }: Work,
   ids: readonly number[],

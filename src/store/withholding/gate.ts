@@ -58,7 +58,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     passRefused: passes.key<RefusedRow>,
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
-    /** What the log may have of an import: some of it was found in rows before they passed. */
+    /** What the log may have of an import; some of it was found in rows before they passed. */
     passLogged(committed: Committed): Committed {
       if (counts.withheld === 0) return committed
       const { attributes = [], difference } = committed
@@ -69,8 +69,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       }
     },
     /**
-     * @throws OperatorError if something was withheld since the list was read, or a company of
-     *   which it hides texts has got a name; asked under the write lock.
+     * @throws OperatorError if something was withheld since the list was read, or a company in
+     *   which it hides texts has got a name; called under the write lock.
      */
     async checkState(db: RegistryDatabase): Promise<void> {
       const isSame = isDeepStrictEqual(await namesNow(db, list), names)

@@ -136,7 +136,7 @@ export const lineOf = (entry: Entry): string => `${JSON.stringify(entry)}\n`
 /**
  * Parses a list.
  *
- * @param name that of its place.
+ * @param name the name of its place.
  * @throws OperatorError that names the line that is damaged.
  */
 export function parseList(text: string, name: string): List {

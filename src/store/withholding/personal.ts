@@ -73,7 +73,7 @@ function textsOf(value: unknown): string[] {
 /**
  * Hides the personal fields of a record (contract 13).
  *
- * @param isMeant of a list of texts, which of them to hide.
+ * @param isMeant decides which texts of a list to hide.
  * @returns the same record if there is nothing to hide.
  */
 function maskRecord(
@@ -106,7 +106,7 @@ export interface Phrases {
 /**
  * Hides people in what is said about a company: in a recorded change, or in what a source says.
  *
- * @param resource that of changes; undefined for what sources say.
+ * @param resource the resource of recorded changes; undefined for what sources say.
  * @returns the same record if nothing is hidden; undefined if it is removed.
  */
 export function hideInTexts(
@@ -119,7 +119,7 @@ export function hideInTexts(
     : hideInChange(resource, record, phrases)
 }
 
-/** `erase` leaves no value in which people were, and no record without values or of their own. */
+/** `erase` removes values that name people, and records of such an attribute, or without values. */
 function hideInChange(
   { changeFields }: Resource,
   record: Fields,

@@ -11,7 +11,7 @@ import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
 /**
  * Hides people in what is said about companies. A recorded change has one content in all its
- * listings, so other companies with the same one are added to the companies.
+ * listings, so other companies with the same change are added to the companies.
  */
 export async function hideInCompanies(
   work: Work,
@@ -27,7 +27,7 @@ export async function hideInCompanies(
         const shape = resource === undefined ? attributesShape : shapeOf(resource)
         const change = changeFields(shape, (fields, { source, text }) => {
           const hidden = hideInTexts(resource, fields, phrases)
-          // Changes that Dossier has recorded are of one company.
+          // A change that Dossier has recorded belongs to one company.
           const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
           if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
           return hidden

@@ -32,7 +32,7 @@ export type AskedSubject =
   | { readonly resource: string; readonly field: string; readonly value: string }
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
-/** What an entry of the list says besides what it does, and how its course is watched. */
+/** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
   readonly isDryRun?: boolean
 }
