@@ -55,7 +55,7 @@ export function nearColumn(column: string, known: Iterable<string>): string | un
   return companyColumns.find((name) => name.endsWith(`_${word}`)) ?? nearest(column, names)
 }
 
-/** Names the column that may be meant, or those that are there. */
+/** Names the column that may be meant, or the existing ones. */
 function missingColumn(
   what: string,
   column: string,

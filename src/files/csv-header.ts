@@ -24,8 +24,8 @@ export const headerLengthMax = 1 << 20
  * @param text the start of the file, including the whole header.
  * @param skipped the lines before it that were skipped.
  * @returns the header, and its record in the text.
- * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, or has
- *   a column without a name or two of one name.
+ * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, has a
+ *   column without a name, or has the same name twice.
  */
 export function parseHeader(
   name: string,
@@ -52,7 +52,7 @@ export function parseHeader(
   return { header: { columns, ...form }, record }
 }
 
-/** The names of columns. Delimiters at the end of each line make empty cells too many. */
+/** The names of columns. Delimiters at the end of each line make surplus empty cells. */
 function withoutExtra(cells: readonly string[]): readonly string[] {
   const named = cells.findLastIndex((cell) => cell !== '') + 1
   // A name before several blank cells may be a title.
@@ -60,7 +60,7 @@ function withoutExtra(cells: readonly string[]): readonly string[] {
 }
 
 /**
- * The header of a file without one, whose columns the operator has named.
+ * The header of a file without one; the operator has named its columns.
  *
  * @param text the start of the file.
  * @throws OperatorError if its first record has more cells or fewer.
@@ -92,7 +92,7 @@ function splitFirst(candidates: readonly CsvForm[], text: string) {
     .reduce((a, b) => (soundCells(b.record) > soundCells(a.record) ? b : a))
 }
 
-/** How many cells there are, up to one with a fault. */
+/** The number of cells, up to one with a fault. */
 function soundCells({ cells, faultyCell }: CsvRecord): number {
   return faultyCell === undefined ? cells.length : faultyCell + 1
 }

@@ -25,8 +25,8 @@ export interface CsvRecord {
 /**
  * The records of a text.
  *
- * @param isWhole whether the text ends with its last record; else that one is left out if it may
- *   go on.
+ * @param isWhole whether the text ends with its last record; if not, that record is left out if it
+ *   may continue.
  */
 export function* recordsOf(text: string, form: CsvForm, isWhole: boolean): Generator<CsvRecord> {
   let newline = -1
@@ -48,13 +48,13 @@ export function* recordsOf(text: string, form: CsvForm, isWhole: boolean): Gener
   }
 }
 
-/** Where a character is; the end of the text if it is not there. */
+/** The place of a character; the end of the text if it does not occur. */
 function find(text: string, character: string, start: number): number {
   const at = text.indexOf(character, start)
   return at < 0 ? text.length : at
 }
 
-/** The record that begins at `start`; it ends with the text if that has no line end. */
+/** The record that begins at `start`; without a line end, it ends with the text. */
 export function splitRecord(
   text: string,
   start: number,
@@ -93,7 +93,7 @@ export function withDoubleQuotes(text: string): string {
   return replaceInParts(text, /[^]{1,4096}/g, '"', '""')
 }
 
-/** `replaceAll` holds dozens of bytes for each place, so that millions of them take too much. */
+/** `replaceAll` holds dozens of bytes for each place: too much for millions of them. */
 function replaceInParts(text: string, part: RegExp, from: string, to: string): string {
   if (text.length < 65_536) return text.replaceAll(from, to)
   return (text.match(part) ?? []).map((some) => some.split(from).join(to)).join('')

@@ -1,4 +1,4 @@
-// Tells from the start of a CSV file why its first line may not be its header.
+// Explains, from the start of a CSV file, why its first line may not be its header.
 
 import { OperatorError } from '../config/operator-error.ts'
 import { countOf } from '../text/format-count.ts'
@@ -12,8 +12,8 @@ const sampleLength = 64 << 10
  * Refuses Excel's `sep=;`, a wrong delimiter, and other lines before the header.
  *
  * @param text the start of the file.
- * @param header the number of columns that the first line has, with this delimiter.
- * @param considered the forms that were, and the lines skipped before the text.
+ * @param header the number of columns in the first line, with this delimiter.
+ * @param considered the forms that were considered, and the lines skipped before the text.
  * @throws OperatorError that names the option that helps.
  */
 export function diagnoseHeader(
@@ -71,8 +71,8 @@ interface Title {
 const noTitle: Title = { lines: 0, columns: 0 }
 
 /**
- * Finds lines before the header: they have at most half of the cells that most lines have, or end
- * with a blank line.
+ * Finds lines before the header: they have at most half as many cells as most lines, or end with a
+ * blank line.
  *
  * @param first the number of cells in the first line.
  */
@@ -87,7 +87,7 @@ function findTitle(lines: readonly (readonly string[])[], first: number): Title 
   return isRow ? noTitle : { lines: at, columns }
 }
 
-/** The most frequent count; the greatest of several. Blank lines do not count. */
+/** The most frequent count, the greatest of several such. Blank lines do not count. */
 function usualCount(counts: readonly number[]): number {
   const filled = counts.filter((count) => count > 0)
   const groups = [...Map.groupBy(filled, (count) => count)]
@@ -95,7 +95,7 @@ function usualCount(counts: readonly number[]): number {
   return groups[0]?.[0] ?? 0
 }
 
-/** The cells of each record in a text, none of a blank line. */
+/** The cells of each record in a text; none for a blank line. */
 function cellsOf(text: string, form: CsvForm): (readonly string[])[] {
   const isWhole = text.length < sampleLength
   return Array.from(recordsOf(text, form, isWhole), ({ cells, start, end }) =>

@@ -1,4 +1,4 @@
-// Explains bytes and texts in the wrong encoding: what they would be in another one.
+// Explains bytes and texts in the wrong encoding: what they would be in another encoding.
 
 import { isUtf8 } from 'node:buffer'
 import type { Encoding } from './encoding.ts'
@@ -30,7 +30,7 @@ export function inEncodings(line: Uint8Array): string {
 
 function decoded(line: Uint8Array, encoding: Encoding): string | undefined {
   try {
-    // As of a stream, since the last character may be cut.
+    // Decoded as a stream, since the last character may be cut.
     const text = new TextDecoder(encoding, { fatal: true }).decode(line, { stream: true })
     // Controls are in no text; private and replaced characters are in no usual one.
     if (/[\x80-\x9f\uE000-\uF8FF\uFFFD]/.test(text)) return undefined
@@ -62,7 +62,7 @@ const bytesOf1252 = new Map(
   ]),
 )
 
-/** UTF-8 read as windows-1252: a lead byte, and one that only continues a character. */
+/** UTF-8 read as windows-1252: a lead byte, and a byte that only continues a character. */
 const suspect = /[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]/
 
 /** The text that was meant, if this one is UTF-8 that was decoded as windows-1252 or Latin-1. */

@@ -20,7 +20,7 @@ export const encodings = [
 ] as const
 export type Encoding = (typeof encodings)[number]
 
-/** Other names of these encodings that WHATWG's list lacks, or has for another one. */
+/** Other names of these encodings that WHATWG's list lacks, or gives to another encoding. */
 const otherNames: Readonly<Record<string, Encoding>> = {
   utf8: 'utf-8',
   utf16: 'utf-16',
@@ -117,7 +117,7 @@ export async function* toUtf8(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const decode = decoderOf(encoding)
-  // Stays a chunk behind: from there, it finds the place of an error byte by byte.
+  // This stays a chunk behind: from there, it finds the place of an error byte by byte.
   const follow = decoderOf(encoding)
   const mayHaveControls = encoding.startsWith('utf-')
   let line = 1
@@ -147,7 +147,7 @@ export async function* toUtf8(
         return invalid(name, line, encoding, byte, bytes)
       }
     }
-    // The last character is not whole.
+    // The last character is incomplete.
     return invalid(name, line, encoding, bytes.at(-1) ?? lastByte, bytes)
   }
   for await (const chunk of chunks) yield convert(chunk, false)

@@ -14,7 +14,7 @@ import type { ZipEntry } from './zip-file.ts'
 
 /** Progress and cancellation of reading. */
 export interface Reading {
-  /** Is called with the number of stored bytes of each chunk. */
+  /** Called with the number of stored bytes of each chunk. */
   readonly onBytes: (bytes: number) => void
   /** Aborts reading, even while it waits for bytes that may never come. */
   readonly signal: AbortSignal
@@ -22,10 +22,10 @@ export interface Reading {
 
 /** What a file contains. */
 export interface Content {
-  /** The first bytes of it. */
+  /** Its first bytes. */
   readonly start: Buffer
   readonly chunks: AsyncIterable<Buffer>
-  /** Whether it is a file on its own, uncompressed. */
+  /** Whether the file is stored on its own, uncompressed. */
   readonly isStored: boolean
 }
 
@@ -94,7 +94,7 @@ function openStored(file: SourceFile): Readable {
   return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
-/** Chunks with the first bytes of them all. */
+/** Chunks, with the first bytes of all of them. */
 interface Started {
   readonly start: Buffer
   readonly rest: AsyncIterable<Buffer>
@@ -150,7 +150,7 @@ function compressionOf({ compression }: SourceFile, start: Buffer): Compression 
   return compression !== 'none' && isText(start) ? 'none' : compression
 }
 
-/** Decompresses chunks. @throws OperatorError, while it is read, if content is wrong or missing. */
+/** Decompresses chunks. @throws OperatorError during reading, if content is wrong or missing. */
 async function* unpack(
   file: SourceFile,
   compression: Compression,
@@ -176,7 +176,7 @@ async function* unpack(
   )
 }
 
-/** The bytes that a transformation makes of chunks. */
+/** The bytes that a transformation makes from chunks. */
 async function* through(
   chunks: AsyncIterable<Buffer>,
   transform: Transform,

@@ -1,4 +1,4 @@
-// Creates files that only their owner may read, and has them on the disk.
+// Creates files that only their owner may read, and flushes files to the disk.
 
 import { closeSync, existsSync, fchmodSync, fsyncSync, openSync, statSync } from 'node:fs'
 
@@ -36,7 +36,7 @@ export function rightsOf(path: string): number {
   return privateMode | ((stat?.mode ?? 0) & 0o666)
 }
 
-/** Waits until a file, or the names in a folder, are on the disk. */
+/** Waits until a file, or the list of names in a folder, is on the disk. */
 export function flush(path: string): void {
   const file = openSync(path, 'r')
   try {

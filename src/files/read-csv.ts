@@ -27,7 +27,7 @@ export interface CsvRow {
   readonly line: number
   /** As many as the header has columns, unless the row is refused. */
   readonly cells: readonly string[]
-  /** As it is in the file, without empty cells too many. */
+  /** As in the file, without surplus empty cells. */
   readonly text: string
   readonly refusal: Refusal | undefined
 }
@@ -175,7 +175,7 @@ function fit(
     const reason = 'has the column names in another order; split the file before this line'
     return { cells, text, refusal: isOther ? refuse(reason) : undefined }
   }
-  // Delimiters at the end of each line make empty cells too many.
+  // Delimiters at the end of each line make surplus empty cells.
   const extra = length - columns.length
   if (extra > 0 && text.endsWith(delimiter.repeat(extra))) {
     return { cells: cells.slice(0, -extra), text: text.slice(0, -extra), refusal: undefined }
@@ -186,7 +186,7 @@ function fit(
 
 /** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */
 export function rowMaker(columns: readonly string[]): (cells: readonly string[]) => SourceRow {
-  // With a copy of this, a column `__proto__` is one like the others.
+  // In a copy of this, a column `__proto__` is one like the others.
   const empty = Object.fromEntries(columns.map((name) => [name, null as string | null]))
   return (cells) => {
     const row = { ...empty }

@@ -26,7 +26,7 @@ export interface Source {
 
 /** What reading has found out about the files so far. */
 interface Found {
-  /** Those that have been read. */
+  /** The files that have been read. */
   readonly files: ImportedFile[]
   /** The columns of tables that are read without a mapping. */
   readonly columns: string[]
@@ -128,7 +128,7 @@ async function* readMapped(
     prepared.push(table)
     found.files.push({ name: file.name, ...digest })
   }
-  // JSON without sound rows has no columns, which a mapping could name.
+  // If no JSON row is valid, there are no columns that a mapping could name.
   const filled = prepared.filter(({ kind, rows, holes }) => kind !== 'json' || rows !== holes)
   if (filled.length === 0) {
     yield refused

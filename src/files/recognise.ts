@@ -7,9 +7,9 @@ import type { SourceFile } from './source-file.ts'
 
 /** Content, and what to do about it; `FILE` stands for its file. */
 interface Kind {
-  /** Its first bytes, one of these, or as text. */
+  /** One of its possible first bytes, or their pattern as text. */
   readonly begins: readonly string[] | RegExp
-  /** The ending of its name, if that shows what it is. */
+  /** The ending of its name, if that shows the kind. */
   readonly ending?: RegExp
   readonly what: string
   readonly advice: string
@@ -96,7 +96,7 @@ export function isText(start: Buffer): boolean {
 }
 
 /**
- * Refuses content that is recognisable as something else than its file's format.
+ * Refuses content that is recognisably not of its file's format.
  *
  * @param start the first bytes, decompressed and, unless it is Parquet, as UTF-8.
  * @throws OperatorError that says what it is, and what to do.
@@ -120,7 +120,7 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
 }
 
 /**
- * Refuses a file by an ending that is not one of the known formats.
+ * Refuses a file by an ending that belongs to none of the known formats.
  *
  * @throws OperatorError that says what to do, if the ending shows what the file is.
  */
@@ -158,7 +158,7 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
   const lines = text.split('\n')
   const isNdjson = file.format === 'ndjson'
   if (!/^[[{]/.test(text)) {
-    // Of lines among which some are JSON, each is refused for itself.
+    // If some lines are JSON, each line that is not is refused by itself.
     if (lines.slice(0, 100).some((line) => /^\s*[[{]/.test(line))) return
     const [first = ''] = lines
     if (!/[,;\t|]/.test(first) || first.startsWith('"') !== /^"[^"]*"[,;\t|]/.test(first)) return
@@ -199,7 +199,7 @@ function isOneObject(
 }
 
 /**
- * Whether a line may be a row: its object names a company, or, where a line is one, has a text. Of
+ * Whether a line may be a row: its object names a company or, if rows are lines, has a text. Of
  * a line that does not end within what has been read, only the format tells.
  */
 function isRow(line: string, format: SourceFile['format']): boolean {

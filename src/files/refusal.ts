@@ -14,7 +14,7 @@ export class Refusal {
   /** The column of the value; undefined if the whole record is refused. */
   readonly field: string | undefined
   readonly value: unknown
-  /** The line of the file in which the record begins, if its number is another one. */
+  /** The line of the file in which the record begins, if that is not its number. */
   readonly line: number | undefined
   /** The other faults of the same record. */
   readonly also: readonly Refusal[]
@@ -40,7 +40,7 @@ interface MoreOfRefusal {
 /** How many faults of a row are reported. */
 export const faultsMax = 20
 
-/** One refusal for all refusals among the results of checks, of which at least one is needed. */
+/** One refusal for all refusals among the results of checks; there must be at least one. */
 export function refuseForAll(results: readonly unknown[]): Refusal {
   const faults = results
     .filter((result) => result instanceof Refusal)

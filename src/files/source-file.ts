@@ -34,7 +34,7 @@ export interface SourceFile {
   /** The path as the operator gave it; `-` for standard input. */
   readonly name: string
   readonly format: Format
-  /** By its name; its first bytes may show another one. */
+  /** As its name says; its first bytes may show another one. */
   readonly compression: 'none' | 'gzip' | 'zstd' | 'zip'
   /** The file in a zip archive; undefined for other files. */
   readonly entry?: ZipEntry | undefined
@@ -165,7 +165,7 @@ function formatOf(name: string, ending: string): Format {
   )
 }
 
-/** Rows that an object contains are JSON, whatever the name of the file. */
+/** The rows in an object are JSON, whatever the name of the file. */
 function formatFor(format: Format, { records }: FileOptions): Format {
   return records !== undefined && format === 'ndjson' ? 'json' : format
 }

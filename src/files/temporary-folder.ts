@@ -1,4 +1,4 @@
-// Makes folders and files for temporary data, and appends to such a file and reads it.
+// Makes folders and files for temporary data; appends to such files and reads them.
 
 import {
   closeSync,
@@ -37,7 +37,7 @@ export function createTemporaryFile(path: string): number {
   return orTemporaryError(() => openSync(path, 'wx+', privateMode))
 }
 
-/** Writes bytes to such a file. @param at their place in it; the current one by default. */
+/** Writes bytes to such a file. @param at their place in the file; the current one by default. */
 export function writeTemporary(file: number, bytes: Buffer, at?: number): void {
   orTemporaryError(() => {
     for (let done = 0; done < bytes.length;) {
@@ -55,7 +55,7 @@ export interface TemporaryPart {
   readonly bytes: Buffer
 }
 
-/** Makes a file without a name, to which bytes are appended by way of memory. */
+/** Makes a file without a name, to which bytes are appended through a buffer. */
 export function openTemporaryBytes(purpose: string) {
   const file = openTemporaryFile(purpose)
   let buffer = Buffer.allocUnsafeSlow(bufferBytes)
@@ -88,14 +88,14 @@ export function openTemporaryBytes(purpose: string) {
       }
       return { buffer, from: filled }
     },
-    /** Appends the first bytes of it; returns where in the file they will be. */
+    /** Appends the first bytes of that memory; returns where in the file they will be. */
     take(bytes: number): number {
       filled += bytes
       return start + filled - bytes
     },
     /**
-     * What was appended, as whole parts that begin with their length, of 32 bits; some at a time.
-     * Their memory is used again for the next ones.
+     * What was appended, some whole parts at a time; each begins with its length, in 32 bits. Their
+     * memory is used again for the next ones.
      */
     *parts(): Generator<TemporaryPart> {
       const memory = Buffer.allocUnsafeSlow(bufferBytes)
@@ -112,7 +112,7 @@ export function openTemporaryBytes(purpose: string) {
   }
 }
 
-/** Where the last part ends that is whole. */
+/** The end of the last whole part. */
 function endOfParts(bytes: Buffer): number {
   for (let end = 0; ;) {
     const next = end + 4 > bytes.length ? Infinity : end + bytes.readUInt32LE(end)

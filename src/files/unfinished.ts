@@ -1,5 +1,5 @@
-// Temporary files next to the file that they become or help to make. Their names have the process's
-// number, so that a later command can remove what a killed one has left.
+// Temporary files next to the file that they become or help to make. Their names contain the
+// process's number, so that a later command can remove what a killed process has left.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ type Ending = 'part' | 'restoring' | 'withholding'
 const unfinished =
   /\.(\d{1,10})\.[\da-f]{8}\.(?:part|restoring|withholding)(?:-journal|-wal|-shm)?$/
 
-/** Those of this process. */
+/** The files of this process. */
 const current = new Set<string>()
 
 /**
@@ -42,7 +42,7 @@ export function removeAbandoned(folder: string): void {
     try {
       rmSync(join(folder, name), { force: true })
     } catch {
-      // It is another user's, who may remove it.
+      // It belongs to another user, who may remove it.
     }
   }
 }

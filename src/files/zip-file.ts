@@ -3,7 +3,7 @@
 import type { Entry, ZipFile } from 'yauzl'
 import { OperatorError } from '../config/operator-error.ts'
 
-/** Where the only file of an archive is, and what it must give. */
+/** Where the only file of an archive is, and what it must contain. */
 export interface ZipEntry {
   /** Its path in the archive. */
   readonly path: string

@@ -1,4 +1,4 @@
-// The rows of a SELECT in batches. Those of files with wide rows are read by column, since a JSON
+// The rows of a SELECT in batches. Rows of files with wide rows are read by column, since a JSON
 // object would hold each text a second time.
 
 import type { DuckDBDataChunk } from '@duckdb/node-api'
@@ -72,7 +72,7 @@ export async function* readBatches(
   throw new OperatorError('the source could not be read completely; try again')
 }
 
-/** Every column as text or JSON, after one that is true in the marker row. */
+/** Every column as text or JSON, after a column that is true in the marker row. */
 function cellsOf({ select, columns }: Query): string {
   const cells = columns.map(({ name, isText }) =>
     isText ? markedTwice(`t.${quoted(name)}`) : `to_json(t.${quoted(name)})::varchar`,
@@ -80,7 +80,7 @@ function cellsOf({ select, columns }: Query): string {
   return `select ${['false', ...cells].join(', ')} from (${select}) t`
 }
 
-/** The driver removes one byte order mark at the start of a text, so that it gets another. */
+/** The driver removes one byte order mark at the start of a text, so such a text gets another. */
 function markedTwice(text: string): string {
   return `case when starts_with(${text}, '\uFEFF') then '\uFEFF' || ${text} else ${text} end`
 }

@@ -77,7 +77,7 @@ async function explained<T>(
   }
 }
 
-/** A SELECT with bytes as the UTF-8 that they are: many programs write texts so to Parquet. */
+/** A SELECT with bytes as UTF-8 texts, since many programs write texts to Parquet in this way. */
 async function asTexts(database: Database, select: string) {
   const columns = await columnsOf(database, select)
   const texts = columns

@@ -39,7 +39,7 @@ export async function openDatabase(signal: AbortSignal) {
   const connection = await instance.connect()
   const set = (setting: string) => connection.run(`set ${setting}`)
   await set('enable_external_file_cache = false')
-  // Else the texts of moments would depend on where the machine is.
+  // Otherwise the texts of moments would depend on the time zone of the machine.
   await set("TimeZone = 'UTC'")
   const interrupt = () => connection.interrupt()
   signal.addEventListener('abort', interrupt)
@@ -133,7 +133,7 @@ export interface Column {
 
 /** The columns of a SELECT. */
 export async function columnsOf(database: Database, select: string): Promise<Column[]> {
-  // The driver takes a byte order mark at the start of a text away.
+  // The driver removes a byte order mark at the start of a text.
   const described = `select '.' || column_name, column_type from (describe (${select}))`
   return (await rowsOf(database, described)).map(([name, type]) => ({
     ...{ name: String(name).slice(1), isText: type === 'VARCHAR', isBytes: type === 'BLOB' },

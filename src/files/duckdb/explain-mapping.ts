@@ -21,7 +21,7 @@ const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   ],
   [
     /Malformed JSON at byte \d{1,9} of input: .{0,100} {2}Input: "([^"]{0,200})"/,
-    'it takes "$1" for JSON, which it is not; take only what is: case when ' +
+    'it takes "$1" for JSON, which it is not; use only what is: case when ' +
       'json_valid("column") then … end',
   ],
 ]
@@ -68,7 +68,7 @@ export interface FaultyValue {
   readonly column: string | undefined
 }
 
-/** The value at which a mapping has failed, by the message of DuckDB. */
+/** The value at which a mapping has failed, according to DuckDB's message. */
 export function faultyValueIn(message: string): FaultyValue | undefined {
   for (const [says] of conversions) {
     const value = says.exec(message)?.[1]
@@ -82,7 +82,7 @@ export function faultyValueIn(message: string): FaultyValue | undefined {
  * Explains an error of DuckDB in a mapping.
  *
  * @param lines its message, in trimmed lines.
- * @param facts those of them that state the fault.
+ * @param facts those of the lines that state the fault.
  * @param source its row of the files, as ` at row 2 of x.csv`, empty if unknown; and their columns,
  *   none if unknown.
  */
@@ -117,7 +117,7 @@ const isMissing = /^it names the column (.{1,200}), which the source does not ha
 
 const columnsShown = 20
 
-/** The column that may be meant, or those that are there. */
+/** The column that may be meant, or the existing ones. */
 function adviseColumn(name: string, columns: readonly string[], more: string): string {
   const shown = columns.slice(0, columnsShown).map((column) => column.slice(0, 40))
   const there = `; it has ${shown.join(', ')}${columns.length > columnsShown ? ', …' : ''}`
@@ -137,7 +137,7 @@ export function withoutClass(message: string): string {
   return message.replace(/^(?:[A-Z][\w-]{0,30} ){1,4}Error: /, '')
 }
 
-/** The line of the mapping; that of SQL of ours would not help. */
+/** The line of the mapping; a line of our own SQL would not help. */
 function placeOf(lines: readonly string[]): string {
   const line = lines.find((one) => /^LINE \d/.test(one) && !/\bread_\w{1,40}\(/.test(one))
   const number = /^LINE (\d{1,7})/.exec(line ?? '')?.[1]

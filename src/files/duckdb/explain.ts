@@ -15,7 +15,7 @@ export function isOutOfMemory(error: unknown): boolean {
  *
  * @param files the files that it was reading.
  * @param isMapped whether a mapping may be at fault.
- * @param row the row at which that fails, as ` at row 2 of x.csv`; empty if unknown.
+ * @param row the row that causes the fault, as ` at row 2 of x.csv`; empty if unknown.
  * @returns an OperatorError, or the error itself if it is not an error of DuckDB that we know.
  */
 export function explain(

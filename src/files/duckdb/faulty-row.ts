@@ -5,7 +5,7 @@ import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts
 import { faultyValueIn, type FaultyValue } from './explain-mapping.ts'
 import { lineColumn } from './view.ts'
 
-/** The view `source` with one more column, in which line of its file a row begins. */
+/** The view `source` with one more column: the line of its file in which a row begins. */
 export const linesView = '"source with lines"'
 
 /** A shorter text may be in many cells by chance. */
@@ -14,7 +14,7 @@ const partLengthMin = 4
 /**
  * The first row of the view `source` with the value at which a mapping has failed.
  *
- * @returns ` at row 2 (line 3) of x.csv`; empty if no row has it, since the mapping has made it.
+ * @returns ` at row 2 (line 3) of x.csv`; empty if no row has it, since the mapping made the value.
  */
 export async function findFaultyRow(database: Database, error: unknown): Promise<string> {
   const faulty = error instanceof Error ? faultyValueIn(error.message) : undefined

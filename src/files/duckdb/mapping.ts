@@ -107,7 +107,7 @@ async function adviseQuotes(
 const endsColumn = /^\s*(?:,|as\b|from\b|$)/i
 
 /**
- * A mapping may end with a semicolon, which it must not have within another query. The added line
+ * A mapping may end with a semicolon, which must not appear within another query. The added line
  * feed ends a comment in the last line.
  */
 function withoutSemicolon(mapping: string): string {

@@ -1,5 +1,5 @@
-// Writes rows to files for DuckDB. It reads 2,048 rows of a file at once, so that where these would
-// take too much memory, the rows are spread over several files.
+// Writes rows to files for DuckDB. It reads 2,048 rows of a file at once, so if these would take
+// too much memory, the rows are spread over several files.
 
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { createTemporaryFile, writeTemporary } from '../temporary-folder.ts'
 /** The number of rows that DuckDB reads at once. */
 export const vectorRows = 2_048
 
-/** Rows are wide if 2,048 of them take more bytes: others are no longer than that. */
+/** Rows are wide if 2,048 of them take more bytes; a row of other files is never longer. */
 export const wideBytes = 8 << 20
 
 /** The files that have been written. */
@@ -23,13 +23,13 @@ export interface Pieces {
 /**
  * Makes files in a folder, as many as are needed.
  *
- * @param between is written between what is added to a file.
+ * @param between is written between the additions to a file.
  */
 export function createPieces(folder: string, format: string, between: string) {
   const paths: string[] = []
   const written = { rows: 0, bytes: 0, isWide: false }
   let file: number | undefined
-  /** What has been written since 2,048 rows, or since the piece began. */
+  /** What has been written since the last full 2,048 rows, or since the piece began. */
   let window = { rows: 0, bytes: 0 }
 
   function write(bytes: Buffer): void {

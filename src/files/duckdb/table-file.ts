@@ -29,7 +29,7 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly columns: readonly string[]
   /** Between the cells of CSV. */
   readonly delimiter: string
-  /** All of them, also those that are refused; of Parquet known later. */
+  /** All rows, including refused ones; for Parquet, known only later. */
   readonly rows: number | undefined
   /** How many of its rows are refused; in files of JSON, each leaves a `hole`. */
   readonly holes: number
@@ -54,7 +54,7 @@ interface Preparing {
 }
 
 /**
- * Reads a file through.
+ * Reads a whole file.
  *
  * @returns the file, after the rows that are refused.
  * @throws OperatorError for a truncated file, invalid UTF-8, a row of CSV that is too long, or an
@@ -94,7 +94,7 @@ export async function prepareParquet(
   }
 }
 
-/** The sound rows, each with its number and its line as its first cells. */
+/** The valid rows, each with its number and its line as its first cells. */
 async function* copyCsv(
   file: SourceFile,
   { at, folder, digest, reading }: Preparing,
@@ -121,13 +121,13 @@ async function* copyCsv(
   return { name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count, holes: 0 }
 }
 
-/** A row in which DuckDB finds the same cells: it reads quotes between blanks in another way. */
+/** A row in which DuckDB finds the same cells: it treats quotes between blanks differently. */
 function plainText({ text, cells }: CsvRow, delimiter: string): string {
   if (!text.includes('"')) return text
   return cells.map((cell) => `"${withDoubleQuotes(cell)}"`).join(delimiter)
 }
 
-/** The sound rows; the others are empty ones with the member `hole`, so that rows are counted. */
+/** The valid rows; others become empty ones with the member `hole`, so that rows are counted. */
 async function* copyJson(
   file: SourceFile,
   { at, folder, digest, reading }: Preparing,
@@ -147,7 +147,7 @@ async function* copyJson(
 
 /**
  * Refuses faulty rows, and collects the names of members. DuckDB would take some of them: objects
- * that end with a comma, two objects on a line, and a value that is no object as that of a column.
+ * that end with a comma, two objects on a line, and a value that is not an object as a column's.
  */
 function createRowCheck(name: string, file: number) {
   const names = new Set<string>()
@@ -181,7 +181,7 @@ function createRowCheck(name: string, file: number) {
   }
   function addNames(row: SourceRow): void {
     for (const name in row) {
-      // An empty one cannot be the name of a column.
+      // An empty name cannot be that of a column.
       if (name !== '') names.add(name)
     }
     refuseColumns(name, names.size)
@@ -195,7 +195,7 @@ function withPlainNumbers(rows: Buffer): Buffer {
   return plain === text ? rows : Buffer.from(plain)
 }
 
-/** Lines, of which some are replaced. */
+/** Lines, some of which are replaced. */
 function withHoles(rows: Buffer, holes: ReadonlySet<number>): Buffer {
   if (holes.size === 0) return rows
   const lines = rows.toString().split('\n')

@@ -17,7 +17,7 @@ export function tableOf(file: TableFile): string {
   if (file.kind === 'parquet') return parquetTable(file)
   const paths = listOf(file.paths)
   if (file.kind === 'csv') {
-    // A line that was copied may have each of its quotes twice, and has its number before it.
+    // A copied line may have each of its quotes twice, and begins with its number.
     const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
       delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
@@ -52,7 +52,7 @@ function textColumns(names: readonly string[], numbers: readonly string[] = []):
   return `{${[...numbers.map((name) => `${literal(name)}: 'BIGINT'`), ...texts].join(', ')}}`
 }
 
-/** The most digits of a decimal. */
+/** The maximum number of digits of a decimal. */
 const digitsMax = 38
 
 /** The maximum size of 2,048 rows of Parquet, in bytes. */
@@ -77,7 +77,7 @@ export async function parquetExtent(database: Database, file: TableFile) {
   return { rows, rowsAtOnce: Math.max(1, Math.floor(vectorBytesMax / Math.max(rowBytes, 1))) }
 }
 
-/** DuckDB reads decimals that are too long for it as other numbers. */
+/** DuckDB reads decimals that are too long for it as different numbers. */
 async function refuseLongDecimals(database: Database, { name, paths }: TableFile): Promise<void> {
   const [column] = await rowsOf(
     database,

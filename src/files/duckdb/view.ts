@@ -33,7 +33,7 @@ export function viewSelect({ file, table, columns }: FileTable, texts: TextRules
     ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table} ${sound}`
 }
 
-/** Columns like the place columns, whatever their case, get other names: with `_1` etc. */
+/** Columns named like the place columns, in any case, get other names: with `_1` etc. */
 function freeNames(names: readonly string[]): string[] {
   const places: readonly string[] = placeColumns
   const used = new Set([...places, ...names.map((name) => name.toLowerCase())])

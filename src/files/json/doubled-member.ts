@@ -1,5 +1,5 @@
-// Finds what parsing JSON loses silently: of a member that an object has twice, all but the last
-// one, and digits of long numbers.
+// Finds what parsing JSON loses silently: all but the last of members with one name, and digits of
+// long numbers.
 
 import { createMemberScan } from '../../text/member-scan.ts'
 
@@ -9,9 +9,9 @@ const blankMax = 0x20
 const [dot, zero, nine, letterE, upperE] = [0x2e, 0x30, 0x39, 0x65, 0x45]
 /** The length of the shortest lost member, `"":1,`. */
 const lostLengthMin = 5
-/** A longer text that is rounded to a number of so few characters loses as much. */
+/** A longer text that is rounded to a number of at most this length loses as much. */
 const shortLengthMax = 11
-/** A number with at most so many digits and no exponent is exact. */
+/** A number with at most this many digits and no exponent is exact. */
 const exactDigitsMax = 15
 
 /** The name of a member that one object in a JSON text has twice; undefined if there is none. */
@@ -30,7 +30,7 @@ export function mayHaveLost(
   values: readonly object[],
   bytes: Uint8Array = Buffer.from(text),
 ): boolean {
-  // Where blanks are after colons, the length of a text tells nothing.
+  // Where blanks follow colons, the length of a text says nothing.
   const isSpaced = text.charCodeAt(text.indexOf(':') + 1) <= blankMax
   return (isSpaced || isLonger(text, values)) && mayDiffer(bytes, values)
 }
@@ -63,9 +63,9 @@ function shortestLength(value: unknown): number {
   return Math.max(length, 2)
 }
 
-/** The same of a number. */
+/** The same for a number. */
 function shortestNumber(value: number): number {
-  // Texts that are rounded to zero have six characters at least.
+  // Texts that are rounded to zero have at least six characters.
   if (value === 0) return 1
   const text = String(value)
   const size = Math.abs(value)

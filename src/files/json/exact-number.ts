@@ -1,5 +1,5 @@
 // Numbers of a JSON text that parsing would round silently to the nearest double are kept as they
-// are written, to be refused where they are checked, and to be shown as the file has them.
+// are in the text, to be refused where they are checked, and shown as the file has them.
 
 declare global {
   interface JSON {
@@ -18,7 +18,7 @@ interface LongNumber {
 
 // Almost no text has a number of 16 digits, or one with an exponent, outside its strings.
 const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
-// A whole number with decimals, of which programs with only one kind of number write many.
+// A whole number with decimals, which programs with only one kind of number often write.
 const wholeDecimal = /\d\.0+(?!\d)/
 // An unclosed string runs to the end of its line.
 const stringOrNumber = /"(?:[^"\\\n]|\\.)*"?|-?\d[\d.eE+-]*/g
@@ -30,8 +30,8 @@ const toPrecisionMax = 100
 export const mayBeRounded = (text: string): boolean => longNumber.test(text)
 
 /**
- * JSON texts, each on a line or more, with numbers of which DuckDB makes the right texts: whole
- * ones such as `1e3` in plain digits, and decimals that would be rounded in quotes.
+ * Prepares JSON texts, each of one line or more, so that DuckDB makes the right texts of numbers:
+ * whole ones such as `1e3` get plain digits, and decimals that would be rounded get quotes.
  */
 export function plainNumbers(text: string): string {
   if (!mayBeRounded(text) && !wholeDecimal.test(text)) return text
@@ -55,7 +55,7 @@ function plainNumber(text: string): string {
 /**
  * The value of a JSON text with a `LongNumber` for each number that is rounded.
  *
- * @param value what the text was parsed as.
+ * @param value the result of parsing the text.
  */
 export function withLongNumbers(text: string, value: unknown): unknown {
   if (!mayBeRounded(text)) return value

@@ -1,4 +1,4 @@
-// Finds an array that a JSON text is, or that its object has, such as `features` or `data.items`,
+// Finds an array that is a JSON text, or is in its object, such as `features` or `data.items`,
 // and the places between its elements, without parsing it.
 
 import { OperatorError } from '../../config/operator-error.ts'
@@ -28,9 +28,9 @@ interface Walk {
   readonly name: string
   readonly what: 'array' | 'object'
   readonly wanted: string | undefined
-  /** The member that each open object is at. */
+  /** The current member of each open object. */
   readonly members: string[]
-  /** The open brackets from the outermost array on, and the path of that. */
+  /** The open brackets from the outermost array on, and its path. */
   depth: number
   path: string
   hasEnded: boolean
@@ -44,7 +44,7 @@ interface Walk {
 /**
  * Walks through consecutive bytes of a JSON text.
  *
- * @param what the text is.
+ * @param what the kind of the text.
  * @param wanted the path of the array whose commas are marked.
  */
 export function createArrayWalk(name: string, what: 'array' | 'object', wanted?: string) {
@@ -54,8 +54,8 @@ export function createArrayWalk(name: string, what: 'array' | 'object', wanted?:
   }
   return {
     /**
-     * The marks in the next bytes. Line ends within arrays become tabs there, which are as good
-     * between members, and as wrong within a string: each element is a line.
+     * The marks in the next bytes. Line ends within arrays become tabs, so that each element is a
+     * line: tabs are as valid between members, and as invalid within strings, as line ends.
      */
     add(chunk: Buffer): ArrayMark[] {
       const marks: ArrayMark[] = []
@@ -116,7 +116,7 @@ function addToString(walk: Walk, byte: number): void {
   walk.key = []
 }
 
-/** Passes bytes within an array, as most are; returns where it ends, or the chunk does. */
+/** Passes bytes within an array, as most are; returns where the array or the chunk ends. */
 function passInside(walk: Walk, chunk: Buffer, start: number, marks: ArrayMark[]): number {
   const { path, members } = walk
   const isWanted = path === walk.wanted
@@ -158,7 +158,7 @@ export function arraysIn(start: Buffer): string[] {
   }
 }
 
-/** @param paths those of the arrays that there are. */
+/** @param paths the arrays that exist. */
 export function noArray(name: string, path: string, paths: readonly string[]): OperatorError {
   if (paths.includes('')) {
     return new OperatorError(`${name} is an array itself; leave out --records`)

@@ -31,7 +31,7 @@ function notUtf8(bytes: Buffer): Refusal {
   )
 }
 
-/** Parses a row; refuses what is no JSON object. */
+/** Parses a row; refuses anything but a JSON object. */
 export function parseRow(bytes: Buffer): SourceRow | Refusal {
   if (bytes.length > rowBytesMax) return tooLong()
   return isUtf8(bytes) ? parseText(bytes.toString()) : notUtf8(bytes)
@@ -57,7 +57,7 @@ function parseText(text: string): SourceRow | Refusal {
 
 const shownBefore = 60
 
-/** Rows with the same fault have the same reason: where it is, is shown by what is around it. */
+/** Rows with the same fault have the same reason; the text around a fault shows where it is. */
 function notJson(text: string, message: string): Refusal {
   const why = message.replace(/(?: in JSON)? at position \d[^]*$|, (?:\.{3})?"[^]*$/, '')
   const at = Number(/ at position (\d+)/.exec(message)?.[1] ?? 0)
@@ -70,7 +70,7 @@ const mark = randomBytes(6).toString('hex')
 const betweenRows = `,"${mark}",`
 
 /**
- * Parses lines as one text, which takes two thirds of the time that it takes one by one.
+ * Parses lines as one text, which takes two thirds of the time of parsing them one by one.
  *
  * @param longest the length of the longest line in bytes.
  * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.

@@ -9,7 +9,7 @@ import type { SourceFile } from '../source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
 import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
-/** A row of a source: its place, and its content, or why that cannot be read. */
+/** A row of a source: its place, and its content, or why it cannot be read. */
 export interface PlacedRow {
   /** The index of its file among the source's. */
   readonly file: number
@@ -136,7 +136,7 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
 /**
  * The elements of an array as lines; undefined for one that is too long.
  *
- * @throws OperatorError if there is no array there, or two, or what is around it is not sound.
+ * @throws OperatorError if there is no such array, or two, or what surrounds it is not valid.
  */
 async function* splitElements(
   { name, options: { records } }: Pick<SourceFile, 'name' | 'options'>,

@@ -92,7 +92,7 @@ export const badMappings: BadInputs = {
   ),
   'a text that is taken for JSON': mapping(
     `${named}, Name::json as name from source`,
-    /at row 1 \(line 2\) of x\.csv: it takes "Acme.*" for JSON, which it is not; take only what is: case/,
+    /at row 1 \(line 2\) of x\.csv: it takes "Acme.*" for JSON, which it is not; use only what is: case/,
   ),
   'a date that does not exist': {
     files: {
