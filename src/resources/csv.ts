@@ -6,7 +6,7 @@ const [objectBegin, objectEnd, listBegin, listEnd] = [0x7b, 0x7d, 0x5b, 0x5d]
 const beginOfNull = 0x6e
 const lineEnd = '\r\n'
 
-/** Makes CSV of records. @param names of their fields, in the order of their texts. */
+/** Makes CSV of records. @param names the names of their fields, in the order of their texts. */
 export function createCsvWriter(names: readonly string[]) {
   const labels = names.map((name, n) => Buffer.byteLength(`${n === 0 ? '{' : ','}"${name}":`))
   const recordMin = labels.reduce((sum, label) => sum + label + 1, 1)
@@ -25,7 +25,7 @@ export function createCsvWriter(names: readonly string[]) {
    */
   function write(texts: Uint8Array, into: Buffer, end: number, before = ''): number {
     const cells: Cells = { texts, at: 0, into, end }
-    // Behind a record are its brace and a comma.
+    // After a record, there are its brace and a comma.
     for (; cells.at < texts.length; cells.at += 2) {
       if (before !== '') cells.end += into.write(before, cells.end)
       for (const label of labels) {
@@ -60,7 +60,7 @@ interface Cells {
   end: number
 }
 
-/** Writes a cell: null is empty, and what is neither text nor number is JSON. */
+/** Writes a cell: null is empty; anything but a text or a number is JSON. */
 function writeCell(cells: Cells): void {
   const first = cells.texts[cells.at]
   if (first === quote) writeText(cells)

@@ -1,6 +1,6 @@
 // What a reader outside the service may know of a resource, as plain data: the explorer's pages are
-// made from it, so that no code in the browser names a resource or a field. Types alone, since the
-// explorer, which runs in browsers, reads them, too.
+// made from it, so that no code in the browser names a resource or a field. There are only types,
+// since the explorer, which runs in browsers, reads this file, too.
 
 import type { FieldKind } from './field.ts'
 import type { ChangeFields, PeriodTrait, PictureTrait } from './traits.ts'

@@ -12,7 +12,7 @@ export interface Field {
   readonly required: boolean
   /** Whether listings can be filtered by its values, or by ranges of them (contract 10.1). */
   readonly filter: 'value' | 'range' | undefined
-  /** Whether listings can be ordered by it though it is no range (contract 10.4). */
+  /** Whether listings can be ordered by it although it has no range filter (contract 10.4). */
   readonly sortable: boolean
   /**
    * For a field that identifies a person: what replaces it where it is withheld, `[withheld]` or

@@ -1,5 +1,5 @@
 // The fields that a store keeps next to a record's text, so that listings can be filtered by them
-// (contract 10.1), and their types be counted (contract 3.7).
+// (contract 10.1), and their types counted (contract 3.7).
 
 import { readMoment } from '../text/moment.ts'
 import type { FieldKind } from './field.ts'
@@ -16,8 +16,8 @@ type FilterValue = string | number | null
 
 /**
  * The columns of a resource's filters, in the order of its fields, then that of the types that
- * `meta` counts, unless it is one of them. The id, and the field by which the resource is ordered,
- * have none: every record has these values anyway.
+ * `meta` counts, unless they are filtered, too. The id, and the field by which the resource is
+ * ordered, have none: every record has these values anyway.
  */
 export function shapeColumns({ fields, order, metaOf }: Resource): readonly ShapeColumn[] {
   const names = filterFields({ fields }).filter((field) => field !== 'id' && field !== order.by)
@@ -61,7 +61,7 @@ export function sortFields({ fields }: Resource): readonly string[] {
     .map(([field]) => field)
 }
 
-/** The fields by which they can be filtered. */
+/** The fields by which a resource's listings can be filtered. */
 export function filterFields({ fields }: Pick<Resource, 'fields'>): readonly string[] {
   return Object.entries(fields)
     .filter(([, { filter }]) => filter !== undefined)

@@ -6,7 +6,7 @@ import type { ChangeFields, HistoryTrait, PeriodTrait, PictureTrait } from './tr
 
 /** A kind of record. Plain data, from which everything that Dossier does with it derives. */
 export interface Resource<Name extends string = string> {
-  /** The name on the wire: last segment of the path, name of the array; also that of the table. */
+  /** The name on the wire, of the last segment of the path and of the array; also of the table. */
   readonly name: string
   /** The name of one record, for documents. */
   readonly title: string
@@ -26,7 +26,7 @@ export interface Resource<Name extends string = string> {
   readonly period?: PeriodTrait<NoInfer<Name>>
   /** How a listing's changes become records of the resource that has `changeFields`. */
   readonly history?: HistoryTrait<NoInfer<Name>>
-  /** How the explorer draws it; without it, it is a table alone. */
+  /** How the explorer draws it; without a picture, it is only a table. */
   readonly picture?: PictureTrait<NoInfer<Name>>
 }
 
