@@ -30,13 +30,13 @@ export interface ValueCount {
 export interface ListingSummary {
   readonly total: number
   readonly version: number
-  /** By field; a field with many values is not there. */
+  /** By field; a field with many values is left out. */
   readonly counts: Readonly<Record<string, readonly ValueCount[]>>
 }
 
 export interface Company extends FoundCompany {
   readonly sources: readonly CompanySource[]
-  /** By resource; one that the key may not read is not there. */
+  /** By resource; a resource that the key may not read is left out. */
   readonly listings: Readonly<Record<string, ListingSummary>>
 }
 
@@ -72,7 +72,7 @@ export interface VersionsAnswer {
 export interface ChangesAnswer {
   readonly changes: readonly {
     readonly id: number
-    /** Null if it is gone. */
+    /** Null if the record is gone. */
     readonly record: Row | null
   }[]
   /** The cursor of the next page. */

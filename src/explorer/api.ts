@@ -30,7 +30,7 @@ export interface Answer<Body> {
   readonly version: number | undefined
   /** Whether the registry has moved on since that version. */
   readonly isPast: boolean
-  /** When it came, in milliseconds since 1970. */
+  /** When it arrived, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -78,8 +78,8 @@ export function urlOf(path: string): URL {
 }
 
 /**
- * Asks for a path such as `companies/1`; waits and goes on by itself when the key has no requests
- * left or the service is overloaded.
+ * Asks for a path such as `companies/1`; if the key has no requests left or the service is
+ * overloaded, waits and continues by itself.
  *
  * @throws Failure for any answer but a 200.
  */

@@ -16,7 +16,7 @@ import { texts } from './texts.ts'
 function useKey(): string | undefined {
   const [{ key }, setState] = useState(() => ({ key: heldKey() }))
   useEffect(() => {
-    // Another object each time, since whether the key is kept is shown, too.
+    // A new object each time, since the page also shows whether the key is kept.
     const update = () => setState({ key: heldKey() })
     addEventListener(keyChanged, update)
     return () => removeEventListener(keyChanged, update)

@@ -14,10 +14,10 @@ const countFormat = new Intl.NumberFormat(language)
 
 export const formatCount = (count: number): string => countFormat.format(count)
 
-/** The days that the service takes; browsers offer more. */
+/** The days that the service accepts; browsers offer more. */
 export const [firstDay, lastDay] = ['0001-01-01', '9999-12-31']
 
-/** The last moment that the service takes, in milliseconds since 1970. */
+/** The last moment that the service accepts, in milliseconds since 1970. */
 export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)
 
 /** A moment in milliseconds since 1970 as its day. */
@@ -26,7 +26,7 @@ export const formatDay = (ms: number): string => dayFormat.format(ms)
 /** A moment to the minute, with its zone, since readers compare it with their own clocks. */
 export const formatMoment = (ms: number): string => `${momentFormat.format(ms)}\u00a0UTC`
 
-/** A moment as this day for a field of dates, `2024-01-31`; the nearest day that one may have. */
+/** The day of a moment for a field of dates, `2024-01-31`; the nearest one that it may have. */
 export const isoDay = (ms: number): string =>
   new Date(within(ms, Date.parse(firstDay), lastMs)).toISOString().slice(0, 10)
 

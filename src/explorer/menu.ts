@@ -5,7 +5,7 @@ import { html, type Shown } from './html.ts'
 
 interface MenuProps {
   readonly label: Shown
-  /** Whether what the panel sets is set. */
+  /** Whether something is set in the panel. */
   readonly isOn?: boolean
   readonly className?: string
   readonly children: (close: () => void) => Shown

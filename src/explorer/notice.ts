@@ -26,7 +26,7 @@ export function Notice({ loaded }: { readonly loaded: Loaded<{ readonly at?: num
 const offline = new Set<() => void>()
 
 interface OfflineProps {
-  /** When what is still shown was loaded. */
+  /** When the content that is still shown was loaded. */
   readonly at: number | undefined
   readonly isLoading: boolean
 }
@@ -76,7 +76,7 @@ export function Loading() {
   return html`<div class="waiting" role="status"><span class="hint">${texts.loading}</span></div>`
 }
 
-/** A failure in words; anything else that was thrown is a fault. */
+/** A failure in words; anything else that is thrown is a fault. */
 export function sentence(error: unknown): Shown {
   const { kind, message } = failureFrom(error)
   const detail = html`<span class="detail">${message}</span>`

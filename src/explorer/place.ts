@@ -18,7 +18,7 @@ export const differences = 'differences'
 export const printView = 'print'
 
 /**
- * Reads a fragment; anything unknown leads to the first page. What only files of the API have, a
+ * Reads a fragment; anything unknown leads to the first page. What only the API's files have, a
  * format and `limit=all`, is left out: the page shows the same data.
  */
 export function parsePlace(fragment: string): Place {
@@ -61,7 +61,7 @@ export function withQuery(
 /** The event for an address that `goTo` has changed. */
 export const moved = 'dossier:moved'
 
-/** Goes to a place; with `isReplacing`, Back leads to the one before this. */
+/** Goes to a place; with `isReplacing`, Back leads to the place before the present one. */
 export function goTo(place: Place, { isReplacing = false } = {}): void {
   const address = addressOf(place)
   if (isReplacing) history.replaceState(history.state, '', address)
@@ -76,7 +76,7 @@ export function usePlace(): Place {
     const update = () => setPlace(parsePlace(location.hash))
     const names = [moved, 'popstate', 'hashchange']
     for (const name of names) addEventListener(name, update)
-    // The address may have changed between the first sight and now.
+    // The address may have changed between the first rendering and now.
     update()
     return () => names.forEach((name) => removeEventListener(name, update))
   }, [])

@@ -12,7 +12,7 @@ export function resourceNamed(name: string | undefined): ResourceDescription | u
   return resources.find((one) => one.name === name)
 }
 
-/** A field of the resource; undefined if it has none of that name. */
+/** A field of the resource; undefined if there is none of that name. */
 export function fieldNamed(
   { fields }: ResourceDescription,
   name: string | undefined,

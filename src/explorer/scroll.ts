@@ -1,5 +1,5 @@
-// Back and Forward lead to where the reader was. Browsers restore that before the answers are
-// there, when the page is not yet high enough.
+// Back and Forward lead to where the reader was. Browsers restore the position before the answers
+// arrive, when the page is not yet high enough.
 
 import { moved } from './place.ts'
 

@@ -1,4 +1,4 @@
-// A button with an arrow or a glass, which keeps the focus where it leads no further.
+// A button with an arrow or a magnifying glass, which keeps the focus when it leads no further.
 
 import { html } from './html.ts'
 

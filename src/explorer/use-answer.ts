@@ -9,7 +9,7 @@ export interface Loaded<Value> {
   readonly value: Value | undefined
   readonly isLoading: boolean
   readonly failure: Failure | undefined
-  /** Set while the request waits, as the service has asked. */
+  /** Set while the request waits because the service has asked for it. */
   readonly wait: Wait | undefined
   readonly retry: () => void
 }
@@ -24,7 +24,7 @@ export type Work<Value> = (
 interface State<Value> {
   readonly family: string
   readonly name?: string | undefined
-  /** The last attempt at it that has ended. */
+  /** The last finished attempt at it. */
   readonly over?: number
   readonly value?: Value | undefined
   readonly failure?: Failure | undefined
@@ -37,7 +37,7 @@ const retryMs = 5_000
  * Runs work whenever its name changes; undefined for none. The newest work wins: results, failures
  * and waits of earlier ones are not shown.
  *
- * @param name names everything that the work depends on.
+ * @param name names everything on which the work depends.
  * @param family a former value is shown meanwhile only if its family is the same.
  */
 export function useWork<Value>(

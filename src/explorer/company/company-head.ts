@@ -51,7 +51,7 @@ type Fact = readonly [term: string, value: string, day: string | null]
 function factsOf(company: Company, changes: HeadProps['changes']): Fact[] {
   const { id, jurisdiction, identifier } = company
   const number = [jurisdiction, identifier].filter((part) => part !== null).join(' ')
-  // Its space is reserved until it is known.
+  // Its space is reserved until the status is known.
   const status =
     changes === undefined
       ? { value: texts.awaited, day: null }
@@ -81,7 +81,7 @@ function Unlisted({
     )}<p>${texts.unlistedGrey}</p></div></div>`
 }
 
-/** The day since which a source has given its present values; else when they were imported. */
+/** The day since which a source gives its present values, or else when these were imported. */
 function dayOf({ as_of: asOf, version }: CompanySource, versions: readonly Version[]): string {
   if (asOf !== null) return formatDate(asOf)
   const found = versionAt(versions, version)

@@ -1,4 +1,4 @@
-// A company: who it is, in which version it is looked at, and its parts as tabs.
+// A company: who it is, the version that is shown, and its parts as tabs.
 
 import { useEffect, useRef } from 'preact/hooks'
 import type { Company, Version } from '../answers.ts'
@@ -33,7 +33,7 @@ export function CompanyPage({
   const { company, now, shown: shownVersion, isRefused, isFailed } = found
   const { versions, earliest, loaded: loadedVersions } = useVersions()
   const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
-  // All parts appear together, so that nothing on the page moves.
+  // All parts appear at once, so that nothing on the page moves.
   const isCompanyKnown = company !== undefined || isFailed || isRefused
   const areVersionsKnown = (versions ?? loadedVersions.failure ?? loadedVersions.wait) !== undefined
   const isReady = isCompanyKnown && areVersionsKnown
@@ -70,7 +70,7 @@ export function CompanyPage({
   </article>`
 }
 
-/** Whether a place shows the company as a whole; its address names at most a version. */
+/** Whether a place shows the company as a whole; its address names only a version, if anything. */
 function isWhole({ view }: Place): boolean {
   return view === undefined || view === printView
 }
@@ -92,7 +92,7 @@ function Tabs({ place, company, now }: Parts) {
   const tab = (view: string | undefined, label: string, count?: unknown) => html`<li key=${view}>
     <a href=${addressOf({ company: place.company, view, query })}
       aria-current=${place.view === view ? 'page' : undefined}>${label}${count}</a></li>`
-  // On narrow screens the tabs scroll sideways; the one that is open is in sight.
+  // On narrow screens the tabs scroll sideways; the open one is scrolled into view.
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
     const open = list.current?.querySelector<HTMLElement>('[aria-current]')
@@ -135,7 +135,7 @@ function View(props: ViewProps) {
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
   if (isWhole(place)) {
     if (company === undefined) return null
-    // Texts begin cut or whole, so each of the two views has its own.
+    // Texts are cut or whole from the start, so each of the two views renders its own.
     const isPrint = place.view === printView
     const overview = html`<${Overview} company=${company} now=${now} place=${place}
       versions=${versions} shown=${shown} changes=${changes} />`

@@ -183,7 +183,7 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
     }`
 }
 
-/** The most telling field: that of the picture, else one whose values group records. */
+/** The most telling field: the field of the picture, or else one whose values group records. */
 function pickCounts(resource: ResourceDescription, listing: ListingSummary | undefined) {
   const entries = Object.entries(listing?.counts ?? {}).filter(([, counts]) => counts.length > 0)
   const { picture, metaOf } = resource

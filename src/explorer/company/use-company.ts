@@ -1,4 +1,4 @@
-// A company at the version that is looked at, and at present.
+// A company at the version that is shown, and at present.
 
 import { useRef } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
@@ -7,7 +7,7 @@ import { companyPath, isOfPast, queryOf } from '../listing/listing-query.ts'
 import { type Loaded, useAnswer } from '../use-answer.ts'
 
 interface FoundCompany {
-  /** At the version that is looked at; while that loads, at the one before. */
+  /** At the version that is asked for; while that loads, at the one before. */
   readonly company: Company | undefined
   /** At present. */
   readonly now: Company | undefined
@@ -19,11 +19,11 @@ interface FoundCompany {
   readonly isRefused: boolean
   /** Whether there is no such company or version. */
   readonly isFailed: boolean
-  /** The answer at the version that is looked at. */
+  /** The answer at the version that is asked for. */
   readonly loaded: Loaded<Answer<CompanyAnswer>>
 }
 
-/** @param query names the version that is looked at; the service refuses what it does not know. */
+/** @param query names the version that is asked for; the service refuses what it does not know. */
 export function useCompany(id: string, query: URLSearchParams): FoundCompany {
   const isPast = isOfPast(query)
   const path = companyPath(id, new URLSearchParams())

@@ -1,5 +1,5 @@
 // The key in other tabs, if the user keeps it for the browser session: a new tab, such as one that
-// a Ctrl-click opens, asks those that are open. Each has it in its session storage, so it
+// a Ctrl-click opens, asks the open tabs. Each has the key in its session storage, so the key
 // disappears with the last of them.
 
 import { forgetKey, heldKey, holdKey, isKeptInTab, keyChanged } from './key.ts'
@@ -12,7 +12,7 @@ type Message = { readonly asks: true } | { readonly key: string } | { readonly f
 const channel =
   typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('dossier')
 
-/** Answers other tabs from now on, and forgets the key when one of them does. */
+/** Answers other tabs from now on, and forgets the key when another tab forgets it. */
 export function shareKey(): void {
   channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     const key = heldKey()

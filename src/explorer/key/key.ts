@@ -14,18 +14,18 @@ export function heldKey(): string | undefined {
   return held
 }
 
-/** Whether the tab keeps the key until it is closed. */
+/** Whether this tab keeps the key until it is closed. */
 export function isKeptInTab(): boolean {
   return read() !== undefined
 }
 
-/** Uses a key; `isKept` keeps it over a reload of this tab. */
+/** Uses a key; with `isKept`, a reload of this tab keeps it. */
 export function holdKey(key: string, isKept: boolean): void {
   held = key.trim()
   write(isKept ? held : undefined)
 }
 
-/** Forgets the key, and all that the tab remembers. */
+/** Forgets the key, and everything that the tab remembers. */
 export function forgetKey(): void {
   held = undefined
   try {

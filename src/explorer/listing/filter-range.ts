@@ -1,4 +1,4 @@
-// A filter by a range of days or numbers, or for unknown ones.
+// A filter by a range of days or numbers, or for records without a value.
 
 import { useState } from 'preact/hooks'
 import { DayInput } from '../day-input.ts'
@@ -20,7 +20,7 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
   const { name, description, isNullable } = field
   const keyOf = (bound: string) => `${name}[${bound}]`
   // A day stands for its first moment with gte and for its last with lte (contract 10.2). Where an
-  // address has gt or lt, they stay.
+  // address has gt or lt, these stay.
   const isAfter = query.has(keyOf('gt')) && !query.has(keyOf('gte'))
   const isBefore = query.has(keyOf('lt')) && !query.has(keyOf('lte'))
   const [least, most] = [keyOf(isAfter ? 'gt' : 'gte'), keyOf(isBefore ? 'lt' : 'lte')]

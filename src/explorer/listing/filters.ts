@@ -65,7 +65,7 @@ function FieldMenu({ field, query, counts, onChange }: FieldMenuProps) {
       onChange(changes)
       close()
     }
-    // The menu shows the filters of the address, also after these have changed.
+    // The menu shows the filters of the address, even after these have changed.
     const props = { key: query.toString(), field, query, onApply: apply }
     return filter === 'range'
       ? html`<${RangeFilter} ...${props} />`

@@ -40,9 +40,9 @@ interface ListingProps {
   readonly id: string
   readonly name: string
   readonly resource: ResourceDescription
-  /** As the company's answer has it; undefined if the key may not see companies. */
+  /** As in the company's answer; undefined if the key may not see companies. */
   readonly listing: ListingSummary | undefined
-  /** The same at present. */
+  /** The same listing at present. */
   readonly now: ListingSummary | undefined
   /** Whether these two are of the versions that the address asks for. */
   readonly areOfVersion: boolean
@@ -59,7 +59,7 @@ export function ListingView(props: ListingProps) {
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
   const isMissing = loaded.failure?.kind === 'missing'
   useEffect(() => {
-    // Of a company that has been withheld, nothing may stay on the page.
+    // Nothing of a company that has been withheld may stay on the page.
     if (isMissing) dispatchEvent(new Event(movedOn))
   }, [isMissing])
   const answer = loaded.value?.body
@@ -114,7 +114,7 @@ function countsOfMeta(
 interface RecordsProps {
   readonly answer: ListingAnswer
   readonly resource: ResourceDescription
-  /** The query of the address, and that of what is shown: the previous one while the next loads. */
+  /** The query of the address, and the query of what is shown: the previous one during loading. */
   readonly query: URLSearchParams
   readonly shownQuery: URLSearchParams
   readonly caption: string
@@ -136,7 +136,7 @@ function Records(props: RecordsProps) {
       ${texts.clearFilters}</button></p>`
   }
   const [page, size] = [pageOf(query), sizeOf(query)]
-  // The number of pages of another selection is not known before its answer.
+  // The number of pages of another selection is not known before the answer.
   const isSame = selectionQuery(query).toString() === selectionQuery(shownQuery).toString()
   const last = isSame ? Math.max(1, Math.ceil(selected / size)) : page
   const toPage = (number: number) => go({ page: number === 1 ? undefined : String(number) })

@@ -14,7 +14,7 @@ export const loadedMax = 10_000
  * versions and a page of its listing, a view takes ten requests at most.
  */
 export const drawnMax = 5_000
-/** Longer listings are compared with now only when asked: a page of each, besides a picture. */
+/** Longer listings are compared with now only on request: a page of each, besides a picture. */
 export const comparedMax = 1_000
 
 export interface Selection {
@@ -23,7 +23,7 @@ export interface Selection {
   readonly selected: number
   /** The first answer, with its counters. */
   readonly answer: ListingAnswer
-  /** The version of all of it. */
+  /** The version of all records. */
   readonly version: number | undefined
 }
 

@@ -12,7 +12,7 @@ import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Loaded, useWork, type Work } from '../use-answer.ts'
 
-/** A listing at the version that is looked at, and at present; undefined until both are known. */
+/** A listing at the version that is shown, and at present; undefined until both are known. */
 interface Summaries {
   readonly listing?: ListingSummary | undefined
   readonly now?: ListingSummary | undefined

@@ -73,7 +73,7 @@ interface Drawn {
 
 function ChangesOverTime(props: PictureProps) {
   const { id, resource, query, answer, version, onFilter } = props
-  // Until the next picture is ready, the last one keeps its own days.
+  // Until the next picture is ready, the last one keeps the days that it shows.
   const work: Work<Drawn> = async (signal, onWait) => {
     const request = { id, resource, query, answer, version }
     return { timeline: await loadTimeline(request, { signal, onWait }), query }

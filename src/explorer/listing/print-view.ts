@@ -20,7 +20,7 @@ import { daysOf, Freshness, lastImports, versionAt } from '../versions/versions.
 /** How many records of each listing are printed. */
 const printedMax = 1_000
 
-/** Whether to print as soon as everything is there. */
+/** Whether to print as soon as everything is loaded. */
 let isAsked = false
 
 /** Leads to the view of everything, which then prints itself. */

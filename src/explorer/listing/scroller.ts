@@ -11,7 +11,7 @@ interface ScrollerProps {
   readonly label?: string
   readonly labelledBy?: string
   readonly className?: string
-  /** What is in it: it begins at its top when this is another. */
+  /** Its content: the table returns to its top when this changes. */
   readonly content?: unknown
   readonly children?: ComponentChildren
 }

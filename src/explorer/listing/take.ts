@@ -30,7 +30,7 @@ interface TakeProps {
 }
 
 export function Take(props: TakeProps) {
-  // A download continues when the menu is closed.
+  // A download continues when the menu closes.
   const [said, setSaid] = useState<Saying['said']>({})
   const onSay: Saying['onSay'] = (path, line) => setSaid((last) => ({ ...last, [path]: line }))
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
@@ -39,13 +39,13 @@ export function Take(props: TakeProps) {
 
 /** A download that is running or has failed. */
 interface Line {
-  /** What it is of. */
+  /** The name of what is downloaded. */
   readonly what: string
   readonly shown: Shown
   readonly isRunning: boolean
 }
 
-/** What is said of downloads, by the path of each; undefined for one that is complete. */
+/** The messages about downloads, by path; undefined for a complete one. */
 interface Saying {
   readonly said: Readonly<Record<string, Line | undefined>>
   readonly onSay: (path: string, line: Line | undefined) => void

@@ -1,5 +1,5 @@
-// The frame of every picture: a sentence on what it shows, the picture, a line that describes what
-// is at the pointer, and the data as a table.
+// The frame of every picture: a sentence on what it shows, the picture, a line that describes the
+// thing at the pointer, and the data as a table.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
@@ -22,7 +22,7 @@ interface FrameProps {
   readonly isLong?: boolean
   /** Arrow keys and Enter, when the picture has the focus. */
   readonly onKeyDown?: (event: KeyboardEvent) => void
-  /** Draws it, for its width; without it, there is nothing to draw. */
+  /** Draws it in a given width; undefined if there is nothing to draw. */
   readonly children?: (width: number) => Shown
 }
 

@@ -1,4 +1,4 @@
-// Bars from a first to a last day, below steps that show how many there were at a time.
+// Bars from a first to a last day, below steps that show how many there were at each time.
 
 import { within } from '../format.ts'
 import { html } from '../html.ts'
@@ -42,7 +42,7 @@ interface BarsProps {
   readonly onChoose: (day: number) => void
 }
 
-/** Whether a day is in a period; the last day is. */
+/** Whether a day is in a period, which includes its last day. */
 export function isThere({ from, to }: Span, ms: number): boolean {
   return from <= ms && (to === undefined || to + dayMs > ms)
 }
@@ -91,7 +91,7 @@ function Bar({ span: { label, from, to }, y, left, scale, isOn }: BarProps) {
     ${to === undefined && html`<path class=${className} d=${arrow} />`}</g>`
 }
 
-/** The number at a time, as steps. */
+/** The number at each time, as steps. */
 function areaPath(steps: readonly Step[], scale: Scale): string {
   const most = steps.reduce((greatest, { count }) => Math.max(greatest, count), 1)
   const x = (ms: number) => scale.at(Math.min(ms, scale.to)).toFixed(1)

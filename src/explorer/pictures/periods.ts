@@ -1,4 +1,4 @@
-// Records as bars from their first to their last day, and above them how many there were at a time.
+// Records as bars from their first to their last day; above them, how many there were at each time.
 
 import { useMemo, useState } from 'preact/hooks'
 import { type Changes, currentOn } from '../listing/filters.ts'
@@ -22,7 +22,7 @@ export interface SelectionProps {
   readonly note: string
 }
 
-/** How many have a bar at most. */
+/** How many records have a bar at most. */
 export const barsMax = 300
 const namedMax = 6
 const moves: Readonly<Record<string, number>> = {

@@ -38,7 +38,7 @@ const yearLabel = format({ year: 'numeric' })
 const monthLabel = format({ year: 'numeric', month: 'short' })
 const dayLabel = format({ day: 'numeric', month: 'short' })
 
-/** About as many ticks of time as are asked for, at the beginnings of years, months or days. */
+/** About as many ticks of time as asked for, at the beginnings of years, months or days. */
 export function timeTicks({ from, to }: Scale, count: number): readonly Tick[] {
   const step = (to - from) / Math.max(1, count)
   if (step > monthMs) {

@@ -1,6 +1,6 @@
 // The data of a timeline, in few requests however long the history is. Changes that fit into a few
-// pages are drawn for each kind, one by one or counted by days. If there are more, the moments at
-// some places divide them into equal numbers: a page is as cheap at any depth, and no number is an
+// pages are drawn for each kind, one by one or counted by days. If there are more, the moments at a
+// few places divide them into equal numbers: a page is as cheap at any depth, and no number is an
 // estimate.
 
 import { type ListingAnswer, metaOf, type MetaEntry, rowsOf } from '../answers.ts'
@@ -23,7 +23,7 @@ const singleMax = 1_000
 export const lanesMax = 8
 /** How many bars count changes by days, at most. */
 const dayBinsMax = 60
-/** How many bars stand for all changes, of whatever kind. */
+/** How many bars stand for all changes, of any kind. */
 const equalBins = 6
 
 export interface Mark {
@@ -103,7 +103,7 @@ function fixedQuery({ query, version }: TimelineRequest): URLSearchParams {
   return withQuery(selection, { version: String(version) })
 }
 
-/** The changes of each kind, those with the most first. */
+/** The changes of each kind, kinds with the most first. */
 function lanesOf(rows: readonly Row[], kindField: string, momentOf: MomentOf): Lane[] {
   const byKind = Map.groupBy(rows, (row) => String(row[kindField]))
   return [...byKind]
@@ -133,7 +133,7 @@ function withDays(lanes: readonly Lane[]): Lane[] {
   })
 }
 
-/** Divides all changes at equally distant places, from the newest to the oldest one. */
+/** Divides all changes at equal distances, from the newest to the oldest. */
 async function loadEqualBins(
   { id, resource, query: shown, answer, version }: TimelineRequest,
   momentOf: MomentOf,
@@ -141,9 +141,9 @@ async function loadEqualBins(
 ): Promise<Bin[]> {
   const query = fixedQuery({ id, resource, query: shown, answer, version })
   const count = answer.pagination_total
-  // The first page that is shown in the usual order has the newest change.
+  // The first page in the usual order has the newest change.
   const [newest] = pageOf(shown) === 1 && !shown.has('sort') ? rowsOf(resource, answer) : []
-  // This saves a request if another one has got the newest change, or the company at present.
+  // This saves a request if another one has fetched the newest change, or the company at present.
   const spent = (newest === undefined ? 1 : 0) + (isOfPast(shown) ? 1 : 0)
   const length = equalBins - spent
   const places = Array.from({ length: length + 1 }, (_, n) =>

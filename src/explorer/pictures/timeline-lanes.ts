@@ -1,4 +1,4 @@
-// The lanes of a timeline as they are drawn and pointed at.
+// The lanes of a timeline: how they are drawn, and what is at the pointer.
 
 import { useState } from 'preact/hooks'
 import { labelOf, within } from '../format.ts'
@@ -19,7 +19,7 @@ export const lanesHeight = (count: number): number => count * laneHeightOf(count
 /** A shorter drag is a click. */
 const dragMin = 5
 
-/** A mark or a bar: its lane, and its place in it. */
+/** A mark or a bar: its lane, and its place in the lane. */
 export interface Pointed {
   readonly lane: number
   readonly index: number

@@ -74,7 +74,7 @@ function momentsOf(lanes: readonly Lane[]): readonly number[] {
   ])
 }
 
-/** From the first to the last moment that is selected, in milliseconds since 1970. */
+/** From the first to the last selected moment, in milliseconds since 1970. */
 function domainOf(
   moments: readonly number[],
   query: URLSearchParams,
@@ -123,7 +123,7 @@ const steps: Readonly<Record<string, readonly [lane: number, index: number]>> = 
   End: [0, Infinity],
 }
 
-/** Where a key leads; undefined for a key that leads nowhere. */
+/** Where a keystroke leads; undefined for a key that leads nowhere. */
 function moveIn(
   lanes: readonly Lane[],
   pointed: Pointed | undefined,

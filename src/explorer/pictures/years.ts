@@ -22,7 +22,7 @@ interface Years {
   readonly first: number
   readonly last: number
   readonly undated: number
-  /** By value, most first, all others last: the records of each year from `first` on, counted. */
+  /** By value, most first, the others last: the counts of records in each year from `first` on. */
   readonly rows: readonly { readonly value: string; readonly counts: readonly number[] }[]
 }
 

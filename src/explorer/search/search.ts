@@ -27,7 +27,7 @@ interface SearchProps {
   readonly isCompact?: boolean
   /** The words in the address. */
   readonly given?: string
-  /** Called when other words are looked for. */
+  /** Called when the reader searches for other words. */
   readonly onWords?: (words: string) => void
 }
 
@@ -92,9 +92,9 @@ export function SearchField({ isCompact = false, given = '', onWords }: SearchPr
 }
 
 /**
- * Opens the company that is the only one found, as soon as that is known.
+ * Opens the company that is the only one found, as soon as it is known.
  *
- * @returns takes the words for which Enter was pressed, or none when they change.
+ * @returns a function that takes the words for which Enter was pressed, or none when they change.
  */
 function useEnter(words: string, found: Found | undefined, leave: () => void) {
   const [entered, setEntered] = useState('')
@@ -110,7 +110,7 @@ function useEnter(words: string, found: Found | undefined, leave: () => void) {
   return setEntered
 }
 
-/** What some words find, and a function that asks for more of it. */
+/** What some words find, and a function that asks for more results. */
 function useFound(words: string) {
   const [asked, setAsked] = useState({ words, step: 0 })
   const step = asked.words === words ? asked.step : 0
@@ -220,7 +220,7 @@ function useSettled(text: string): string {
   return settled
 }
 
-/** By words of the name, and by number if it could be one; those by number come first. */
+/** By words of the name, and by number if the words could be one; matches by number come first. */
 function findWork(words: string, shownMax: number): Work<Found> {
   return async (signal, onWait) => {
     const queries = [numberQuery(words), new URLSearchParams({ q: words })].filter(

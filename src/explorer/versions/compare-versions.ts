@@ -62,7 +62,7 @@ export function compareVersions(
     const [earlier, later, key] = await Promise.all([
       companyAt(from).catch((error: unknown) => {
         const isMissing = error instanceof Failure && error.kind === 'missing'
-        // A company that was not known yet had nothing.
+        // A company that was not known yet had no records.
         if (isMissing && Number(from) < Number(to)) return undefined
         throw error
       }),
@@ -83,7 +83,7 @@ export function compareVersions(
   }
 }
 
-/** Loads both states, for keys that may not ask what has changed. */
+/** Loads both states, for keys that may not ask for changes. */
 async function compareAll(span: Span, options: AskOptions): Promise<ListingDifferences> {
   const { id, resource, from, to, earlier, later } = span
   if (Math.max(earlier?.total ?? 0, later.total) > loadedMax) {
@@ -95,7 +95,7 @@ async function compareAll(span: Span, options: AskOptions): Promise<ListingDiffe
   return { resource, differences: differencesOf(then, now) }
 }
 
-/** Asks what has changed; the former records are loaded only if some were changed or removed. */
+/** Asks for the changes; the former records are loaded only if some were changed or removed. */
 async function compareTold(span: Span, options: AskOptions): Promise<ListingDifferences> {
   const { id, resource, from, earlier, later } = span
   const told = await askChanges(span, options)
@@ -118,7 +118,7 @@ async function askChanges(
   { id, resource, from, to, earlier, later }: Span,
   options: AskOptions,
 ): Promise<ChangesAnswer['changes'] | undefined> {
-  // Not asked if the totals already show it.
+  // Not asked if the totals already show that.
   if (Math.abs(later.total - (earlier?.total ?? 0)) > loadedMax) return undefined
   const query = { until: to, resource: resource.name, company_id: id, limit: '1000' }
   const told: ChangesAnswer['changes'][number][] = []

@@ -79,7 +79,7 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
   </section>`
 }
 
-/** The earlier one of two versions first. */
+/** Puts the earlier of two versions first. */
 function inOrder({ from, to }: Readonly<Record<'from' | 'to', string>>) {
   return Number(from) > Number(to) ? { from: to, to: from } : { from, to }
 }
@@ -152,7 +152,7 @@ interface NameProps {
 /** What names a record, and what else distinguishes it. */
 function Name({ resource, row }: NameProps) {
   const { fields, changeFields } = resource
-  // Of a record that is gone, nothing else may be known.
+  // Nothing else may be known of a record that is gone.
   if (Object.keys(row).length === 1) return html`<strong>${texts.record(row['id'])}</strong>`
   if (changeFields !== undefined) return changeName(changeFields, row)
   const title = fields.find(({ isTitle }) => isTitle)

@@ -6,7 +6,7 @@ import { listingPath } from '../listing/listing-query.ts'
 import { resources, type Row } from '../resources.ts'
 import { useAnswer } from '../use-answer.ts'
 
-/** How many changes are looked at: one request of some kilobytes. */
+/** How many changes are examined: one request of some kilobytes. */
 const lookedAt = 250
 
 /** The newest changes of a company's attributes, newest first. */
@@ -77,13 +77,13 @@ function attributeText(value: unknown): string | null {
   return [...new Set(value.map((one) => attributeText(one) ?? ''))].sort().join('; ')
 }
 
-/** A value, and the day since which it has been valid, in wire form; null if that is not known. */
+/** A value, and since which day it has been valid, in wire form; null if that is not known. */
 interface Dated {
   readonly value: string
   readonly day: string | null
 }
 
-/** The latest value of an attribute, of a source that still lists the company or of a change. */
+/** The latest value of an attribute, from a source that still lists the company, or a change. */
 export function latestOf(
   attribute: string,
   { sources }: Company,

@@ -1,6 +1,6 @@
 // The states of a company: the versions that changed it. The registry has a version for each
 // import, most of which did not touch this company. Its answer at any version names the last one
-// that did, so the states are found by going back from now, one request each.
+// that did, so the states are found by going back from the present, one request each.
 
 import { useRef, useState } from 'preact/hooks'
 import type { Company, CompanyAnswer } from '../answers.ts'
@@ -11,7 +11,7 @@ import { lastTouch } from './versions.ts'
 
 /** How many states are looked up each time. */
 const stepLength = 6
-/** How many at most, to reach the one that is shown. */
+/** How many are looked up at most, to reach the one that is shown. */
 const stepsMax = 30
 
 export interface States {
@@ -24,18 +24,18 @@ export interface States {
   readonly loadMore: () => void
 }
 
-/** Where the states are looked for. */
+/** Where the search for states begins and ends. */
 interface Ends {
   /** The company at present. */
   readonly now: Company | undefined
-  /** The state that is looked at; 0 for the present. */
+  /** The state that is shown; 0 for the present. */
   readonly shown: number
   /** The earliest version that is kept. */
   readonly earliest: number
 }
 
 /**
- * @param isAsked whether to look states up; those known so far are returned otherwise, too.
+ * @param isAsked whether to look up states; the known ones are returned in any case.
  */
 export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: boolean): States {
   const [pages, setPages] = useState(1)

@@ -23,12 +23,12 @@ interface TimeProps {
   readonly versions: readonly Version[] | undefined
   /** The first version that is kept. */
   readonly earliest: number
-  /** The company at the version that is looked at, and at present. */
+  /** The company at the version that is shown, and at present. */
   readonly company: Company | undefined
   readonly now: Company | undefined
   /** The version of the answer that is shown. */
   readonly shown: number | undefined
-  /** Whether the company is not to be seen. */
+  /** Whether the company must not be shown. */
   readonly isHidden: boolean
 }
 
@@ -37,7 +37,7 @@ export function TimeBar(props: TimeProps) {
   const [isAsked, setAsked] = useState(false)
   const isPast = isOfPast(place.query)
   const present = now ?? company
-  // A company that is not known has no past to look at.
+  // A company that is not known has no past to show.
   const isOpen = isAsked && present !== undefined
   const last = versions?.at(-1)
   const touched = company === undefined || !isPast ? 0 : lastTouch(company)
@@ -135,7 +135,7 @@ function Slider({ versions, states, touched }: SliderProps) {
   const sent = useRef(touched)
   const waiting = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => {
-    // A version that arrives does not move the slider back that a reader has moved on.
+    // A version that arrives must not move back the slider if the reader has moved it on.
     if (waiting.current !== undefined) return
     sent.current = touched
     setChosen(touched)

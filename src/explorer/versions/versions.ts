@@ -50,7 +50,7 @@ export function daysOf(version: Version): string {
     : `${texts.extractOf(formatTimestamp(version.as_of))}, ${imported}`
 }
 
-/** A version with its import and its days, most important first: a narrow list cuts the rest. */
+/** A version with its import and its days, most important first: narrow lists cut the rest. */
 export function describeVersion(version: Version): string {
   return [texts.timeVersion(version.version), importOf(version), daysOf(version)].join(' · ')
 }
@@ -60,7 +60,7 @@ export function versionAt(versions: readonly Version[], number: number): Version
   return versions.findLast(({ version }) => version <= number)
 }
 
-/** The version that last changed anything of a company that is shown; 0 if none did. */
+/** The version that last changed anything shown of a company; 0 if none did. */
 export function lastTouch({ sources, listings }: Company): number {
   const touches = [...sources, ...Object.values(listings)].map(({ version }) => version)
   return Math.max(0, ...touches)
