@@ -138,7 +138,7 @@ test('every install script of a dependency is disabled (I16)', () => {
   )
 })
 
-test('ARCHITECTURE.md and CONTRIBUTING.md name only existing files, but for bad examples', () => {
+test('ARCHITECTURE.md and CONTRIBUTING.md name only existing files, except in bad examples', () => {
   // A path, or a file name in one of the folders that the documents mention.
   const names = globSync('{src,test,scripts,bench,fuzz,torture}/**/*.ts', { cwd: root })
   const lines = `${read('ARCHITECTURE.md')}\n${read('CONTRIBUTING.md')}`.split('\n')

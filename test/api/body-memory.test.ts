@@ -68,7 +68,7 @@ test('a slow client gets its own page while others are served', async () => {
   await Promise.all(fast)
 })
 
-test('what several clients get at once is not used again for two others', async () => {
+test('memory that several clients got at once is not reused for two others', async () => {
   const key = await made.store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
   const ask = () => askPort(port, '/api/v1/changes?after=0&limit=200', { key })
   const bodies = bodiesOf(await Promise.all(Array.from({ length: 20 }, ask)))

@@ -107,7 +107,7 @@ test('a company imported after a 404 is found at once', async (t) => {
   checkPage(await ask(pathOf(rights, 9), conditional), { resource: rights, all: news })
 })
 
-test('what tells of companies and versions is made once for each state', async (t) => {
+test('answers about companies and versions are made once for each state', async (t) => {
   const { ask, store, callsOf } = await makeApp(t, { records })
   const paths = ['/api/v1/companies/1', '/api/v1/companies?identifier=9', '/api/v1/versions']
   const askAll = () => Promise.all(paths.map(async (path) => (await ask(path)).text))
@@ -121,7 +121,7 @@ test('what tells of companies and versions is made once for each state', async (
   assert.match(versions, /"total":2/)
 })
 
-test('what is pruned is not served from the cache', async (t) => {
+test('a pruned version is not served from the cache', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
   const path = '/api/v1/companies/1?version=1'

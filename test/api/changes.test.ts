@@ -81,7 +81,7 @@ const told = ({ changes }: Page) =>
     return `${resource} ${company} ${id} ${change} ${version}`
   })
 
-test('after=0 is everything there is, and until the cursor from which to go on (12.2)', async () => {
+test('after=0 gets everything, and until is the cursor from which to continue (12.2)', async () => {
   const { page, put, ask, follow } = await makeRegistry()
   assert.deepEqual(await page('?after=0'), {
     ...{ ok: true, changes: [], after: '0', until: '0', next: null },
@@ -123,7 +123,7 @@ test('the greatest ids are exact, and cursors lead past them (1.5, 12.1)', async
   }
 })
 
-test('pages of any length lead through the same changes, by links, too (12.2)', async () => {
+test('pages of any length lead through the same changes, even by links (12.2)', async () => {
   const { page, put, ask, follow, key } = await makeRegistry()
   const rows = Array.from({ length: 1_500 }, (_, n) => {
     return { id: n + 1, company_id: (n % 3) + 1, date: `20${10 + (n % 15)}-01-01`, attr: 'x' }
@@ -174,7 +174,7 @@ test('an import between two pages is not in them (12.2)', async () => {
   assert.equal((second.changes[0]?.record as { name?: string } | undefined)?.name, 'b')
 })
 
-test('changes are those of a company, of a listing, up to a version', async () => {
+test('changes can be of one company, of one listing, up to a version', async () => {
   const { page, put } = await makeRegistry()
   const named = { jurisdiction: 'GB', identifier: '7', name: 'Acme' }
   await put('companies', [{ id: 7, ...named }])
@@ -235,7 +235,7 @@ test('only what the key may read is in the changes; without the scope, the same 
   assert.deepEqual([other.status, other.text], [403, forbidden.text])
 })
 
-test('what is no cursor, or of another state, is said in one sentence (12.3)', async () => {
+test('an invalid cursor, or one of another state, is refused in one sentence (12.3)', async () => {
   const { follow, put, page } = await makeRegistry()
   await put('rights', [right(1, 'a')])
   await put('rights', [right(1, 'b')])
@@ -275,7 +275,7 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
   checkFailure(await follow('?after=0&company_id=GB:1'), 404, /GB:1 is not in the registry/)
 })
 
-test('pruning takes nothing from a cursor; a walk to a pruned version begins again', async () => {
+test('a cursor misses nothing after pruning; a walk to a pruned version begins again', async () => {
   const { follow, put, page, store } = await makeRegistry()
   await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)])
   const first = await page('?after=0&limit=1')
@@ -305,7 +305,7 @@ test('pruning takes nothing from a cursor; a walk to a pruned version begins aga
   )
 })
 
-test('who waits is answered when there is something, by one look for all (12.4)', async () => {
+test('waiting clients are answered when there is something, by one look-up for all (12.4)', async () => {
   const { page, put, until, callsOf } = await makeFollowed()
   const asked = performance.now()
   const none = await page(`?after=${until}&wait=1`)
@@ -339,7 +339,7 @@ test('who waits is answered when there is something, by one look for all (12.4)'
   assert.deepEqual(told(await ofOther), ['jobs 1 1 put 3'])
 })
 
-test('who waits gets nothing with a key that was revoked meanwhile (2.2)', async () => {
+test('a waiting client gets nothing if its key is revoked meanwhile (2.2)', async () => {
   const { ask, put, store, until } = await makeFollowed()
   const key = await store.issueKey({ name: 'once', scopes: ['changes', 'rights'] })
   const waiting = ask(`${path}?after=${until}&wait=60`, { key })
@@ -351,7 +351,7 @@ test('who waits gets nothing with a key that was revoked meanwhile (2.2)', async
   checkFailure(await waiting, 403, 'Forbidden')
 })
 
-test('who waits gets an empty answer at once when the service stops', async () => {
+test('a waiting client gets an empty answer at once when the service stops', async () => {
   const { page, app, until } = await makeFollowed()
   const waiting = page(`?after=${until}&wait=60`)
   await sleep(50)
@@ -373,7 +373,7 @@ test('answers are as the OpenAPI document announces them', async () => {
   await follow('?after=0', { key, headers: { 'if-none-match': tag } })
 })
 
-test('a wait is longer than a connection may stand still (12.4)', async () => {
+test('a wait may be longer than a connection may be idle (12.4)', async () => {
   const { app, key, until } = await makeFollowed({ limits: { standstillMs: 1_500 } })
   const { body } = await askPort(await listenOn({ app }), `${path}?after=${until}&wait=4`, { key })
   assert.deepEqual((JSON.parse(body) as Page).changes, [])

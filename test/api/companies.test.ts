@@ -46,7 +46,7 @@ test('companies are found by words, the last one as a beginning; shorter names f
   assert.deepEqual(await found('north wind'), [])
 })
 
-test('pages of companies are those of a listing: counters, links, limits (8.2)', async () => {
+test('pages of companies are like those of a listing: counters, links, limits (8.2)', async () => {
   const page = await find('?q=northwind&limit=1&page=2')
   assert.deepEqual(namesIn(page), ['Northwind Transport'])
   assert.match(page.text, /"total":3,"pagination_total":3,"pagination_offset":1}$/)
@@ -99,7 +99,7 @@ const refused: readonly (readonly [query: string, message: RegExp])[] = [
   ['?q=a&page=0', /^page is "0"/],
 ]
 
-test('what is not allowed is a 400 that says what is (1.3, 1.4, 8.1)', async () => {
+test('anything that is not allowed is a 400 that says what is (1.3, 1.4, 8.1)', async () => {
   for (const [query, message] of refused) checkFailure(await find(query), 400, message)
   assert.equal((await find(`?${'identifier=1&'.repeat(100)}`)).status, 200)
 })
@@ -132,7 +132,7 @@ test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', 
   assert.equal(namesIn(await many.ask(`${path}&limit=255&page=2`)).length, 45)
 })
 
-test('the tag is that of the answer: HEAD, 304, other keys, methods (1.1, 2, 5, 7)', async () => {
+test('the tag belongs to the answer: HEAD, 304, other keys, methods (1.1, 2, 5, 7)', async () => {
   const query = '?q=northwind'
   const first = await find(query)
   assert.equal(first.headers['cache-control'], 'private, no-cache')

@@ -25,7 +25,7 @@ const rows = names.map(([jurisdiction, identifier], at) => ({
 }))
 await store.importRows('rights', rows)
 
-test('a name in a path is the company, percent-encoded where it must be (1.5)', async () => {
+test('a name in a path means its company, percent-encoded where necessary (1.5)', async () => {
   for (const [at, [jurisdiction, identifier]] of names.entries()) {
     const name = `${jurisdiction}:${encodeURIComponent(identifier)}`
     for (const segment of [name, encodeURIComponent(`${jurisdiction}:${identifier}`)]) {
@@ -96,7 +96,7 @@ test('a wrong parameter is reported before an unknown name (1.4)', async () => {
   checkFailure(answer, 400, /^limit is "0"/)
 })
 
-test('a name is the company that had it at the version, though forgotten since (9.1)', async () => {
+test('a name means the company that had it at the version, even if forgotten since (9.1)', async () => {
   const named = { company_jurisdiction: 'IT', company_identifier: '1' }
   await store.importRows('rights', [{ id: 201, ...named }])
   const before = await ask(pathOf(rights, 'IT:1'))
@@ -119,12 +119,12 @@ test('a name is the company that had it at the version, though forgotten since (
   assert.equal(await checkPast(pathOf(rights, 'IT:1')), before.text)
 })
 
-test('a name at a version that is none yet is the 404 of that version (9.3)', async () => {
+test('a name at a version that does not exist yet is the 404 of that version (9.3)', async () => {
   const later = await ask(`${pathOf(rights, 'IT:1')}?version=9007199254740991`)
   checkFailure(later, 404, /^Version 9007199254740991 does not exist yet/)
 })
 
-test('changes of a name that was forgotten since tell what is gone (12.2)', async () => {
+test('changes of a name that was forgotten since show what is gone (12.2)', async () => {
   await store.importRows('rights', [
     { id: 203, company_jurisdiction: 'IT', company_identifier: '2' },
   ])

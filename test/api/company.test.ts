@@ -85,7 +85,7 @@ test('a day or a moment finds the version (9.2)', async () => {
   assert.equal(latest.headers['content-location'], `${path}?version=4`)
 })
 
-test('what is not there, or not allowed, says so (1.3, 1.4, 9.3)', async () => {
+test('whatever is missing or not allowed is refused with the reason (1.3, 1.4, 9.3)', async () => {
   const near = 'Company gb:9876543 is not in the registry; did you mean GB:09876543?'
   checkFailure(await ask('/api/v1/companies/7'), 404, 'Company 7 is not in the registry')
   checkFailure(await ask('/api/v1/companies/gb:9876543'), 404, near)

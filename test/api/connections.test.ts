@@ -198,7 +198,7 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   assert.ok(performance.now() - startedAt > standstillMs, 'it took longer than a client may rest')
 })
 
-test('a stream may rest longer, and one that is cut is reset (E3)', above, async (t) => {
+test('a stream may pause longer, and is reset if it is cut off (E3)', above, async (t) => {
   const { port, key } = await listen(t, { standstillMs: 300 }, { pages: long })
   const stream = async () => {
     const wire = await openWire(port)

@@ -48,7 +48,7 @@ const tag = `"${createHash('sha256').update(content).digest('hex')}"`
 const announced = (of: string, at?: string) => askAnnounced({ ask: get }, path + of, at)
 const getFile = await announced('/{version}/{file}', file)
 
-test('copies are listed, with the cursor from which changes go on', async () => {
+test('copies are listed, with the cursor from which changes continue', async () => {
   assert.equal(none.text, '{"ok":true,"exports":[]}')
   const answer = await (await announced(''))()
   const [one, ...more] = (JSON.parse(answer.text) as { exports: Record<string, unknown>[] }).exports
@@ -76,7 +76,7 @@ test('a file is sent whole, with its size, its tag and its digest', async () => 
   assert.equal(head.headers['content-length'], String(content.length))
 })
 
-test('parts are sent as they are asked for, of the same file only (RFC 9110 section 14)', async () => {
+test('parts are sent as requested, of the same file only (RFC 9110 section 14)', async () => {
   const { length } = content
   for (const [range, start, end] of [
     ['bytes=0-0', 0, 1],
@@ -111,7 +111,7 @@ test('parts are sent as they are asked for, of the same file only (RFC 9110 sect
   assert.equal(head.status, 200)
 })
 
-test('what is not there is a 404, also with another path in its name', async () => {
+test('a missing file is a 404, even with another path in its name', async () => {
   for (const at of [
     ...[`${path}/2/manifest.json`, `${path}/1/other`, `${path}/1/..%2f..%2frows`],
     ...[`${path}/01/manifest.json`, `${path}/x/manifest.json`, `${path}/1`],
@@ -130,7 +130,7 @@ test('a key without the scope, or without the listing, gets the same 403 (2.2)',
   assert.equal(companies.status, 200)
 })
 
-test('a file that is not the one of the manifest is not given out', async () => {
+test('a file that differs from the manifest is not sent', async () => {
   truncateSync(join(copies, '1', 'companies-1.ndjson.zst'), 3)
   checkFailure(await get(`${path}/1/companies-1.ndjson.zst`), 503, 'Service Unavailable')
 })

@@ -219,7 +219,7 @@ test('a stream ends with the key that asked for it (2.2)', async () => {
   await assert.rejects(readAll(answer), /aborted|ECONNRESET/)
 })
 
-test('a stream is of one version, though imports go on (11.3)', async () => {
+test('a stream is of one version, even while imports continue (11.3)', async () => {
   const answer = await open(made.key, 'format=ndjson&limit=all')
   const changed = wide.map((record) => ({ ...record, status: 'changed' }))
   await made.store.load([{ resource: rights, company: 7, records: changed.slice(0, 5_500) }])
@@ -230,7 +230,7 @@ test('a stream is of one version, though imports go on (11.3)', async () => {
   assert.equal(later.headers['data-version'], '2')
 })
 
-test('events, which are served newest first, are so in every format', async (t) => {
+test('events are served newest first in every format', async (t) => {
   const records = Array.from({ length: 1_200 }, (_, n) => makeRecord(events, { id: n + 1 }))
   const { ask } = await makeApp(t, { records: [{ resource: events, company: 7, records }] })
   const all = await ask(`${pathOf(events, 7)}?format=ndjson&limit=all`)

@@ -25,7 +25,7 @@ function parseLlms(text: string) {
   return { title, summary, info, sections }
 }
 
-test('/llms.txt is as llmstxt.org has it, with absolute addresses that lead somewhere', async () => {
+test('/llms.txt has the form of llmstxt.org, with absolute addresses that exist', async () => {
   const asked = { authorization: null, headers: { host: 'registry.test:8080' } }
   const { text, headers } = await ask('/llms.txt', asked)
   const { title, summary, info, sections } = parseLlms(text)
@@ -67,7 +67,7 @@ test('behind a trusted proxy with TLS, the addresses in /llms.txt are those of c
   assert.match((await ask('/llms.txt', proxied)).text, /\(http:\/\/registry\.test\/docs\)/)
 })
 
-test('the client’s guide is there without a key', async () => {
+test('the client’s guide needs no key', async () => {
   const guide = await ask('/docs/client.md', { authorization: null })
   assert.equal(guide.status, 200)
   assert.equal(guide.headers['content-type'], 'text/markdown; charset=utf-8')

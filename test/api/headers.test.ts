@@ -160,7 +160,7 @@ test('Last-Modified is when the listing last changed, on every 200 and 304 (5)',
   assert.ok(Date.parse(later) > Date.parse(modified))
 })
 
-test('links that would be too long are left out, except that to the next page, else a 400', async () => {
+test('links that would be too long are left out; if even the next page’s alone is, a 400', async () => {
   const filter = (length: number) => `jurisdiction=GB&jurisdiction=${'9'.repeat(length)}`
   const askFor = (length: number, query = 'limit=1') => ask(`${path}?${query}&${filter(length)}`)
   const linkOf = async (length: number) => (await askFor(length)).headers['link']

@@ -36,7 +36,7 @@ test('a key has its name, scopes, times and the registry (8.5)', async () => {
   assert.ok(String(registry['committed_at']) > before)
 })
 
-test('a key with any scopes may ask; changes and exports are only those that were named (7)', async () => {
+test('a key with any scopes may ask; changes and exports are listed only if named (7)', async () => {
   const expiresAt = Date.parse('2100-01-31T00:00:00Z')
   const scopes = ['exports', 'jobs', 'changes']
   const key = await store.issueKey({ name: 'narrow', scopes, expiresAt })
@@ -51,7 +51,7 @@ test('a key with any scopes may ask; changes and exports are only those that wer
   }
 })
 
-test('a rate limit tells what is left, this request counted (8.5)', async () => {
+test('a rate limit shows what is left after this request (8.5)', async () => {
   const key = await store.issueKey({ name: 'limited', rate: '3/60s' })
   const rateOf = async () => keyIn(await get('', { key }))['rate']
   const rate = { quota: 3, window_seconds: 60, remaining: 2, reset_seconds: 60 }
@@ -62,7 +62,7 @@ test('a rate limit tells what is left, this request counted (8.5)', async () => 
   checkFailure(await get('', { key }), 429, 'Too Many Requests')
 })
 
-test('it is an endpoint as any other: HEAD, 304, 405, 403, unknown parameters (1.1, 1.4, 2, 5)', async () => {
+test('it is an endpoint like any other: HEAD, 304, 405, 403, unknown parameters (1.1, 1.4, 2, 5)', async () => {
   assert.equal((await get()).headers['cache-control'], 'private, no-cache')
   await checkTag((question) => ask('/api/v1/key', question))
   checkFailure(await get('', { method: 'POST' }), 405, 'Method Not Allowed')

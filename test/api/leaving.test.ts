@@ -52,20 +52,20 @@ async function listen(t: TestContext, halfClosedMs = 100) {
   return { ...made, port, leave, release: () => held.resolve(undefined) }
 }
 
-test('clients that leave while a file is made take no place of its readers (E11)', async (t) => {
+test('clients that leave while a file is prepared do not count as its readers (E11)', async (t) => {
   const { port, leave } = await listen(t)
   await leave('/', 4)
   await until(async () => (await askPort(port, '/')).status === 200)
   assert.equal((await askPort(port, '/docs')).status, 200)
 })
 
-test('clients that leave before their stream begins take no place of it (E11)', async (t) => {
+test('clients that leave before their stream begins do not keep a place for it (E11)', async (t) => {
   const { ask, leave } = await listen(t)
   await leave(`${path}?format=csv&limit=all`, streamsMax)
   await until(async () => (await ask(`${path}?format=csv&limit=all`)).status === 200)
 })
 
-test('a client that leaves before its answer has a line with 499', async (t) => {
+test('a client that leaves before its answer is logged with 499', async (t) => {
   const { logged, leave } = await listen(t)
   await leave(path, 1)
   await until(() => logged().length > 0)

@@ -89,7 +89,7 @@ test('each link of the guide leads to one of its sections, or to a document', as
   }
 })
 
-test('the addresses of files of pages change with their content, so that they are kept', async () => {
+test('the addresses of files of pages change with their content, so that they can be cached', async () => {
   assert.equal(docsFiles.length, 3)
   const script = 'text/javascript; charset=utf-8'
   const types = { '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' }

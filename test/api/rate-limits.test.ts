@@ -63,7 +63,7 @@ test('a key over its rate gets 429 with Retry-After until the window ends (E9)',
   assert.deepEqual(limitOf(await ask()), [5, 10, 4, 10], 'all of it is there again')
 })
 
-test('no more time is left than the window has, at whatever fraction of a millisecond it begins', async () => {
+test('the time left never exceeds the window, at whatever fraction of a millisecond it begins', async () => {
   for (let n = 0; n < 1_000; n += 1) {
     const count = createCounter(() => 5_000 + n * 1.2345678901)
     const { leftMs } = await count(1, { quota: 1, seconds: 60 })

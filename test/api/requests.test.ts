@@ -229,7 +229,7 @@ test('an unknown query parameter is a 400 that names it and the nearest known on
   }
 })
 
-test('a field that is no filter is a 400 that names the filters (1.4, 10.6)', async () => {
+test('a field that is not a filter is a 400 that names the filters (1.4, 10.6)', async () => {
   const takes = 'filters of employees are identifier, position, start_date, end_date, updated_at'
   const employees = pathOf(rights, 1).replace('rights', 'employees')
   for (const name of ['name', 'employer_name', 'name[gte]']) {

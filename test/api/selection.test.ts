@@ -22,7 +22,7 @@ await store.importRows('rights', trademarks)
 
 const idsOf = (answer: Answer, name = 'rights') =>
   (memberOf(answer, name) as readonly { id: number }[]).map(({ id }) => id)
-test('a filter is equal by bytes, one of several values, or null (10.2)', async () => {
+test('a filter matches equal bytes, one of several values, or null (10.2)', async () => {
   for (const [query, ids] of [
     ['status=registered', [1, 5]],
     ['status=Registered', []],
@@ -111,7 +111,7 @@ test('only a filter takes a list in the body, and no parameter has two values (1
   assert.equal((await ask(rights, { json: { registration_date: [gte] } })).status, 200)
 })
 
-test('what is no filter, bound, value or order is a 400 that says what is (10.6)', async () => {
+test('an invalid filter, bound, value or order is a 400 that says what is valid (10.6)', async () => {
   for (const [query, message] of [
     ['statsu=x', /^"statsu" is not a known query parameter; did you mean status\?$/],
     ['currency=EUR', /^"currency" is not a known query parameter; /],
@@ -211,7 +211,7 @@ test('a walk by links stays on its version, and learns of a later one (9.1)', as
   assert.equal(linksOf(after)['latest-version'], `${rights}?page=2&limit=1&sort=-name`)
 })
 
-test('versions that are not there are a 404, pruned ones a 410 (9.3)', async (t) => {
+test('versions that do not exist are a 404, pruned ones a 410 (9.3)', async (t) => {
   const { ask, store } = await makeVersions(t)
   const later = await ask(`${rights}?version=5`)
   checkFailure(later, 404, 'Version 5 does not exist yet; the last one is 4')
@@ -296,7 +296,7 @@ test('changes that an import of companies recorded have the day of its extract (
   }
 })
 
-test('a long listing is filtered beside the event loop, and as exactly', async (t) => {
+test('a long listing is filtered without blocking the event loop, and as exactly', async (t) => {
   const app = await makeApp(t)
   const rows = Array.from({ length: 12_000 }, (_, n) => ({
     ...{ id: n + 1, company_id: 7, status: n % 3 === 0 ? 'ended' : 'registered' },

@@ -53,7 +53,7 @@ const status = async (asked: Promise<Response>) => {
   return answer.status
 }
 
-test('one key with endless filters of a long listing refuses no other (J1, L3)', async (t) => {
+test('endless filters of a long listing by one key get no other key refused (J1, L3)', async (t) => {
   const { one, other, logged } = await serve(t)
   const stopping = new AbortController()
   const attack = async () => {
@@ -85,7 +85,7 @@ test('a listing of few records waits for no scan of a long one (L3)', async (t) 
   await assert.rejects(waiting)
 })
 
-test('who waits too long gets a 503 with Retry-After, and not the end of the connection (L3)', async (t) => {
+test('a client that waits too long gets a 503 with Retry-After, and keeps its connection (L3)', async (t) => {
   for (const wrap of [asItIs, measured]) {
     const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 }, wrap)
     const answer = await one(filtered(long))
@@ -100,7 +100,7 @@ test('who waits too long gets a 503 with Retry-After, and not the end of the con
   }
 })
 
-test('a key has its share of those who wait, and what its clients leave is dropped (L3)', async (t) => {
+test('a key has its share of waiting requests, and work that its clients leave is dropped (L3)', async (t) => {
   const asks = [() => filtered(long), () => '/api/v1/companies?q=x', () => changesOf((pages += 1))]
   for (const ask of asks) await checkShare(t, ask)
 })
@@ -143,13 +143,13 @@ test('a key has its share of the streams (L3)', async (t) => {
   await until(async () => (await status(one(`${long}?format=csv&limit=all`))) === 200)
 })
 
-test('followers that wake together, each for another page, all get it (L3, 12.4)', async (t) => {
+test('followers that wake together, each for a different page, all get it (L3, 12.4)', async (t) => {
   const { one } = await serve(t)
   const asked = Array.from({ length: 100 }, (_, n) => status(one(changesOf(n + 1))))
   assert.deepEqual(new Set(await Promise.all(asked)), new Set([200]))
 })
 
-test('clients that ask for the same changes get them, though the first one leaves (L3, 12.4)', async (t) => {
+test('clients that ask for the same changes get them, even if the first one leaves (L3, 12.4)', async (t) => {
   const held = Promise.withResolvers<undefined>()
   let asked = 0
   const { one, other, logged } = await serve(t, { scansMax: 1 }, (reader) => ({

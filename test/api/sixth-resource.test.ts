@@ -36,7 +36,7 @@ const sixth = defineResource({
 
 const path = pathOf(sixth, 1)
 
-test('a resource more has a scope, and answers as the OpenAPI document says', above, async (t) => {
+test('another resource has a scope, and answers as the OpenAPI document says', above, async (t) => {
   const made = await makeApp(t, {
     resources: [...resources, sixth],
     records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
@@ -75,7 +75,7 @@ export const filings = defineResource({
 })
 `
 
-test('a file, a line and `npm run generate` document a resource more', above, (t) => {
+test('a file, a line and `npm run generate` document another resource', above, (t) => {
   const root = join(import.meta.dirname, '../..')
   const copy = mkdtempSync(join(tmpdir(), 'dossier-sixth-'))
   t.after(() => rmSync(copy, { recursive: true }))

@@ -53,7 +53,7 @@ test('known_at finds a version by its committed_at (9.2, 9.4)', async () => {
   assert.equal(events.headers['data-version'], '1')
 })
 
-test('pages of versions go on before the last one of the page (9.4)', async () => {
+test('the next page of versions begins before the last version of a page (9.4)', async () => {
   const first = await list('?limit=1')
   assert.deepEqual(numbersIn(first), [2])
   const next = '</api/v1/versions?before=2&limit=1>; rel="next"'
@@ -85,7 +85,7 @@ test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
   }
 })
 
-test('a day finds no version with a later extract, though that was reverted (9.2)', async (t) => {
+test('a day finds no version with a later extract, even if that was reverted (9.2)', async (t) => {
   const app = await makeApp(t)
   const load = (name: string, day: string, source: string, resource = 'rights') =>
     app.store.importRows(resource, [{ key: 'k', company_id: 7, name }], {

@@ -177,7 +177,7 @@ for (const [row, bytes, status] of refused) {
   })
 }
 
-test('a method of HTTP/2 is refused with nothing behind it, too (4, D9)', async () => {
+test('the method of HTTP/2 is refused even with nothing after it (4, D9)', async () => {
   checkRawFailure(answerIn(await exchange(port, 'PRI *2.0\r\n\r\n')), 400)
 })
 
@@ -280,7 +280,7 @@ test('the Host and the host of the target are not used for links (D7)', async ()
   }
 })
 
-test('the service as a whole, `*`, is nothing to read (1.1)', async () => {
+test('the service as a whole, `*`, cannot be read (1.1)', async () => {
   for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {
     const { status } = answerIn(await exchange(port, lines(`${method} * HTTP/1.1`, host, close)))
     assert.equal(status, ['GET', 'HEAD'].includes(method) ? 404 : 405, method)

@@ -10,7 +10,7 @@ const right = (id: number, name: string) => {
   return { id, company_jurisdiction: 'GB', company_identifier: '00000012', name }
 }
 
-test('changes are printed a line each, all of them, of a company, of a listing', async (t) => {
+test('changes are printed one a line: all of them, or those of a company or a listing', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   const rights = Array.from({ length: 1_200 }, (_, n) => right(n + 1, `name ${n}`))

@@ -38,7 +38,7 @@ test('the first start creates the registry, the second one serves it', options, 
   await share?.(db)
   const { ino } = statSync(db)
 
-  await t.test('what it printed', async () => {
+  await t.test('its output', async () => {
     const { out, err } = first.said
     assert.match(err, /^Created demo\/registry\.db in \d+\.\d s: 3,000 companies, .+ events\.$/m)
     const [, docs = ''] = /(http:\S+\/docs)$/m.exec(out) ?? []
@@ -47,7 +47,7 @@ test('the first start creates the registry, the second one serves it', options, 
     assert.match(out, /^ {2}Key, valid for seven days: +dossier_\w+$/m)
   })
 
-  await t.test('the requests that it printed', async () => {
+  await t.test('the requests in its output', async () => {
     const [found, whole, rights, employees, events, unchanged, none, unknown, ...rest] =
       await paste(first.said.out)
     assert.deepEqual(rest, [])
@@ -92,7 +92,7 @@ test('the first start creates the registry, the second one serves it', options, 
     assert.deepEqual(await (await fetch(url + byNumber, { headers })).json(), page)
   })
 
-  await t.test('what it left', async () => {
+  await t.test('its files after it has stopped', async () => {
     first.child.kill('SIGINT')
     assert.equal((await first.ended).code, 0)
     const files = readdirSync(join(folder, 'demo')).filter((name) => !/-(wal|shm)$/.test(name))

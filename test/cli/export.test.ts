@@ -212,7 +212,7 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   assert.match((await run(copies)).err, /already has a copy of version 6/)
 })
 
-test('a copy of a history that a restored backup has left is made anew', async (t) => {
+test('a copy of a history that a restored backup has abandoned is made again', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   const copies = join(folder, 'copies')

@@ -105,7 +105,7 @@ for (const document of documents) {
   })
 }
 
-test('docs/client.md: the questions are such as the demo has an answer to', async () => {
+test('docs/client.md: the demo has an answer to each question', async () => {
   const section =
     /\n## Questions and requests\n([^]*?)\n## /.exec(read('docs/client.md'))?.[1] ?? ''
   const [, company = ''] = /begins with `([^`]+)`/.exec(section) ?? []

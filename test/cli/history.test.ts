@@ -258,7 +258,7 @@ if (isFile)
   })
 
 if (isFile)
-  test('of two backups of one name, one is whole and the other is refused', async (t) => {
+  test('of two backups with the same name, one is complete and the other is refused', async (t) => {
     const folder = makeFolder(t)
     const db = await makeChangedRegistry(folder)
     const backUp = () => runCommand(folder, ['backup', 'copy.db', '--db', db])

@@ -82,7 +82,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal(queryValue(db, 'select count(*) from keys where revoked_at is null'), 1)
   })
 
-  test('a usage error is told without a store, too', async (t) => {
+  test('a usage error is reported even without a store', async (t) => {
     const folder = makeFolder(t)
     const { code, err } = await runCommand(folder, ['keys', 'create'])
     assert.equal(code, 2, err)

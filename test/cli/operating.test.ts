@@ -33,7 +33,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     assert.doesNotMatch(out + err, /[\u001b\r]/)
   })
 
-  test('an import has the lowest priority; one within another process leaves it its own', async (t) => {
+  test('an import has the lowest priority; within another process, it leaves the priority alone', async (t) => {
     const folder = makeFolder(t)
     const before = getPriority()
     writeFileSync(join(folder, 'x.ndjson'), row(1))

@@ -151,7 +151,7 @@ describe('the recipe of a source', () => {
     assert.equal(await storeDigest(db), before)
   })
 
-  test('who edits the file of a mapping is told that update takes the text in the log', async (t) => {
+  test('after an edit of the file of a mapping, update says that it takes the text in the log', async (t) => {
     const { folder, load, run, refuse, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)
     write('companies.sql', companiesSql.replace('N as', 'upper(N) as'))
@@ -168,7 +168,7 @@ describe('the recipe of a source', () => {
     assert.deepEqual([again.code, again.err.includes('is not the map')], [0, false], again.err)
   })
 
-  test('the removal of a source tells which recorded events stay', async (t) => {
+  test('the removal of a source says which recorded events stay', async (t) => {
     const { load, run } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
@@ -189,7 +189,7 @@ describe('the recipe of a source', () => {
     assert.match(await load('update nse nse-2025-10.csv'), /of version 3; nothing to do$/m)
   })
 
-  test('a removal is no extract by which the next one is expected', async (t) => {
+  test('a removal does not count as an extract when the next one is expected', async (t) => {
     const { load } = begin(t)
     for (const day of ['2025-08-28', '2025-09-28', '2025-10-28']) {
       await load(`import companies nse-2025-10.csv ${options} --accept --as-of ${day}`)
@@ -201,7 +201,7 @@ describe('the recipe of a source', () => {
     assert.match(await load('sources'), expected)
   })
 
-  test('a reverted import is no recipe', async (t) => {
+  test('a reverted import is not a recipe', async (t) => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)
     await load('update nse nse-2025-11.csv --trim')
@@ -243,7 +243,7 @@ describe('the recipe of a source', () => {
     await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')
   })
 
-  test('a known file is imported again if the recipe is another one', async (t) => {
+  test('a known file is imported again if the recipe has changed', async (t) => {
     const { load, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
     write('companies.sql', companiesSql.replace('N as name', 'upper(N) as name'))

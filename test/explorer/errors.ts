@@ -14,7 +14,7 @@ import { serveRegistry } from './own-registry.ts'
 const refused = /status of 4\d\d/
 
 export function testErrors(): void {
-  test('a company that is not there, and an address that makes no sense', async (t) => {
+  test('a company that does not exist, and an address that makes no sense', async (t) => {
     const page = await visitDemo(t, '/companies/99999', { expected: refused })
     await page.getByText('Company 99999 is not in the registry.', { exact: true }).waitFor()
     assert.deepEqual(await page.getByRole('definition').allTextContents(), ['99999'])
@@ -62,7 +62,7 @@ export function testErrors(): void {
     await page.getByRole('heading', { name: 'What each source says' }).waitFor()
   })
 
-  test('only a company that is known has a past to look at', async (t) => {
+  test('only a known company has a past to look at', async (t) => {
     const page = await visitDemo(t, '/companies/99999', { expected: refused })
     await page.getByText('Company 99999 is not in the registry.').waitFor()
     await page.getByText('Now · Version 6,').waitFor()
@@ -100,7 +100,7 @@ export function testErrors(): void {
     await page.getByText('This key may not read this.').waitFor()
   })
 
-  test('a key that may not see companies is told once that one is not there', async (t) => {
+  test('with a key that may not see companies, a missing one is reported once', async (t) => {
     const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }
     const page = await registry.visitWith(narrow, '/', { expected: refused })
@@ -136,7 +136,7 @@ export function testErrors(): void {
     await untilLoaded(page)
   })
 
-  test('without requests left it waits, says so, and goes on by itself', async (t) => {
+  test('without requests left it waits, says so, and continues by itself', async (t) => {
     const registry = await serveRegistry(t, makeRights(9).records)
     const rated = { name: 'rated', rate: '2/3s' }
     const page = await registry.visitWith(rated, '/companies/1/rights', { expected: refused })
@@ -148,7 +148,7 @@ export function testErrors(): void {
     await page.getByText(/no requests left/).waitFor({ state: 'detached' })
   })
 
-  test('a key without requests left is told to wait by the form, too', async (t) => {
+  test('the form, too, says that a key without requests left has to wait', async (t) => {
     const registry = await serveRegistry(t, makeRights(9).records)
     const key = await registry.store.issueKey({ name: 'rated', rate: '1/3s' })
     const page = await registry.visit('/', { key: '', expected: refused })
@@ -163,7 +163,7 @@ export function testErrors(): void {
     await page.getByRole('searchbox').waitFor()
   })
 
-  test('an answer that breaks off counts as none, and is asked for again', async (t) => {
+  test('an answer that breaks off counts as none, and is requested again', async (t) => {
     const registry = await serveRegistry(t, makeRights(40).records)
     const proxy = await startProxy(t, registry.port)
     const view = `/#key=${registry.key}/companies/1/rights`
@@ -177,7 +177,7 @@ export function testErrors(): void {
     await page.getByText('26–40 of 40').waitFor()
   })
 
-  test('a version that was pruned leads back to now, and what is withheld nowhere', async (t) => {
+  test('a pruned version leads back to now, and withheld data nowhere', async (t) => {
     const registry = await serveRegistry(t)
     for (const name of ['One', 'Two']) {
       await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])

@@ -104,7 +104,7 @@ export function testFinding(): void {
     assert.equal(await page.evaluate('document.activeElement.id'), 'main')
   })
 
-  test('Enter opens what these words have found, not what the ones before them had', async (t) => {
+  test('Enter opens what the present words have found, not what earlier ones had', async (t) => {
     const page = await visitDemo(t, '/')
     // Answers take longer than it takes to press Enter.
     await page.route(/api\/v1\/companies\?/, async (route) => {
@@ -119,7 +119,7 @@ export function testFinding(): void {
     await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
   })
 
-  test('Back leads to what was found, and a Ctrl-click leaves it in sight', async (t) => {
+  test('Back leads to the results, and a Ctrl-click leaves them in sight', async (t) => {
     const page = await visitDemo(t, '/')
     await page.getByRole('searchbox').fill('ploverhollow')
     // Beside it, the company is among those that were opened before.
@@ -138,7 +138,7 @@ export function testFinding(): void {
     assert.equal(await page.getByRole('searchbox').inputValue(), '')
   })
 
-  test('the search goes on beyond the first 20 companies, by keyboard too', async (t) => {
+  test('the search continues beyond the first 20 companies, by keyboard, too', async (t) => {
     const { total } = JSON.parse(await askDemo('companies?q=ltd&limit=1')) as { total: number }
     assert.ok(total > 100)
     const page = await visitDemo(t, '/')
@@ -178,7 +178,7 @@ export function testFinding(): void {
     }
   })
 
-  test('a kept key works in a tab that a Ctrl-click opens; forgotten in one, it is in all', async (t) => {
+  test('a kept key works in a tab that a Ctrl-click opens; forgetting it in one tab forgets it in all', async (t) => {
     const { browser, printed } = bench()
     const page = await visit(t, printed)
     const open = async () => {

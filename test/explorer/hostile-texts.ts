@@ -77,7 +77,7 @@ export function testHostileTexts(): void {
     }
   })
 
-  test('a long text is cut, and opens and closes', async (t) => {
+  test('a long text is cut, and can be expanded and cut again', async (t) => {
     const registry = await serveRegistry(t)
     const text = 'word '.repeat(100).trim()
     await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name: text }])

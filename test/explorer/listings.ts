@@ -30,7 +30,7 @@ export function testListings(): void {
     await page.getByRole('rowheader', { name: 'T-000001', exact: true }).waitFor()
   })
 
-  test('a filter of values has a menu with counts; what is set can be taken off', async (t) => {
+  test('a filter of values has a menu with counts; a filter that is set can be removed', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')
     const opener = page.getByRole('button', { name: 'Status' })
     await opener.focus()
@@ -77,7 +77,7 @@ export function testListings(): void {
     await page.getByText(`of ${expected} (140 without filters)`).waitFor()
   })
 
-  test('a filter that is applied unchanged is the one of the address', async (t) => {
+  test('a filter that is applied unchanged stays as in the address', async (t) => {
     const page = await visitDemo(t, '/')
     const apply = page.getByRole('button', { name: 'Apply' })
     const filters = page.getByRole('group', { name: 'Filters' })
@@ -138,7 +138,7 @@ export function testListings(): void {
     assert.ok(y >= 0 && y < 900, `the first row is in sight, at ${y}`)
   })
 
-  test('Back and Forward lead to where one was, on wide and on narrow screens', async (t) => {
+  test('Back and Forward lead to where the reader was, on wide and on narrow screens', async (t) => {
     for (const width of [1280, 360]) {
       const page = await visitDemo(t, '/companies/1/rights?limit=100', { width })
       const isAt = async (y: number, what: string) =>
@@ -183,7 +183,7 @@ export function testListings(): void {
     assert.equal(await card.locator('.by').innerText(), 'Bank name')
   })
 
-  test('the focus stays where a filter is taken off, and on the last page', async (t) => {
+  test('the focus stays where a filter is removed, and on the last page', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?status=pending&object_type=patent')
     const focused = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
     for (const name of ['Remove the filter Status pending', 'Clear filters']) {

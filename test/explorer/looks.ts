@@ -104,7 +104,7 @@ export function testLooks(): void {
     }
   })
 
-  test('on a narrow screen, the tab that is open is in sight', async (t) => {
+  test('on a narrow screen, the open tab is in sight', async (t) => {
     const page = await visitDemo(t, '/companies/1/events', { width: 320 })
     const tab = page.getByRole('link', { name: /^Events 120/ }).first()
     await untilLoaded(page)
@@ -112,7 +112,7 @@ export function testLooks(): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
   })
 
-  test('with forced colors, the tab that is open is told apart', async (t) => {
+  test('with forced colors, the open tab can be told apart', async (t) => {
     const page = await visitDemo(t, '/companies/1/events')
     await page.emulateMedia({ forcedColors: 'active' })
     await untilLoaded(page)

@@ -61,7 +61,7 @@ async function sumOf(page: Page): Promise<number> {
 }
 
 export function testPictures(): void {
-  test('the timeline has a mark for each change, which tells before and after', async (t) => {
+  test('the timeline has a mark for each change, which shows before and after', async (t) => {
     const page = await visitDemo(t, '/companies/1/events')
     const picture = figure(page, 'Changes over time')
     await picture.getByText(/^120 changes of 5 kinds, from .+ Most often: address \(47\)/).waitFor()
@@ -235,7 +235,7 @@ export function testPictures(): void {
     )
   })
 
-  test('what changed at midnight is told with its own day', async (t) => {
+  test('a change at midnight is described with its own day', async (t) => {
     const registry = await serveRegistry(t)
     const change = (id: number, day: number) => {
       return { company_id: Math.min(id, 2), id, attr: 'name', date: `2020-05-${day}T00:00:00Z` }
@@ -247,7 +247,7 @@ export function testPictures(): void {
     await page.getByText('2 changes of 1 kind, from 18 May 2020 to 20 May 2020.').waitFor()
   })
 
-  test('where no day is known, a picture says which', async (t) => {
+  test('a picture without any known day says which day is missing', async (t) => {
     const registry = await serveRegistry(t)
     const [right, person] = [{ name: 'ACME' }, { name: 'Ann', position: 'Clerk' }]
     await registry.load('rights', [{ company_id: 1, id: 1, ...right }])
@@ -285,7 +285,7 @@ export function testPictures(): void {
     await page.getByText('1–2 of 2').waitFor()
   })
 
-  test('who ends before the first day is there on none', async (t) => {
+  test('a person who leaves before the first day counts on no day', async (t) => {
     const registry = await serveRegistry(t)
     const person = { company_id: 1, name: 'Ann', position: 'Clerk' }
     await registry.load('employees', [

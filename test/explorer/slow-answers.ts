@@ -34,7 +34,7 @@ export function testSlowAnswers(): void {
     assert.equal(await field.inputValue(), '2')
   })
 
-  test('while another selection loads, what is said is of the one that is shown', async (t) => {
+  test('while another selection loads, texts are about the one that is shown', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?status=none')
     const none = page.getByText('No record matches these filters.')
     await none.waitFor()
@@ -46,7 +46,7 @@ export function testSlowAnswers(): void {
     await page.getByText('1–25 of 230', { exact: true }).waitFor()
   })
 
-  test('what some words have found is not said of other words', async (t) => {
+  test('the results of some words are not reported for other words', async (t) => {
     const page = await visitDemo(t, '/?q=nobody')
     const none = page.getByText('No company has this name or number.')
     await none.waitFor()
@@ -58,7 +58,7 @@ export function testSlowAnswers(): void {
     await page.getByText('3 companies').waitFor()
   })
 
-  test('a timeline keeps to its own days until the next one is there', async (t) => {
+  test('a timeline keeps its own days until the next one is ready', async (t) => {
     const page = await visitDemo(t, '/companies/1/events', { expected: /ERR_FAILED/ })
     const first = page.locator('figure circle').first()
     const place = await first.getAttribute('cx')
@@ -76,7 +76,7 @@ export function testSlowAnswers(): void {
     assert.equal(await page.locator('.waiting-picture').count(), 0)
   })
 
-  test('on the way to the past and back, no version is called what it is not', async (t) => {
+  test('on the way to the past and back, no version is misnamed', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7')
     await page.getByText('Now · Version 5').waitFor()
@@ -98,7 +98,7 @@ export function testSlowAnswers(): void {
     assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
   })
 
-  test('a version that arrives does not take the slider from who has moved it on', async (t) => {
+  test('a version that arrives does not move a slider that the reader has moved on', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7')
     // The slider's rest ends when this test says so.
@@ -128,7 +128,7 @@ export function testSlowAnswers(): void {
     await page.getByText('You are looking at the past: Version 3').waitFor()
   })
 
-  test('what differs is marked in the records that it is about, and in no others', async (t) => {
+  test('differences are marked in the records that they are about, and in no others', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees?version=2')
     await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
@@ -169,7 +169,7 @@ export function testSlowAnswers(): void {
     assert.match(page.url(), /#\/companies\/7\/employees\?version=4$/)
   })
 
-  test('what went wrong with one address is not said of the next one', async (t) => {
+  test('the failure of one address is not reported for the next one', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?sort=bad', { expected: /status of 400/ })
     const said = page.getByText('The service does not understand this address.')
     await said.waitFor()
@@ -210,7 +210,7 @@ export function testSlowAnswers(): void {
     })
   }
 
-  test('what was to be printed is not, once one has left it', async (t) => {
+  test('a view that was to be printed is not, once the reader has left it', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights')
     await page.getByText('1–25 of 230').waitFor()
     await page.evaluate('printed = 0; print = () => (printed += 1)')
@@ -225,7 +225,7 @@ export function testSlowAnswers(): void {
     assert.equal(await page.evaluate('printed'), 1)
   })
 
-  test('counts and versions follow a registry that moves on while one reads', async (t) => {
+  test('counts and versions follow a registry that moves on meanwhile', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/jobs')
     await page.getByText('Now · Version 5,').waitFor()

@@ -64,7 +64,7 @@ export function testTaking(): void {
     }
   })
 
-  test('two downloads at a time each say how far they are', async (t) => {
+  test('two simultaneous downloads each show their progress', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?status=pending', { expected: /500/ })
     await untilLoaded(page)
     const release = await holdAnswers(page, /format=ndjson/)
@@ -88,7 +88,7 @@ export function testTaking(): void {
     assert.equal(await status.count(), 1)
   })
 
-  test('a download is started once at a time, and one of other filters beside it', async (t) => {
+  test('a download runs once at a time, and one with other filters beside it', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights?status=expired')
     await page.getByText('1–25 of 39').waitFor()
     const asked: string[] = []
@@ -116,7 +116,7 @@ export function testTaking(): void {
     assert.equal(files().length, 3)
   })
 
-  test('a download waits for its turn, and says so; a revoked key is told, too', async (t) => {
+  test('a download waits for its turn, and says so; a revoked key is reported, too', async (t) => {
     const registry = await serveRegistry(t, makeRights(40).records)
     const key = await registry.store.issueKey({ name: 'rated', rate: '20/5s' })
     const expected = /status of 4\d\d/
@@ -147,7 +147,7 @@ export function testTaking(): void {
     await page.getByLabel('Your key').waitFor()
   })
 
-  test('links and commands carry the version that is looked at, and offer that of now', async (t) => {
+  test('links and commands have the version that is shown, and offer the present one', async (t) => {
     const { url } = bench()
     const page = await visitDemo(t, '/companies/1/rights?status=pending')
     const valueOf = (name: string) => page.getByRole('textbox', { name }).inputValue()

@@ -119,7 +119,7 @@ export function testVersions(): void {
     assert.doesNotMatch(page.url(), /version/)
   })
 
-  test('a field for a day takes the days that the service takes', async (t) => {
+  test('a field for a day accepts the days that the service accepts', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees')
     await page.getByRole('button', { name: 'Look back' }).click()
@@ -134,7 +134,7 @@ export function testVersions(): void {
     assert.ok(!asked.some((url) => url.includes('12345')), asked.join())
   })
 
-  test('earlier versions that cannot be asked for are not said to be missing', async (t) => {
+  test('earlier versions that cannot be requested are not reported as missing', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7', { expected: /ERR_FAILED/ })
     await untilLoaded(page)
@@ -265,13 +265,13 @@ export function testVersions(): void {
     assert.deepEqual(await told('from=2&to=3', key), changed)
   })
 
-  test('where a listing has not changed since, that is said', async (t) => {
+  test('a listing that has not changed since says so', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees?version=4')
     await page.getByText('Nothing here differs from now.').waitFor()
   })
 
-  test('to now and back to a version by the browser marks what differs, each time', async (t) => {
+  test('going to now and back with the browser marks the differences each time', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees?version=2')
     const said = page.locator('.marks-note')

@@ -425,7 +425,7 @@ describe('mapped JSON', () => {
     })
   }
 
-  test('may have no sound row', async (t) => {
+  test('may have no valid row', async (t) => {
     const { load } = folderWith(t, { 'a.ndjson': '17\n18\n' })
     const { counts } = await load('rights', ['a.ndjson'], { mapping, onRejected: () => undefined })
     assert.deepEqual([counts.read, counts.refused], [2, 2])

@@ -73,7 +73,7 @@ describe('a first load in order and one out of order make the same store', () =>
   }
 })
 
-test('a contradiction is refused with its line, behind rows in order (G4)', async (t) => {
+test('a contradiction is refused with its line, even after rows in order (G4)', async (t) => {
   const rows = rowsOf(rights)
   const other = { ...rows[2], ...valuesOf(rights, 77) }
   const lines = [...rows, other].map((row) => `${JSON.stringify(row)}\n`).toSpliced(5, 0, '\n')

@@ -112,7 +112,7 @@ test('rows that repeat others do not make a source larger', async (t) => {
   await refuse(folder, () => run([...others, ...others]), known)
 })
 
-test('removing more than a hundredth of a source is warned of, with what goes', async (t) => {
+test('removing more than a hundredth of a source causes a warning that names what goes', async (t) => {
   const run = importer(makeFolder(t))
   await load(run(companies(200)))
   const { out, err } = await run(companies(197), '--snapshot')
@@ -141,7 +141,7 @@ test('changing four fifths of a source is refused, unless the last import did so
   await load(run(companies(200, 'Bath')))
 })
 
-test('what changes in listings that no row names counts, is told, and is refused', async (t) => {
+test('changes in listings that no row names are counted, reported and refused', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder, 'rights')
   const rows = (company: number, name: string) =>
@@ -156,7 +156,7 @@ test('what changes in listings that no row names counts, is told, and is refused
   assert.match(out, /inserted +6\n +updated +6\n +unchanged +0\n/)
 })
 
-test('an attribute that goes from a fifth, or changes in half, of a source is refused', async (t) => {
+test('an import is refused if an attribute goes from a fifth of a source, or changes in half of it', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   /** So many of 100 companies without their town, and so many with another street. */
@@ -179,7 +179,7 @@ test('an attribute that goes from a fifth, or changes in half, of a source is re
   await load(run(rows(0, 100, 'z')))
 })
 
-test('what goes from the end of one long listing is seen where changes are estimated', async (t) => {
+test('removals at the end of one long listing are seen even if changes are estimated', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder, 'rights')
   const rows = (name: string, kept: number) => [
@@ -219,7 +219,7 @@ test('companies that the source does not know are refused, whatever their names 
   await load(run(strangers, '--accept'))
 })
 
-test('an extract of changes alone is no large change of a source that has much more', async (t) => {
+test('an extract of changes alone is not a large change of a source that has much more', async (t) => {
   const run = importer(makeFolder(t))
   await load(run(companies(300)))
   await load(run(companies(150, 'York')))

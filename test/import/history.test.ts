@@ -30,7 +30,7 @@ test('each attribute that differs is one event, with all its fields', async (t) 
   )
 })
 
-test('the first sight of an attribute is no event, unless that is asked for', async (t) => {
+test('the first value of an attribute is not an event, unless that is asked for', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const company = { identifier: 'a', name: 'Old' }
   await importExtract(db, '2025-01-01', [company])
@@ -141,7 +141,7 @@ test('without --snapshot, absence means nothing; a company seen for the first ti
   assert.deepEqual(told(db), ['a name: A → A2'])
 })
 
-test('a part that comes late is accepted for companies of which nothing newer is known', async (t) => {
+test('a part that comes late is accepted for companies about which nothing newer is known', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const named = (name: string, ...identifiers: string[]) =>
     identifiers.map((identifier) => ({ identifier, name }))
@@ -345,7 +345,7 @@ test('officers of another source in the same company are ignored', async (t) => 
   assert.deepEqual(told(db), [])
 })
 
-test('a source that renumbers its events loses none, though it has recorded changes', async (t) => {
+test('a source that renumbers its events loses none, even if it has recorded changes', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   for (const day of ['2025-01-01', '2025-02-01'])
     await importExtract(db, day, [{ identifier: '1', town: day }])

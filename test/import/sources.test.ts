@@ -162,7 +162,7 @@ describe('Parquet', () => {
     })
   }
 
-  test('bytes that are no text are refused', async (t) => {
+  test('bytes that are not text are refused', async (t) => {
     const select = "select 1 as id, 7 as company_id, '\\xFF'::blob as name"
     const { load } = await parquetOf(t, select)
     await assert.rejects(

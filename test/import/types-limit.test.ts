@@ -54,7 +54,7 @@ test('a first load of 1,001 types is refused as a whole (3.7)', async (t) => {
   assert.deepEqual(await state(), [1_000, 1])
 })
 
-test('types that are there count, and those that go make room (3.7)', async (t) => {
+test('existing types count, and those that go make room (3.7)', async (t) => {
   const { load, state } = openStore(t)
   await load('events', eventsOf(1, 1_000))
   await assert.rejects(load('events', [event(5_000, 'new')]), tooMany)

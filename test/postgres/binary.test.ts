@@ -23,7 +23,7 @@ const ask = async (client: Pick<Client, 'query'>, sql: string, ...values: unknow
 
 const anyBytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n))
 
-test('columns of a binary result are what they were, of every type in use', async (t) => {
+test('columns of a binary result are as they were stored, for every type in use', async (t) => {
   const client = await session(t)
   const rows = await ask(
     client,

@@ -191,7 +191,7 @@ test('an import runs between the moves of a rebalance, however many (C)', { skip
 })
 
 test(
-  'a wait for a move says so, and ends with the reason of its signal (C, D)',
+  'a wait for a move is reported, and ends with the reason of its signal (C, D)',
   { skip },
   async () => {
     const stopping = new AbortController()

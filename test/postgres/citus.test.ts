@@ -128,7 +128,7 @@ async function workerOf(db: string): Promise<string> {
   return url.href
 }
 
-test('a worker is read, and refused by what writes', { skip }, async (t) => {
+test('a worker can be read, and is refused by commands that write', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
   await importRows(db, 'rights', rights)
   const at = await workerOf(storeAt(db))
@@ -152,7 +152,7 @@ test('a worker is read, and refused by what writes', { skip }, async (t) => {
 })
 
 test(
-  'a worker knows what is withheld, serves nothing of it, and no store behind it',
+  'a worker knows what is withheld, and serves none of it, and no store that is behind',
   { skip },
   async (t) => {
     const db = `${makeFolder(t)}/registry.db`
@@ -332,7 +332,7 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
   }
 })
 
-test('a search of a worker looks at the other nodes after it', { skip }, async (t) => {
+test('a search on a worker checks the other nodes afterwards', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
   await importRows(db, 'companies', companies)
   await importRows(db, 'rights', rights)

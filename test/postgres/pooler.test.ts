@@ -53,7 +53,7 @@ test('a store is written and served behind a pooler that keeps sessions', { skip
   assert.match(direct.out, /"name":"one"/, 'it went to the schema of the URL')
 })
 
-test('a parameter that the pooler does not pass on is told', { skip }, async (t) => {
+test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {
   const db = `${await putPooler(t, 'session')}&options=-c+work_mem%3D8MB`
   const { code, err } = await runCommand('.', ['verify', '--db', db])
   assert.equal(code, 1)

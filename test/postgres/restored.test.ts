@@ -40,7 +40,7 @@ async function makeHistories(t: TestContext, count: number) {
   return { reader, restore }
 }
 
-test('a company is told as the history has it that was restored (9.4)', async (t) => {
+test('a company is served as in the restored history (9.4)', async (t) => {
   const { reader, restore } = await makeHistories(t, 2)
   const told = async () => {
     const found = await reader.readCompany({ companyId: 7, version: undefined, resources })
@@ -55,7 +55,7 @@ test('a company is told as the history has it that was restored (9.4)', async (t
   assert.notEqual(after.lineage, before.lineage)
 })
 
-test('a view is of one history, though another one is restored before it is made (9.1)', async (t) => {
+test('a view is of one history, even if another one is restored before it is made (9.1)', async (t) => {
   const { reader, restore } = await makeHistories(t, 10_001)
   const sort = { field: 'updated_at', direction: 'ascending' } as const
   const read = async (work: () => void) => {
@@ -75,7 +75,7 @@ test('a view is of one history, though another one is restored before it is made
   assert.deepEqual(await read(() => undefined), during)
 })
 
-test('a segment is found that a prune moves while it is looked for (9.3)', async (t) => {
+test('a segment that a prune moves during its look-up is found (9.3)', async (t) => {
   const [db, folder] = [schemaUrl('moved'), makeFolder(t)]
   for (const name of ['former', 'latter']) {
     await importRows('unused', 'rights', [{ id: 1, company_id: 7, name }], { at: db })

@@ -191,7 +191,7 @@ test(
   },
 )
 
-test('tables of another version are left alone, and the reason said in one line', async (t) => {
+test('tables of another version are left alone, and the reason is given in one line', async (t) => {
   const url = schemaUrl('versions')
   const folder = makeFolder(t)
   await migrateStore(url, resources, { isDistributed: false, onWait: () => undefined })

@@ -28,12 +28,12 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /does not begin with pg_/,
   ],
   [
-    'an sslmode that there is not',
+    'an unknown sslmode',
     (url) => withParameter(url, 'sslmode', 'verify_full'),
     /sslmode=verify_full[^ ]*: sslmode= takes one of disable, .*, verify-full\n$/,
   ],
   [
-    'an ssl that there is not',
+    'an unknown ssl',
     (url) => withParameter(url, 'ssl', 'false'),
     /: ssl= takes one of 0, 1, true, no-verify\n$/,
   ],
@@ -48,12 +48,12 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /: sslmode=verify-ca needs the file of a CA: sslrootcert=FILE\n$/,
   ],
   [
-    'a CA that there is not',
+    'a missing CA',
     (url) => withParameter(url, 'sslrootcert', '/no/ca.pem'),
     /: ENOENT: [^\n]* '\/no\/ca.pem'; correct --db, or the variables PG…\n$/,
   ],
   [
-    'a negotiation of TLS that there is not',
+    'an unknown negotiation of TLS',
     (url) => withParameter(url, 'sslnegotiation', 'late'),
     /Invalid sslnegotiation value: "late"[^\n]*; correct --db, or the variables PG…\n$/,
   ],
@@ -63,7 +63,7 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /: no connection \(Client network socket disconnected [^\n]*\n$/,
   ],
   [
-    'a port that is none',
+    'an invalid port',
     (url) => withParameter(url, 'port', 'abc'),
     /port=abc: it cannot be reached \(ERR_SOCKET_BAD_PORT\)/,
   ],
@@ -73,15 +73,11 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /host=%2Fnowhere: it cannot be reached \(ENOENT\)/,
   ],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     (url) => url.href.replace('/postgres?', '/%ff?'),
     /: URI malformed; correct --db, or the variables PG…\n$/,
   ],
-  [
-    'a time that is none',
-    (url) => withParameter(url, 'query_timeout', 'x'),
-    /takes milliseconds\n$/,
-  ],
+  ['an invalid time', (url) => withParameter(url, 'query_timeout', 'x'), /takes milliseconds\n$/],
   [
     'a misspelt schema',
     (url) => url.href.replace('schema=', 'schma='),
@@ -120,7 +116,7 @@ for (const [what, urlOf, says] of strangers) {
   })
 }
 
-test('a PGSSLMODE that there is not is named, unless the URL has its own', async (t) => {
+test('an unknown PGSSLMODE is named, unless the URL has its own', async (t) => {
   const folder = makeFolder(t)
   const list = (db: string, mode: string) =>
     runCommand(folder, ['keys', 'list', '--db', db], { env: { PGSSLMODE: mode } })

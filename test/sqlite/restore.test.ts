@@ -317,7 +317,7 @@ test('a command does not write to a file that another one has replaced', async (
   )
 })
 
-test('a copy that lacks imports is asked for, one of another registry named as such', async (t) => {
+test('a copy that lacks imports needs consent; one of another registry is named as such', async (t) => {
   const folder = makeFolder(t)
   const [db, other, copy] = ['a.db', 'b.db', 'copy.db'].map((name) => join(folder, name))
   assert.ok(db && other && copy)

@@ -30,7 +30,7 @@ function makeNumber(t: TestContext) {
   return { read, write, inSnapshot }
 }
 
-test('work that waits between its queries sees one state, or is done again', async (t) => {
+test('work that waits between its queries sees one state, or is repeated', async (t) => {
   const { inSnapshot, read, write } = makeNumber(t)
   let attempts = 0
   const seen = await inSnapshot(async (snapshot) => {
@@ -43,7 +43,7 @@ test('work that waits between its queries sees one state, or is done again', asy
   assert.deepEqual([seen, attempts], [[2, 2], 2])
 })
 
-test('work is given up where the store changes again and again', async (t) => {
+test('work is given up if the store changes again and again', async (t) => {
   const { inSnapshot, read, write } = makeNumber(t)
   let n = 1
   const work = inSnapshot(async (snapshot) => {

@@ -68,7 +68,7 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
   )
 })
 
-test('a page of which a segment is missing is a 503 that the log explains, and no shorter page (F5)', async (t) => {
+test('a page that lacks a segment is a 503 that the log explains, not a shorter page (F5)', async (t) => {
   const { store, server, page } = await serve(t)
   changeStore(store.db, 'delete from segments where segment = (select max(segment) from segments)')
   checkRawFailure(await page(), 503)

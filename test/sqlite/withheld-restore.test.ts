@@ -112,7 +112,7 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   assert.match(named.out, /erase employees by identifier[^]*lifts 1/)
 })
 
-test('what a kill has left of a line is no part of the list', async (t) => {
+test('a line that a kill has cut off is not part of the list', async (t) => {
   const { db, list } = await makeStores(t)
   appendFileSync(list, '{"number":2,"kind":"era')
   await (await openStoreReader(db)).close()

@@ -146,7 +146,7 @@ test('a company that one of several versions of a revert made known is forgotten
   await checkSound(db)
 })
 
-test('a company of which only a pruned state shows that an import had it stays known', async (t) => {
+test('a company stays known even if only a pruned state shows that an import had it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'b' })
   await importRows(db, 'rights', [{ id: 2, company_id: 5 }], { source: 'a' })

@@ -61,7 +61,7 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
   )
 })
 
-test('a name is that of the source that gave it last, even if that lacks the company now (8.3)', async (t) => {
+test('a name comes from the source that gave it last, even if that lacks the company now (8.3)', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const load = (source: string, told: Readonly<Record<string, object>>, nameAttribute?: string) => {
     const rows = Object.entries(told).map(([identifier, said]) => {

@@ -37,7 +37,7 @@ async function walk(reader: StoreReader, companyId: number, version: number) {
   return texts.join(',')
 }
 
-test(`walks are of their version, whatever is written meanwhile (seed ${seed})`, async (t) => {
+test(`walks stay on their version, whatever is written meanwhile (seed ${seed})`, async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   const rows = Array.from({ length: 12 }, (_, n) => ({ id: n + 1, company_id: 1 + (n % 2) }))
   await importRows(db, 'rights', rows)

@@ -242,7 +242,7 @@ for (const resource of someOf(resources)) {
 }
 
 test(
-  'so is one of more segments than a directory names, and of records of any size',
+  'so does one from more segments than a directory names, and from records of any size',
   { skip: aboveStores },
   async (t) => {
     const folder = makeFolder(t)

@@ -137,7 +137,7 @@ async function warnings(
 }
 
 for (const [target, rows] of Object.entries({ companies, rights })) {
-  test(`there is a warning of ${target} of which another source has most companies`, async (t) => {
+  test(`importing ${target} warns if another source has most of the companies`, async (t) => {
     const db = join(makeFolder(t), 'test.db')
     await importRows(db, target, rows(0, 30), { source: 'sec' })
     await importRows(db, target, rows(0, 20), { source: 'other' })
@@ -153,7 +153,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
     assert.deepEqual(await warnings(db, target, rows(10, 30)), [], 'they are its own by now')
   })
 
-  test(`there is a warning of ${target} of a new source whose name resembles that of theirs`, async (t) => {
+  test(`importing ${target} warns if the name of a new source resembles an existing one`, async (t) => {
     const db = join(makeFolder(t), 'test.db')
     await importRows(db, target, rows(0, 30), { source: 'reg' })
     await importRows(db, target, rows(0, 30), { source: 'other' })

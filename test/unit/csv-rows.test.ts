@@ -41,7 +41,7 @@ test('each cell has its value: null is empty, texts are quoted, lists are JSON',
   )
 })
 
-test('texts that are no records, or end too early, are refused', () => {
+test('texts that are not records, or end too early, are refused', () => {
   const writer = createCsvWriter(['id', 'name'])
   for (const [text, says] of [
     ['{"id":1,"title":"a"}', /other fields/],

@@ -47,7 +47,7 @@ const inFiles: readonly (readonly [text: string, row: number, name: string])[] =
   ['\ufeff[ {"a":"}"} , {"\\u00e9":1,"é":2} ]', 2, 'é'],
 ]
 
-test('a name that is there twice is found, in a row, and in a file however it is cut', () => {
+test('a name that occurs twice is found, in a row, and in a file however it is cut', () => {
   for (const [text, name] of Object.entries(doubled)) assert.equal(find(text), name, text)
   for (const [text, row, name] of inFiles) {
     for (let bytes = 1; bytes <= text.length + 3; bytes += 1) {

@@ -29,7 +29,7 @@ const mistyped: Readonly<Record<string, string | undefined>> = {
   '👍👍👍👍': undefined,
 }
 
-test('a mistyped word is told the nearest known one, the first of equally near ones', () => {
+test('for a mistyped word, the nearest known one is suggested, the first of equally near ones', () => {
   for (const [word, meant] of Object.entries(mistyped)) {
     assert.equal(nearest(word, words), meant, word)
   }

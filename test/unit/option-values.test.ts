@@ -42,7 +42,7 @@ const refused: readonly (readonly [text: string, says: RegExp])[] = [
   ['soon', /takes a date/],
 ]
 
-test('an end that is past, too far, or none is refused', () => {
+test('an end that is past, too far, or invalid is refused', () => {
   for (const [text, says] of refused) {
     assert.throws(
       () => parseEnd('expires', text, now),

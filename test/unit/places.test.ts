@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createPlaces } from '../../src/http/places.ts'
 
-test('a place that is given back, twice even, is free once (L3)', () => {
+test('a place that is given back, even twice, is free once (L3)', () => {
   const places = createPlaces(4)
   const [first, second] = [places.take(1), places.take(1)]
   first?.()

@@ -105,7 +105,7 @@ describe('NDJSON', () => {
     )
   })
 
-  test('a line that is not JSON is shown around its fault, and alike faults have one reason', async () => {
+  test('a line that is not JSON is shown around its fault, and similar faults have one reason', async () => {
     const lines = [1, 90].map((length) => `{"name":"${'x'.repeat(length)}","b":"y",}`)
     const rows = (await ndjson(lines.join('\n'))).map(({ row }) => row as Refusal)
     const reason = 'is not valid JSON (Expected double-quoted property name)'

@@ -60,7 +60,7 @@ const refused: readonly (readonly [given: unknown, says: RegExp])[] = [
   [true, /must be a date as text/],
 ]
 
-test('what is no date, or does not exist as one, is refused (G15)', () => {
+test('a text that is not a date, or a date that does not exist, is refused (G15)', () => {
   for (const [given, says] of refused) {
     const refusal = normaliseTimestamp(given, 'milliseconds')
     assert.ok(refusal instanceof Refusal, JSON.stringify(given))
