@@ -9,7 +9,7 @@ import { statementOf, wasRemoved } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
 /**
- * The name of a company: that of the source that said it last (contract 8.3). A source whose data
+ * The name of a company: the one that a source gave last (contract 8.3). A source whose data
  * an operator has removed only counts if no other has a name.
  *
  * @param records what sources say about it.

@@ -14,8 +14,8 @@ export interface View {
   readonly segments: Float64Array
   /**
    * Two words for each record: the place of its segment among `segments`, and where its text begins
-   * (the lower half) and ends (the upper half) in those of its segment. An end of 0 is that of the
-   * segment, as in a segment of one large record.
+   * (the lower half) and ends (the upper half) in those of its segment. An end of 0 means that
+   * the text ends with its segment, as in a segment of one large record.
    */
   readonly places: Uint32Array
 }

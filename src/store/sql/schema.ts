@@ -37,7 +37,7 @@ const registryTables = (d: SchemaDialect) => `
   -- past_from: the earliest version whose state is still completely known.
   -- segments: the greatest number that a segment has had; recorded: the greatest id that a recorded
   -- change has had.
-  -- withheld: the state of the list of what is withheld that it agrees with.
+  -- withheld: the state of the list of what is withheld with which it agrees.
   create table store (
     id ${d.text} not null,${d.formatColumn}
     past_from integer not null default 0,
@@ -46,7 +46,7 @@ const registryTables = (d: SchemaDialect) => `
     withheld ${d.text} not null default ''
   );
 
-  -- name_attributes: in which attributes a source names companies, and from which version on each:
+  -- name_attributes: the attributes in which a source names companies, each since a version:
   -- a JSON array of pairs; null for the usual one.
   create table sources (
     id integer primary key,
@@ -105,7 +105,7 @@ const companyTables = (d: SchemaDialect) => `
     version integer not null${d.uniqueNames}
   );
 
-  -- What a company was called, or that it was known, from \`version\` until before \`until\`.
+  -- The name that a company had, or that it was known, from \`version\` until before \`until\`.
   create table companies_past (
     company_id ${d.long} not null,
     until integer not null,
@@ -138,7 +138,7 @@ const listingTables = (d: SchemaDialect) => `
     version integer not null,
     total integer not null,
     meta ${d.text},
-    -- The bytes of its greatest record.
+    -- The bytes of its largest record.
     largest integer not null,
     -- Its segments (../listing/directory.ts).
     directory ${d.text} not null,
@@ -150,7 +150,7 @@ const listingTables = (d: SchemaDialect) => `
   -- Which listings have changed in a version.
   create index heads_by_version on heads (listing, version, company_id);
 
-  -- What clients have to be told of changes that heads do not show, or do not show any more
+  -- Changes that clients need to know, but that heads do not show, or no longer show
   -- (../listing/tables.ts).
   create table traces (
     company_id ${d.long} not null,

@@ -71,7 +71,7 @@ async function handOverOrRemove(
 }
 
 /**
- * Adds a key to those in use that have its name, and lets those expire.
+ * Adds a key besides the keys in use with its name, and lets these expire.
  *
  * @param rotate receives the newest key in use of that name.
  * @param handOver as for `addKey`; only then do the others expire.

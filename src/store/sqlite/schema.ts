@@ -22,7 +22,7 @@ const sharedTables = createSharedTables({
 const segmentTable = `
   -- Consecutive records: their index (../listing/segment.ts), and their texts as they are served;
   -- without texts, a part of a long directory. Written once, never altered.
-  -- With row ids: in other tables, a row of some kilobytes takes a page of its own besides.
+  -- With row ids: without them, a row of some kilobytes takes a further page of its own.
   create table segments (
     segment integer primary key,
     company_id integer not null,
@@ -38,8 +38,8 @@ export function createViews({ name, fields }: Resource): string {
     return `, ${value} as "${field}"`
   })
   return `
-    -- A directory is a level and entries, of which the first number is that of a segment; above
-    -- level 0 those are directories in turn.
+    -- A directory is a level and entries; the first number of each entry names a segment. Above
+    -- level 0, these segments are directories in turn.
     create view if not exists ${name}_records as
       with recursive directories (company_id, directory) as (
         select company_id, directory from heads h
