@@ -126,7 +126,7 @@ test('a company can be read as soon as its silent node is back (A)', { skip }, a
 })
 
 test(
-  'a node is tried again, though the pool was full when it timed out (A)',
+  'a node is tried again, even if the pool was full when it timed out (A)',
   { skip },
   async (t) => {
     const [one, other] = citus().workers as [PostgresServer, PostgresServer]

@@ -245,5 +245,5 @@ test('the server refuses all connections: 503, then recovery', async (t) => {
   await untilWell(refused)
   assert.equal((await ask(server)).status, 200)
   await owner.query('revoke select on dossier.heads from reader')
-  assert.equal((await ask(refused, '/readyz')).status, 503, 'it is told of a right that is gone')
+  assert.equal((await ask(refused, '/readyz')).status, 503, 'a lost right is noticed')
 })

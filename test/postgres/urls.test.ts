@@ -89,7 +89,7 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /: there is no parameter SSLMode=; did you mean sslmode=\?\n$/,
   ],
   [
-    'a setting that there is not',
+    'an unknown setting',
     (url) => withParameter(url, 'options', '-c work_memory=1'),
     /parameter "work_memory"; correct the parameters of --db, or PGOPTIONS\n$/,
   ],

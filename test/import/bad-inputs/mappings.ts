@@ -110,7 +110,7 @@ export const badMappings: BadInputs = {
     'select \'GB\' as jurisdiction, a as identifier, "on"[:10]::date as as_of from source',
     /fails in line 1, at row 2 of x\.ndjson: it cannot convert "2024-13-31" to a date; leave/,
   ),
-  'a number that is no date': mapping(
+  'a number that is not a date': mapping(
     `${named}, Identifier::date as founded from source`,
     /at row 1 \(line 2\) of x\.csv: it cannot convert "7" to a date; leave dates and numbers/,
   ),
