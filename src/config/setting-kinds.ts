@@ -162,7 +162,12 @@ function storeFault(value: string): string | undefined {
 
 /** The values of `sslmode` in the URL of a store, and of PGSSLMODE. */
 export const sslModes: readonly string[] = [
-  ...['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'],
+  'disable',
+  'no-verify',
+  'prefer',
+  'require',
+  'verify-ca',
+  'verify-full',
 ]
 
 /** What is wrong with PGSSLMODE; the driver uses no TLS if it does not know the value. */

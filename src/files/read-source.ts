@@ -89,7 +89,9 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {
         yield some.map(({ number, cells, refusal }) => ({
-          ...{ file, number, row: refusal ?? rowOf(cells) },
+          file,
+          number,
+          row: refusal ?? rowOf(cells),
         }))
       }
     } else if (format === 'ndjson' || format === 'json') {

@@ -93,7 +93,8 @@ export function createMetrics(source: MetricsSource) {
 /** Makes metrics of a registry, whose names begin with ours. */
 export function createMakers(registry: Registry) {
   const shared = (name: string, help: string) => ({
-    ...{ name: `dossier_${name}`, help },
+    name: `dossier_${name}`,
+    help,
     registers: [registry],
   })
   return {
@@ -112,7 +113,8 @@ export function createMakers(registry: Registry) {
       aggregator: 'sum' | 'min' | 'max' = 'sum',
     ) =>
       new prometheus.Gauge({
-        ...{ ...shared(name, help), aggregator },
+        ...shared(name, help),
+        aggregator,
         ...(value && {
           async collect() {
             this.set(await value())

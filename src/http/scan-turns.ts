@@ -21,7 +21,9 @@ export interface ScanLimits {
 
 /** The default limits. */
 export const scanLimits: ScanLimits = {
-  ...{ scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 },
+  scansMax: 2,
+  scansWaitingMax: 64,
+  scanMs: 12_000,
   tasksMax: 1_000,
 }
 

@@ -68,7 +68,9 @@ export function assetEndpoint(
   find: (request: HttpRequest) => Awaitable<Named | undefined>,
 ): Endpoint {
   return {
-    ...{ path, scope: undefined, isAsset: true },
+    path,
+    scope: undefined,
+    isAsset: true,
     createHandler: (service) => async (request) => {
       const found = await find(request)
       if (found === undefined) throw notFound()

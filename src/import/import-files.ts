@@ -207,7 +207,10 @@ function changeOf(
     counts: { ...counts, read, refused: refused + counts.refused },
     difference: {
       rowsOfFiles: source.found.rows,
-      ...{ known: held, updated, same: columns.same(), ...difference },
+      known: held,
+      updated,
+      same: columns.same(),
+      ...difference,
     },
   }
 }

@@ -29,8 +29,12 @@ type FieldMaker<Example> = (description: string, example: Example, options?: Fie
 
 function fieldMaker<Example>(kind: FieldKind, own: FieldOptions = {}): FieldMaker<Example> {
   return (description, example, options) => ({
-    ...{ kind, description, example },
-    ...{ ...usual, ...own, ...options },
+    kind,
+    description,
+    example,
+    ...usual,
+    ...own,
+    ...options,
   })
 }
 

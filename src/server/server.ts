@@ -81,8 +81,12 @@ export async function startServer(
   const metering = startMetering(settings, store.storeId, logger, now)
   starting.defer(() => metering?.close())
   const app = buildApp({
-    ...{ store, resources, logger, metrics: counts },
-    ...{ countUse: metering?.count, readUses: metering?.readUses },
+    store,
+    resources,
+    logger,
+    metrics: counts,
+    countUse: metering?.count,
+    readUses: metering?.readUses,
     authenticate: createAuthenticate(store, now, limits.throttle),
     limitRate: createLimit(settings.defaultRate, limits.counter),
     ...boundsOfApp(settings, shares, logger),
@@ -95,7 +99,10 @@ export async function startServer(
   starting.defer(() => metrics?.close())
   const running = starting.move()
   return {
-    ...{ logger, url, metricsUrl: metrics?.url, counts },
+    logger,
+    url,
+    metricsUrl: metrics?.url,
+    counts,
     async untilStopped(signal) {
       if (!signal.aborted) await once(signal, 'abort')
       logger.info({ signal: String(signal.reason) }, 'stopping')

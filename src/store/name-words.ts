@@ -14,7 +14,15 @@ const runs = /[\p{L}\p{Nd}]+/gu
 
 // Letters that Unicode does not decompose, but that people type without the stroke, or as two.
 const plainLetters: Readonly<Record<string, string>> = {
-  ...{ đ: 'd', ð: 'd', ħ: 'h', ł: 'l', ø: 'o', ŧ: 't', æ: 'ae', œ: 'oe', þ: 'th' },
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ł: 'l',
+  ø: 'o',
+  ŧ: 't',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
   ς: 'σ',
 }
 const plainLetter = /[đðħłøŧæœþς]/g

@@ -97,7 +97,10 @@ function cells({ source, target, records, companies, imports }: SourceSummary): 
   const last = imports.at(-1)
   const next = nextExtract(imports)
   return [
-    ...[source, target, formatCount(records), formatCount(companies)],
+    source,
+    target,
+    formatCount(records),
+    formatCount(companies),
     last === undefined ? '' : `version ${last.version}, ${formatDay(last.committedAt)}`,
     last?.asOf === undefined ? '' : shortMoment(last.asOf),
     next === undefined ? '' : formatDay(next),

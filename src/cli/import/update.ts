@@ -155,7 +155,10 @@ async function updateBy(
   const given = givenOptions(importCommand, input)
   const names = new Set(given.map(([name]) => name))
   const words = [
-    ...['import', target, ...files, `--source=${source}`],
+    'import',
+    target,
+    ...files,
+    `--source=${source}`,
     ...recipeWords(recipe, names),
     ...given.map(([, word]) => word),
   ]

@@ -76,7 +76,10 @@ async function parse(
   const locating = { resource: undefined, isNearTold: true }
   const located = named === undefined ? undefined : await locate(reader, named, locating)
   return {
-    ...{ since: cursor.since, until, after: cursor.after, limit },
+    since: cursor.since,
+    until,
+    after: cursor.after,
+    limit,
     hasCompanies: isAsked(companiesScope),
     resources: resources.filter(({ name }) => isAsked(name)),
     companyId: located?.companyId,

@@ -102,7 +102,8 @@ function parse(resource: Resource, company: string, query: Query) {
   const isPage = 'page' in query || 'limit' in query
   const given = {
     query: isPage ? query : { ...query, limit: 'all' },
-    ...{ body: undefined, accept: undefined },
+    body: undefined,
+    accept: undefined,
   }
   return parseListingRequest(resource, company, given)
 }

@@ -39,7 +39,11 @@ copy is complete or absent: an export that fails leaves nothing.
     const show = createProgress(context, 'records')
     await using reader = await openStoreForShowing(settings)
     const manifest = await writeExport(reader, resources, {
-      ...{ folder, formats, version, signal, cursorOf: writePoint },
+      folder,
+      formats,
+      version,
+      signal,
+      cursorOf: writePoint,
       onStep: (name, count) => show({ step: `writing ${name}`, count, done: NaN }),
     })
     const rows = manifest.resources.map(({ resource, records, files }) => [

@@ -126,7 +126,8 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
   const request = { ...reason, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
-    ...{ question: isNew ? undefined : question, purpose },
+    question: isNew ? undefined : question,
+    purpose,
     done: 'Adopted the list as entry',
   })
 }

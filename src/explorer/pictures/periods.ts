@@ -57,7 +57,9 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
     setDay(within((day ?? to) + move * dayMs, from, to))
   }
   const says = [
-    ...[saysOf(spans, steps, resource), undatedOf(rows.length - spans.length), note],
+    saysOf(spans, steps, resource),
+    undatedOf(rows.length - spans.length),
+    note,
     spans.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(spans.length)) : '',
   ]
   const drawn = spans.slice(0, barsMax)
@@ -124,7 +126,9 @@ function readoutOf(spans: readonly Span[], day: number | undefined, resource: Re
 
 function figuresOf(spans: readonly Span[], { title }: ResourceDescription): Figures {
   const rows = spans.map(({ label, detail, from, to }) => [
-    ...[label, detail, formatDay(from)],
+    label,
+    detail,
+    formatDay(from),
     to === undefined ? texts.open : formatDay(to),
   ])
   return { head: [title, texts.kind, texts.began, texts.ended], rows }

@@ -177,7 +177,10 @@ function figuresOf(lanes: readonly Lane[]): Figures {
     const label = laneLabel(lane)
     const whole = { from: marks[0]?.ms ?? NaN, to: marks.at(-1)?.ms ?? NaN, count }
     return (bins.length === 0 ? [whole] : bins).map((part) => [
-      ...[label, formatDay(part.from), formatDay(part.to), formatCount(part.count)],
+      label,
+      formatDay(part.from),
+      formatDay(part.to),
+      formatCount(part.count),
     ])
   })
   return { head: [texts.kind, texts.filterFrom, texts.filterTo, texts.count], rows }

@@ -25,13 +25,17 @@ export interface ListingDifferences {
 
 /** What sources say, compared like a listing: a record for each. */
 export const sourcesResource: ResourceDescription = {
-  ...{ name: '', title: '', description: '', fields: [] },
+  name: '',
+  title: '',
+  description: '',
+  fields: [],
   order: { by: 'id', direction: 'ascending' },
 }
 
 function sourceRows(company: Company | undefined): Row[] {
   return (company?.sources ?? []).map(({ source, present, attributes }) => ({
-    ...{ ...attributes, [texts.presence]: present ? texts.yes : texts.noLonger },
+    ...attributes,
+    [texts.presence]: present ? texts.yes : texts.noLonger,
     id: source,
   }))
 }

@@ -136,7 +136,9 @@ export async function columnsOf(database: Database, select: string): Promise<Col
   // The driver removes a byte order mark at the start of a text.
   const described = `select '.' || column_name, column_type from (describe (${select}))`
   return (await rowsOf(database, described)).map(([name, type]) => ({
-    ...{ name: String(name).slice(1), isText: type === 'VARCHAR', isBytes: type === 'BLOB' },
+    name: String(name).slice(1),
+    isText: type === 'VARCHAR',
+    isBytes: type === 'BLOB',
   }))
 }
 

@@ -89,8 +89,15 @@ export async function prepareParquet(
     if (copy !== undefined) closeSync(copy)
   }
   return {
-    ...{ name: file.name, kind: 'parquet', columns: [], delimiter: '', paths: [path], bytes },
-    ...{ rows: undefined, holes: 0, isWide: false },
+    name: file.name,
+    kind: 'parquet',
+    columns: [],
+    delimiter: '',
+    paths: [path],
+    bytes,
+    rows: undefined,
+    holes: 0,
+    isWide: false,
   }
 }
 

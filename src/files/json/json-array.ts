@@ -49,8 +49,17 @@ interface Walk {
  */
 export function createArrayWalk(name: string, what: 'array' | 'object', wanted?: string) {
   const walk: Walk = {
-    ...{ name, what, wanted, members: [], depth: 0, path: '', hasEnded: false },
-    ...{ isInString: false, isEscaped: false, isKey: false, key: [] },
+    name,
+    what,
+    wanted,
+    members: [],
+    depth: 0,
+    path: '',
+    hasEnded: false,
+    isInString: false,
+    isEscaped: false,
+    isKey: false,
+    key: [],
   }
   return {
     /**

@@ -135,7 +135,10 @@ async function requestOf(
           { resource: undefined, isNearTold },
         )
   return {
-    ...{ since: cursor.since, until, after: cursor.after, limit },
+    since: cursor.since,
+    until,
+    after: cursor.after,
+    limit,
     hasCompanies: isRead(companiesScope),
     resources: resources.filter(({ name }) => isRead(name)),
     companyId: located?.companyId,

@@ -51,7 +51,10 @@ async function answerList(
     if (found === undefined || found.isWithdrawn) continue
     const { committed_at, cursor, resources } = found.manifest
     offered.push({
-      ...{ version, committed_at, cursor, manifest: `${exportsPath}/${version}/${manifestName}` },
+      version,
+      committed_at,
+      cursor,
+      manifest: `${exportsPath}/${version}/${manifestName}`,
       records: resources.reduce((sum, { records }) => sum + records, 0),
       bytes: resources.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
     })

@@ -61,7 +61,14 @@ function versionText({ version, committedAt, asOf, ...rest }: ListedVersion): st
   const { resource, source, inserted, updated, removed, events } = rest
   const committed_at = new Date(committedAt).toISOString()
   return JSON.stringify({
-    ...{ version, committed_at, resource, source, as_of: asOf },
-    ...{ inserted, updated, removed, events },
+    version,
+    committed_at,
+    resource,
+    source,
+    as_of: asOf,
+    inserted,
+    updated,
+    removed,
+    events,
   })
 }

@@ -49,7 +49,14 @@ function describe(resource: Resource): ResourceDescription {
     fields.find(([, { filter }]) => filter === 'value') ??
     []
   return {
-    ...{ name, title, description, order, metaOf, changeFields, period, picture },
+    name,
+    title,
+    description,
+    order,
+    metaOf,
+    changeFields,
+    period,
+    picture,
     fields: fields.map(([fieldName, field]) => ({
       name: fieldName,
       label: labelOf(fieldName),

@@ -70,7 +70,12 @@ export function parseChangesRequest(
   if (company !== undefined) members.set('company_id', company)
   if (format !== 'json') members.set(formatName, format)
   return {
-    ...{ cursor, until, resource, limit, format, waitMs: wait * 1_000 },
+    cursor,
+    until,
+    resource,
+    limit,
+    format,
+    waitMs: wait * 1_000,
     company: company === undefined ? undefined : parseCompany(company),
     query: `&${members.toString()}`,
   }

@@ -121,10 +121,13 @@ async function addChanged(reading: Reading): Promise<void> {
       const isSame = text !== undefined && was !== undefined && Buffer.compare(text, was) === 0
       if (isSame && !put.has(id)) continue
       page.add({
-        ...{ ...ofCompanies, ids: [id], listingVersion: version },
+        ...ofCompanies,
+        ids: [id],
+        listingVersion: version,
         version: Math.max(version, last.get(id) ?? 0),
         kind: text !== undefined ? 'put' : erased.has(id) ? 'erase' : 'remove',
-        ...{ lengths: [text?.length ?? 0], texts: text },
+        lengths: [text?.length ?? 0],
+        texts: text,
       })
       if (page.isFull()) return
     }

@@ -12,7 +12,11 @@ export async function traceCompanies(
   companies: readonly number[],
 ): Promise<void> {
   const rows = companies.map((id): TraceRow => ({
-    ...{ companyId: id, version, id, sort: 0, kind: 'look' },
+    companyId: id,
+    version,
+    id,
+    sort: 0,
+    kind: 'look',
   }))
   await tables.putTraces(attributesShape.listing, rows)
 }

@@ -49,7 +49,11 @@ function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
 
 /** Of a company without its listings. */
 const companyKinds: Readonly<Record<string, ColumnKind>> = {
-  ...{ id: 'id', jurisdiction: 'text', identifier: 'text', name: 'text', sources: 'json' },
+  id: 'id',
+  jurisdiction: 'text',
+  identifier: 'text',
+  name: 'text',
+  sources: 'json',
 }
 const companyCsv = createCsvWriter(Object.keys(companyKinds))
 

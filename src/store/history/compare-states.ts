@@ -82,7 +82,9 @@ function compareStates(shape: ListingShape, source: number) {
     finish(): StateDifference {
       for (const [id, before] of back) if (!gone.has(id)) count(before, undefined)
       return {
-        ...{ changes, gone, back },
+        changes,
+        gone,
+        back,
         made: [...back.keys()].filter((id) => !replaced.has(id)),
         hasOthers: hasOthers || others.size > 0,
       }
@@ -122,7 +124,9 @@ async function openPairs(
   return [...(await openListings(tables, listing, companies))].map(([companyId, present]) => {
     const { head, leaves = [] } = former.get(companyId) ?? {}
     return {
-      ...{ companyId, present, former: head },
+      companyId,
+      present,
+      former: head,
       presentOnly: without(present.leaves, leaves),
       formerOnly: without(leaves, present.leaves),
     }

@@ -137,7 +137,12 @@ async function note(
 ): Promise<void> {
   const back = Object.entries(recorded).map(([name, one]) => [name, one.restored] as const)
   await logVersion(db, {
-    ...{ version, target, source, startedAt, reverts, recorded: Object.fromEntries(back) },
+    version,
+    target,
+    source,
+    startedAt,
+    reverts,
+    recorded: Object.fromEntries(back),
     counts: { read: restored + updated, inserted: restored, updated, removed },
   })
   const log = await readLog(db)

@@ -45,7 +45,11 @@ const importsInForce = `
   where reverts is null and reverted_by is null and not ${isRemoval} order by version`
 
 type Import = readonly [
-  ...[target: string, source: number, version: number, committedAt: number, asOf: string | null],
+  target: string,
+  source: number,
+  version: number,
+  committedAt: number,
+  asOf: string | null,
 ]
 type Count = readonly [target: string, source: number, records: number, companies: number]
 

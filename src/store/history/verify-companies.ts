@@ -63,7 +63,9 @@ export async function verifyCompanies(
 ): Promise<void> {
   const { db, onStep } = given
   const registry: VerifiedRegistry = {
-    ...{ ...given, kinds: kindsOf(resources), sources: await db.tables.sources() },
+    ...given,
+    kinds: kindsOf(resources),
+    sources: await db.tables.sources(),
     versions: new Set(await readNumbers(db, 'select version from imports')),
     shared: await readShared(db),
   }
@@ -114,7 +116,9 @@ function listingsOf(
   return [...new Set([...headsOf.keys(), ...sumsOf.keys()])].map((name) => {
     const [companyId, listing] = JSON.parse(name) as [number, string]
     return {
-      ...{ companyId, listing, kind: kinds.get(listing) },
+      companyId,
+      listing,
+      kind: kinds.get(listing),
       heads: headsOf.get(name)?.map(headOf) ?? [],
       kept: sumsOf.get(name) ?? noIds,
     }

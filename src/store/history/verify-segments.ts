@@ -59,7 +59,9 @@ export function checkSegment(
     }
   }
   return {
-    ...{ segment, records: records.length, bytes: texts.length },
+    segment,
+    records: records.length,
+    bytes: texts.length,
     largest: Math.max(...index.lengths),
     first: keyAt(index, 0),
     last: keyAt(index, -1),

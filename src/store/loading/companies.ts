@@ -170,7 +170,12 @@ export async function writeCompanies({
     const traced: number[] = []
     const rows = batch.map((row): CompanyRow => {
       const [id, jurisdiction, identifier, since, isNamed, isChanged] = row as [
-        ...[number, string | null, string | null, number, number, number],
+        number,
+        string | null,
+        string | null,
+        number,
+        number,
+        number,
       ]
       // If the source says something new about the company, the head shows the change.
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)

@@ -50,8 +50,13 @@ function* byCompany(staging: Staging, sql?: string): Generator<CompanyRows, unde
 
 /** A row, by its company, id and number, with its digest, or bytes in which that begins. */
 type PlacedRow = readonly [
-  ...[companyId: number, id: number, seq: number, digest: Uint8Array],
-  ...[at: number, length: number, digestFrom?: number],
+  companyId: number,
+  id: number,
+  seq: number,
+  digest: Uint8Array,
+  at: number,
+  length: number,
+  digestFrom?: number,
 ]
 
 function* spooledRows(staging: Staging): Generator<PlacedRow> {

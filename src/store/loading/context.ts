@@ -41,7 +41,13 @@ export async function createContext(
   const asOf = plan.asOf ?? staging.facts.lastDay
   plan.onEarlier?.(await readEarlier(db, { source, target: target.name }), asOf)
   return {
-    ...{ plan, staging, db, tables, source, gate, asOf },
+    plan,
+    staging,
+    db,
+    tables,
+    source,
+    gate,
+    asOf,
     version: await nextVersion(db),
     numbers: await numberSegments(tables),
     sources: await tables.sources(),

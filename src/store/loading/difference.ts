@@ -126,7 +126,10 @@ function collectValues() {
       const of = (count: number) => Math.round(count * oneOf)
       return [...tallies]
         .map(([name, { changed, appeared, gone, examples }]) => ({
-          ...{ name, changed: of(changed), appeared: of(appeared), gone: of(gone) },
+          name,
+          changed: of(changed),
+          appeared: of(appeared),
+          gone: of(gone),
           examples: [...examples.values()].map(([company, { before, after }]) => ({
             company: names.get(company) ?? String(company),
             before: shortened(before),

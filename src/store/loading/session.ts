@@ -268,8 +268,17 @@ async function logImport(
   const { target, recording, isSnapshot, startedAt, recipe } = plan
   const { recorded, ...outcomes } = counts
   await logVersion(db, {
-    ...{ version, target: target.name, source, startedAt, counts: outcomes },
-    ...{ asOf, isSnapshot, files, recipe, attributes, difference },
+    version,
+    target: target.name,
+    source,
+    startedAt,
+    counts: outcomes,
+    asOf,
+    isSnapshot,
+    files,
+    recipe,
+    attributes,
+    difference,
     // Without a day, nothing is recorded.
     recorded: recording && asOf !== null ? { [recording.resource.name]: recorded } : {},
   })

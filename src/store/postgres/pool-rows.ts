@@ -91,7 +91,8 @@ export function createSnapshots(
 ) {
   const ownDialect = even === undefined ? dialect : distributedDialect
   const snapshotOf = (rows: Rows): Snapshot => ({
-    ...{ dialect: ownDialect, rows },
+    dialect: ownDialect,
+    rows,
     tables: lookupsOver({ dialect: ownDialect, rows }, listingReads(rows)),
     change: reads.change,
   })

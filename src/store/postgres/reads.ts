@@ -70,9 +70,15 @@ const headInRegistrySql = (hasTexts: boolean) => `
 
 type HeadInRegistryRow = [
   ...RegistryRow,
-  ...[version: number | null, total: number, meta: string | null, largest: number],
-  ...[directory: string, lineage: string | null, committedAt: number],
-  ...[texts?: Uint8Array | null, others?: Uint8Array | null],
+  version: number | null,
+  total: number,
+  meta: string | null,
+  largest: number,
+  directory: string,
+  lineage: string | null,
+  committedAt: number,
+  texts?: Uint8Array | null,
+  others?: Uint8Array | null,
 ]
 
 /** How the nodes of a store that Citus has distributed are read. */

@@ -22,10 +22,15 @@ function asTheyAre(table: string, columns: readonly string[]): string {
 }
 
 const sharedTables = createSharedTables({
-  ...{ text, long: 'bigint', flag: 'boolean', bytes: 'bytea', byKey: '' },
+  text,
+  long: 'bigint',
+  flag: 'boolean',
+  bytes: 'bytea',
+  byKey: '',
   formatColumn: ' format integer not null,',
   // Citus could not keep them unique where the table is distributed by another column.
-  ...{ uniqueNames: '', uniqueIds: 'index' },
+  uniqueNames: '',
+  uniqueIds: 'index',
 })
 
 const ownTables = `

@@ -80,10 +80,19 @@ const encoders = {
 
 /** The types of columns; a column has the same type in all tables. */
 const types: Readonly<Record<string, keyof typeof encoders>> = {
-  ...{ company_id: 'bigint', id: 'bigint', segment: 'bigint', sort: 'bigint', first: 'bigint' },
-  ...{ version: 'integer', until: 'integer', source_id: 'integer' },
-  ...{ total: 'integer', largest: 'integer' },
-  ...{ entries: 'bytea', texts: 'bytea', distances: 'bytea' },
+  company_id: 'bigint',
+  id: 'bigint',
+  segment: 'bigint',
+  sort: 'bigint',
+  first: 'bigint',
+  version: 'integer',
+  until: 'integer',
+  source_id: 'integer',
+  total: 'integer',
+  largest: 'integer',
+  entries: 'bytea',
+  texts: 'bytea',
+  distances: 'bytea',
 }
 
 const typeOf = (column: string) => types[column] ?? 'text'

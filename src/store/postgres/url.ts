@@ -149,7 +149,11 @@ const isOfNode =
 
 /** No server was reached. */
 const unreachable = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ETIMEDOUT'],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ETIMEDOUT',
   'ERR_SOCKET_BAD_PORT',
 ])
 

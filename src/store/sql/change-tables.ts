@@ -16,8 +16,13 @@ const isBetween = `
 const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
   const end = upTo ?? { version: until, companyId: Number.MAX_SAFE_INTEGER }
   return [
-    ...[since, comparable(until), comparable(place.version), place.companyId],
-    ...[comparable(end.version), end.companyId, limit],
+    since,
+    comparable(until),
+    comparable(place.version),
+    place.companyId,
+    comparable(end.version),
+    end.companyId,
+    limit,
   ]
 }
 
@@ -81,7 +86,11 @@ export function traceTables(db: RowWriter) {
           replacing: { key, columns: ['sort', 'kind'] },
         },
         traces.map(({ companyId, version, id, sort, kind }) => [
-          ...[companyId, version, id, sort, kind],
+          companyId,
+          version,
+          id,
+          sort,
+          kind,
         ]),
       ),
   } satisfies Partial<ListingTables>

@@ -24,7 +24,10 @@ import {
 import { numberIn } from './database.ts'
 
 type Columns = readonly [
-  ...[id: number, jurisdiction: string | null, identifier: string | null, version: number],
+  id: number,
+  jurisdiction: string | null,
+  identifier: string | null,
+  version: number,
 ]
 
 const companyOf = ([id, jurisdiction, identifier, version]: Columns): CompanyRow => {
@@ -71,7 +74,9 @@ const rangeOfKnown = '(select * from companies where id > $1 order by id limit $
 
 const knownFrom = (those: string): GatherQuery<KnownCompanies> => ({
   values: {
-    ...{ ids: 'k.id', jurisdictions: 'k.jurisdiction', identifiers: 'k.identifier' },
+    ids: 'k.id',
+    jurisdictions: 'k.jurisdiction',
+    identifiers: 'k.identifier',
     versions: 'k.version',
   },
   bytes: {},
@@ -88,8 +93,11 @@ function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
   const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
     values: {
-      ...{ ids: 'h.company_id', versions: 'h.version', totals: 'h.total' },
-      ...{ textBytes: `length(${texts})`, entryBytes: `length(${entries})` },
+      ids: 'h.company_id',
+      versions: 'h.version',
+      totals: 'h.total',
+      textBytes: `length(${texts})`,
+      entryBytes: `length(${entries})`,
     },
     bytes: { texts, entries },
     from: `
@@ -196,7 +204,11 @@ function formerCompanies(db: RowWriter) {
           columns: ['company_id', 'until', 'version', 'jurisdiction', 'identifier'],
         },
         rows.map((one) => [
-          ...[one.companyId, one.until, one.version, one.jurisdiction, one.identifier],
+          one.companyId,
+          one.until,
+          one.version,
+          one.jurisdiction,
+          one.identifier,
         ]),
       ),
   } satisfies Partial<ListingTables>

@@ -184,7 +184,13 @@ export function headTables(db: RowWriter) {
   const mayBeWritten = watchHeads(db)
   const { headsOf } = headLookups(db)
   const columns = [
-    ...['company_id', 'version', 'total', 'meta', 'largest', 'directory', 'segment'],
+    'company_id',
+    'version',
+    'total',
+    'meta',
+    'largest',
+    'directory',
+    'segment',
     ...(holdsSegments ? ['entries', 'texts'] : []),
   ]
 

@@ -41,10 +41,19 @@ export async function logVersion(db: RegistryDatabase, entry: LogEntry): Promise
   const { read = 0, inserted = 0, updated = 0, unchanged = 0, refused = 0 } = entry.counts
   const { removed = 0, companiesCreated = 0 } = entry.counts
   const row = {
-    ...{ version: entry.version, source_id: entry.source, as_of: entry.asOf ?? null },
-    ...{ resource: entry.target, is_snapshot: entry.isSnapshot ?? false },
-    ...{ started_at: entry.startedAt, committed_at: Date.now() },
-    ...{ read, inserted, updated, unchanged, refused, removed },
+    version: entry.version,
+    source_id: entry.source,
+    as_of: entry.asOf ?? null,
+    resource: entry.target,
+    is_snapshot: entry.isSnapshot ?? false,
+    started_at: entry.startedAt,
+    committed_at: Date.now(),
+    read,
+    inserted,
+    updated,
+    unchanged,
+    refused,
+    removed,
     companies_created: companiesCreated,
     files: JSON.stringify(entry.files ?? []),
     recorded: JSON.stringify(entry.recorded ?? {}),
@@ -72,10 +81,23 @@ const loggedColumns = `
   i.reverts, i.reverted_by`
 
 type LoggedColumns = readonly [
-  ...[version: number, target: string, source: string, isSnapshot: Flag, asOf: string | null],
-  ...[startedAt: number, committedAt: number, files: string, read: number, inserted: number],
-  ...[updated: number, unchanged: number, refused: number, removed: number],
-  ...[companiesCreated: number, recorded: string, reverts: string | null],
+  version: number,
+  target: string,
+  source: string,
+  isSnapshot: Flag,
+  asOf: string | null,
+  startedAt: number,
+  committedAt: number,
+  files: string,
+  read: number,
+  inserted: number,
+  updated: number,
+  unchanged: number,
+  refused: number,
+  removed: number,
+  companiesCreated: number,
+  recorded: string,
+  reverts: string | null,
   revertedBy: number | null,
 ]
 
@@ -125,7 +147,11 @@ function loggedImport(row: LoggedColumns): LoggedImport {
   const [read, inserted, updated, unchanged, refused, removed, companiesCreated, ...last] = more
   const [recorded, reverts, revertedBy] = last
   return {
-    ...{ version, target, source, startedAt, committedAt },
+    version,
+    target,
+    source,
+    startedAt,
+    committedAt,
     isSnapshot: Boolean(isSnapshot),
     asOf: asOf ?? undefined,
     files: JSON.parse(files) as ImportedFile[],
@@ -139,15 +165,23 @@ function loggedImport(row: LoggedColumns): LoggedImport {
 /** All versions, in order. */
 export async function readLog(db: RowReader): Promise<LoggedVersion[]> {
   type Columns = readonly [
-    ...[version: number, target: string, sourceId: number, source: string, recorded: string],
-    ...[reverts: string | null, revertedBy: number | null],
+    version: number,
+    target: string,
+    sourceId: number,
+    source: string,
+    recorded: string,
+    reverts: string | null,
+    revertedBy: number | null,
   ]
   const rows = await db.rows<Columns>(
     `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
      from imports i join sources s on s.id = i.source_id order by i.version`,
   )
   return rows.map(([version, target, sourceId, source, recorded, reverts, revertedBy]) => ({
-    ...{ version, target, sourceId, source },
+    version,
+    target,
+    sourceId,
+    source,
     recordedIn: Object.keys(JSON.parse(recorded) as object),
     reverts: (parsed(reverts) as number[] | undefined) ?? [],
     isWithholding: reverts === '[]',
@@ -167,18 +201,24 @@ export async function readEarlier(
     from imports where source_id = $1 and resource = $2
       and reverts is null and reverted_by is null`
   type Columns = readonly [
-    ...[version: number, asOf: string | null, isSnapshot: Flag, files: string, attributes: string],
+    version: number,
+    asOf: string | null,
+    isSnapshot: Flag,
+    files: string,
+    attributes: string,
     isRemoval: Flag,
   ]
   const all = await db.rows<Columns>(
     `select version, as_of, is_snapshot, files, attributes, ${isRemoval}
      ${inForce} order by version`,
-    ...[source, target],
+    source,
+    target,
   )
   type Last = [recipe: string | null, difference: string | null]
   const [[recipe, difference] = [null, null]] = await db.rows<Last>(
     `select recipe, difference ${inForce} and not ${isRemoval} order by version desc limit 1`,
-    ...[source, target],
+    source,
+    target,
   )
   const hasRemoved = (row: Columns) => Boolean(row[5])
   const imports = all.filter((row) => !hasRemoved(row))
@@ -204,7 +244,8 @@ export async function readVersionsInForce(
   const rows = await db.rows<[version: number, isRemoval: Flag]>(
     `select version, ${isRemoval} from imports
      where source_id = $1 and resource = $2 and reverted_by is null`,
-    ...[source, target],
+    source,
+    target,
   )
   return new Map(rows.map(([version, hasRemoved]) => [version, Boolean(hasRemoved)]))
 }

@@ -8,15 +8,24 @@ import { type RegistryDatabase, numberIn } from './database.ts'
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
 export type KeyColumns = readonly [
-  ...[id: number, name: string, hint: string, scopes: string | null, createdAt: number],
-  ...[expiresAt: number | null, revokedAt: number | null, rate: string | null],
+  id: number,
+  name: string,
+  hint: string,
+  scopes: string | null,
+  createdAt: number,
+  expiresAt: number | null,
+  revokedAt: number | null,
+  rate: string | null,
 ]
 
 /** Converts a row of `keys`. */
 export function keyRecord(row: KeyColumns): KeyRecord {
   const [id, name, hint, scopes, createdAt, expiresAt, revokedAt, rate] = row
   return {
-    ...{ id, name, hint, createdAt },
+    id,
+    name,
+    hint,
+    createdAt,
     scopes: scopes === null ? undefined : (JSON.parse(scopes) as readonly string[]),
     expiresAt: expiresAt ?? undefined,
     revokedAt: revokedAt ?? undefined,
@@ -101,7 +110,9 @@ export async function rotateKey(
     await db.run(
       `update keys set expires_at = case when expires_at < $2 then expires_at else $2 end
        where name = $1 and revoked_at is null and id <= $3`,
-      ...[name, othersEndAt, last],
+      name,
+      othersEndAt,
+      last,
     )
   })
   return true
@@ -117,7 +128,8 @@ async function findInUse(
     `select ${keyColumns} from keys
      where name = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
      order by id desc limit 1`,
-    ...[name, now],
+    name,
+    now,
   )
   return row && keyRecord(row)
 }
@@ -129,7 +141,13 @@ async function insertKey(db: RegistryDatabase, key: NewKey): Promise<void> {
   await db.run(
     `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    ...[id, key.name, key.hint, key.hash, scopes, key.createdAt, key.expiresAt ?? null],
+    id,
+    key.name,
+    key.hint,
+    key.hash,
+    scopes,
+    key.createdAt,
+    key.expiresAt ?? null,
     key.rate ?? null,
   )
 }

@@ -91,7 +91,9 @@ function keyTables(db: RowWriter) {
     select id, source_id, key from record_keys ${d.useIndex('record_keys_by_id')}
     where listing = $1 and ${d.isOneOf('id', '$2', 'bigint')}`
   const into = (listing: string): Target => ({
-    ...{ table: 'record_keys', fixed: { listing }, columns: ['source_id', 'key', 'id'] },
+    table: 'record_keys',
+    fixed: { listing },
+    columns: ['source_id', 'key', 'id'],
   })
   return {
     keyIds: (listing, source, keys) =>

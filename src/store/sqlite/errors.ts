@@ -58,8 +58,15 @@ const adviceOfCode: Readonly<Record<number, string>> = {
 
 /** SQLite's error codes for errors of the system. */
 const codeOfSystem: Readonly<Record<string, number>> = {
-  ...{ EACCES: 14, EPERM: 14, EROFS: 14, ENOENT: 14, EMFILE: 14, ENFILE: 14 },
-  ...{ ENOSPC: 13, EDQUOT: 13, EIO: 10 },
+  EACCES: 14,
+  EPERM: 14,
+  EROFS: 14,
+  ENOENT: 14,
+  EMFILE: 14,
+  ENFILE: 14,
+  ENOSPC: 13,
+  EDQUOT: 13,
+  EIO: 10,
 }
 
 interface SqliteError extends Error {

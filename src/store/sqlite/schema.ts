@@ -12,7 +12,11 @@ export const schemaVersion = 6
 export const filePragma = 'pragma page_size = 32768'
 
 const sharedTables = createSharedTables({
-  ...{ text: 'text', long: 'integer', flag: 'integer', bytes: 'blob', byKey: ' without rowid' },
+  text: 'text',
+  long: 'integer',
+  flag: 'integer',
+  bytes: 'blob',
+  byKey: ' without rowid',
   formatColumn: '',
   // In this order, so that it finds an identifier in every jurisdiction, too.
   uniqueNames: ', unique (identifier, jurisdiction)',

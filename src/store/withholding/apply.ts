@@ -75,7 +75,12 @@ export async function applyOrder(
   const numbers = await numberSegments(tables)
   const version = await nextVersion(db)
   const work: Work = {
-    ...{ ...context, tables, touched, lineage, numbers, version },
+    ...context,
+    tables,
+    touched,
+    lineage,
+    numbers,
+    version,
     onStep(step, done) {
       signal?.throwIfAborted()
       onStep?.(step, done)

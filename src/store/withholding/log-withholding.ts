@@ -28,7 +28,12 @@ export async function logWithholding(db: RegistryDatabase, logged: Logged): Prom
   const own = touched.filter(({ listing, isPresent }) => listing === target && isPresent)
   const removed = own.filter(({ isGone }) => isGone).length
   await logVersion(db, {
-    ...{ version, target, source: await sourceId(db, ownSource), startedAt, reverts: [], lineage },
+    version,
+    target,
+    source: await sourceId(db, ownSource),
+    startedAt,
+    reverts: [],
+    lineage,
     counts: { updated: own.length - removed, removed },
   })
   await leaveTraces(db.tables, logged)

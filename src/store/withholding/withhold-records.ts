@@ -34,7 +34,9 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   for (const [n, companyId] of companies.entries()) {
     const holds = needle && ((texts: Buffer) => texts.includes(needle))
     await rewriteListing(work, {
-      ...{ shape, companyId, change: changeOf(work, resource, wanted, { ...seen, companyId }) },
+      shape,
+      companyId,
+      change: changeOf(work, resource, wanted, { ...seen, companyId }),
       mayHold: masked.has(companyId) ? undefined : holds,
     })
     onStep(`withholding ${resource.name}`, n / companies.length)

@@ -183,7 +183,10 @@ export function stagedRowIn(row: Buffer): StagedRow {
     companyId: orNull(companyIdIn(row)),
     companyJurisdiction: jurisdiction,
     companyIdentifier: identifier,
-    ...{ id: orNull(idIn(row)), key, sort: sort ?? '', digest: '' },
+    id: orNull(idIn(row)),
+    key,
+    sort: sort ?? '',
+    digest: '',
     content: textIn(row).toString(),
     asOf,
   }

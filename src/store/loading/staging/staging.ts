@@ -97,10 +97,7 @@ export type Staging = ReturnType<typeof openStaging>
 export function openStaging(cutter?: ListingCutter) {
   const db = openTemporaryDatabase(tables)
   const spool = createSpool()
-  const facts: StagedFacts = {
-    ...{ rows: 0, hasNames: false, hasKeys: false, isSorted: true },
-    ...{ isAscending: true, greatestId: 0, greatestCompany: 0, lastDay: null },
-  }
+  const facts = factsOfNone()
   const note = createNotes(facts)
   let staged = 0
   let isLoaded = false
@@ -175,6 +172,17 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
   const kept = isRow ? [digestIn(bytes), at, bytes.length] : [null, null, null]
   insert('stage', seq, file, number, ...given, ...found, ...kept)
 }
+
+const factsOfNone = (): StagedFacts => ({
+  rows: 0,
+  hasNames: false,
+  hasKeys: false,
+  isSorted: true,
+  isAscending: true,
+  greatestId: 0,
+  greatestCompany: 0,
+  lastDay: null,
+})
 
 /** Collects facts about rows. */
 function createNotes(facts: StagedFacts) {
