@@ -4,20 +4,18 @@
 //
 // node --test --test-global-setup=test/support/postgres-setup.ts
 
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-let isGiven = false
+let server: PostgresServer | undefined
 
 export async function globalSetup(): Promise<void> {
   process.env['DOSSIER_TEST_RUN'] = randomBytes(4).toString('hex')
   const citus = process.env['DOSSIER_TEST_CITUS']
   if (citus !== undefined) process.env['DOSSIER_TEST_POSTGRES_URL'] = spreading(citus)
-  isGiven = process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined
-  if (isGiven) return
-  const server = await startPostgres()
+  if (process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined) return
+  server = await startPostgres()
   process.env['DOSSIER_TEST_POSTGRES_URL'] = server.url
 }
 
@@ -28,16 +26,9 @@ function spreading(url: string): string {
   return own.href
 }
 
-/**
- * Called when the last file has ended, whether its tests have passed or failed. The runner ends
- * without waiting for anything (`--test-force-exit`), so another process drops the schemas. The
- * guard of a server of this run removes it when the runner has ended.
- */
-export function globalTeardown(): void {
-  if (isGiven) execFileSync(process.execPath, [import.meta.filename], { stdio: 'inherit' })
-}
-
-async function dropSchemas(): Promise<void> {
+/** Called when the last file has ended, whether its tests have passed or failed. */
+export async function globalTeardown(): Promise<void> {
+  if (server !== undefined) return server.remove()
   const client = new Client({ connectionString: process.env['DOSSIER_TEST_POSTGRES_URL'] })
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
@@ -48,5 +39,3 @@ async function dropSchemas(): Promise<void> {
   for (const { name } of rows) await client.query(`drop schema ${name} cascade`)
   await client.end()
 }
-
-if (import.meta.main) await dropSchemas()
