@@ -144,8 +144,8 @@ const writerPragmas = `
   pragma synchronous = full;
   pragma main.secure_delete = on;
   pragma threads = 2;
-  pragma cache_size = -16384;
-  pragma temp.cache_size = -16384;
+  pragma cache_size = -8192;
+  pragma temp.cache_size = -8192;
 `
 
 // Mapped pages are read without a copy and a system call each: a server of random pages from 500 MB

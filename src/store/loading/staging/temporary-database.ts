@@ -13,7 +13,7 @@ export function openTemporaryDatabase(tables: string) {
   // Without a name, it is a temporary file, little of which is in memory.
   const db = new DatabaseSync('')
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive')
-  db.exec('pragma cache_size = -16384; pragma threads = 2; pragma temp_store = file')
+  db.exec('pragma cache_size = -8192; pragma threads = 2; pragma temp_store = file')
   db.exec(tables)
   db.exec('begin')
   const inserts = new Map<string, StatementSync>()
