@@ -65,10 +65,7 @@ export function parseInput(
 ): Input {
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
   const parsed = parseArguments([...knownOptions(command), ...shared], args)
-  if (command.takesWords === false && parsed.words.length > 0) {
-    const words = parsed.words.join(' ')
-    throw new UsageError(`${command.name} takes options only, but got ${words}`)
-  }
+  if (command.takesWords === false) refuseWords(command.name, parsed.words)
   refuseOfOthers(command, parsed)
   const found = resolveSettings(parsed.options, environment, command.defaults)
   return {
@@ -133,6 +130,12 @@ export function unknownAction(
 ): UsageError {
   const fault = action === undefined ? 'needs an action' : `has no action ${action}`
   return new UsageError(`${command} ${fault}; ${advice}`)
+}
+
+/** @throws UsageError if a command or an action that takes options only has words. */
+export function refuseWords(name: string, words: readonly string[]): void {
+  if (words.length === 0) return
+  throw new UsageError(`${name} takes options only, but got ${words.join(' ')}`)
 }
 
 /** The only word of a command. @throws UsageError with this message if there is not exactly one. */

@@ -19,7 +19,14 @@ import {
 import type { StoreInspector } from '../store/inspecting.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { lockWait } from './progress.ts'
-import { type Command, type CommandContext, type Input, print, unknownAction } from './command.ts'
+import {
+  type Command,
+  type CommandContext,
+  type Input,
+  print,
+  refuseWords,
+  unknownAction,
+} from './command.ts'
 import { checkName, parseDuration, parseEnd } from './option-values.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
@@ -143,10 +150,7 @@ function nameIn({ words, options }: Input, usage: string): string {
 }
 
 async function list(input: Input, context: CommandContext): Promise<number> {
-  const { words } = input
-  if (words.length > 0) {
-    throw new UsageError(`keys list takes options only, but got ${words.join(' ')}`)
-  }
+  refuseWords('keys list', input.words)
   await using store = await openStoreInspector(input.settings, resources)
   const records = await store.listKeys()
   const usage = await usageOf(store, input.settings, context)

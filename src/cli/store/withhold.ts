@@ -16,7 +16,14 @@ import type { Entry, Order, OrderKind } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'
-import { type Command, type CommandContext, type Input, print, unknownAction } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  type Input,
+  print,
+  refuseWords,
+  unknownAction,
+} from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from '../progress.ts'
@@ -107,10 +114,7 @@ async function order(kind: OrderKind, input: Input, context: CommandContext): Pr
 }
 
 async function adopt(input: Input, context: CommandContext): Promise<number> {
-  const { words } = input
-  if (words.length > 0) {
-    throw new UsageError(`withhold adopt takes options only, but got ${words.join(' ')}`)
-  }
+  refuseWords('withhold adopt', input.words)
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
   const { db } = input.settings
@@ -221,10 +225,7 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
 }
 
 async function list(input: Input, context: CommandContext): Promise<number> {
-  const { words } = input
-  if (words.length > 0) {
-    throw new UsageError(`withhold list takes options only, but got ${words.join(' ')}`)
-  }
+  refuseWords('withhold list', input.words)
   await using store = await openStoreInspector(input.settings, resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
