@@ -4,6 +4,7 @@
 // directories, too. So no head exceeds some kilobytes, and a change writes few nodes.
 
 import { after, type Awaitable } from '../awaitable.ts'
+import { inBatches } from './in-batches.ts'
 
 /** A segment, or a node, whose numbers are those of all its segments together. */
 export interface DirectoryEntry {
@@ -179,6 +180,26 @@ function readLower({ level, entries }: Directory, readNodes: ReadNodes): Awaitab
     level: level - 1,
     entries: nodes.flatMap((node) => decodeNode(node).entries),
   }))
+}
+
+/** How many nodes are decoded at a time where a directory is walked. */
+const nodesAtOnce = 4
+
+/**
+ * The segments to which a directory leads, in order, those of a few nodes at a time: as a whole,
+ * the entries of a long directory would outlive several collections of garbage.
+ */
+export async function* leavesInTurn(
+  { level, entries }: Directory,
+  readNodes: ReadNodes,
+): AsyncGenerator<readonly DirectoryEntry[]> {
+  if (level === 0) {
+    yield entries
+    return
+  }
+  for (const some of inBatches(entries, nodesAtOnce)) {
+    yield* leavesInTurn(await readLower({ level, entries: some }, readNodes), readNodes)
+  }
 }
 
 /** A node to be stored. */

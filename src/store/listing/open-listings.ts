@@ -3,10 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   decodeDirectory,
-  decodeNode,
-  type Directory,
   type DirectoryEntry,
   type KnownNode,
+  leavesInTurn,
   openDirectory,
 } from './directory.ts'
 import {
@@ -60,8 +59,7 @@ export async function leavesOf(
   return (await openHead(tables, head)).leaves
 }
 
-/** How many nodes and segments a scan reads at a time: less than a millisecond of work. */
-const nodesInScan = 4
+/** How many segments a scan reads at a time: less than a millisecond of work. */
 const segmentsInScan = 64
 
 /** Segments, and the index of each, encoded. */
@@ -70,37 +68,18 @@ interface ScannedEntries {
   readonly entries: readonly Uint8Array[]
 }
 
-/**
- * Reads the indexes of a listing in order, some at a time, and frees them afterwards. The directory
- * is decoded in parts, too: as a whole, it would outlive several collections of garbage.
- */
+/** Reads the indexes of a listing in order, some at a time, and frees them afterwards. */
 export async function* scanEntries(
   tables: Pick<ListingReads, 'entries' | 'free'>,
   { companyId, directory }: Directed,
 ): AsyncGenerator<ScannedEntries> {
-  for await (const leaves of leavesInTurn(tables, companyId, decodeDirectory(directory))) {
+  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+  for await (const leaves of leavesInTurn(decodeDirectory(directory), readNodes)) {
     for (const some of inBatches(leaves, segmentsInScan)) {
       const segments = some.map(({ segment }) => segment)
       const entries = await tables.entries(companyId, segments)
       yield { segments, entries }
       tables.free?.(entries)
-    }
-  }
-}
-
-async function* leavesInTurn(
-  tables: Pick<ListingReads, 'entries'>,
-  companyId: number,
-  { level, entries }: Directory,
-): AsyncGenerator<readonly DirectoryEntry[]> {
-  if (level === 0) {
-    yield entries
-    return
-  }
-  for (const some of inBatches(entries, nodesInScan)) {
-    const numbers = some.map(({ segment }) => segment)
-    for (const node of await tables.entries(companyId, numbers)) {
-      yield* leavesInTurn(tables, companyId, decodeNode(node))
     }
   }
 }
