@@ -82,7 +82,7 @@ function withFirst([companyId, id, seq, digest, at, length, from = 0]: PlacedRow
 function addRow(rows: CompanyRows, [, id, seq, digest, at, length, from = 0]: PlacedRow): void {
   const end = rows.ids.length * digestBytes
   if (end === rows.digests.length) {
-    const larger = Buffer.allocUnsafe(8 * end)
+    const larger = Buffer.allocUnsafe(Math.max(8 * digestBytes, 2 * end))
     larger.set(rows.digests)
     rows.digests = larger
   }
