@@ -133,6 +133,8 @@ test('words are removed from what is said about one company', async (t) => {
   await assert.rejects(masked, /has no such text .* \(words already masked are kept masked\); /)
   const refused = withhold(app.db, 'erase', { company: ['GB', '2'], text: 'Jo' })
   await assert.rejects(refused, /company GB 2 has no such text of three letters or more/)
+  const unknown = withhold(app.db, 'erase', { company: ['GB', '9'], text: 'Janet Doe' })
+  await assert.rejects(unknown, /company GB 9 is not in the registry, now or in a past version; /)
   await checkSound(app.db)
 })
 

@@ -4,6 +4,7 @@
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
@@ -80,7 +81,10 @@ export function withhold(
     const { resources } = place
     const wanted = await wantedOf(db, list, request, hasher)
     const applied = await applyOrder({ db, resources, hasher }, wanted, request)
-    if (applied.version === undefined) throw nothingThere(request)
+    if (applied.version === undefined) {
+      const named = await namesOf(db.tables, [...(wanted.located?.companies ?? [])])
+      throw nothingThere(request, named.length > 0)
+    }
     const { version, touched, names, found } = applied
     const { kind, subject } = wanted
     return { entry: { kind, subject, found }, done: { version, touched, names } }
@@ -242,17 +246,16 @@ async function noteState(db: ImportConnection, state: string): Promise<void> {
   await db.run('update store set withheld = $1', state)
 }
 
-const lacks = (text: string | undefined) =>
-  text === undefined ? 'is not in the registry' : 'has no such text of three letters or more'
-
-function nothingThere({ kind, subject }: WithholdRequest): OperatorError {
+/** @param isKnown whether the registry has or had the company of an order for one. */
+function nothingThere({ kind, subject }: WithholdRequest, isKnown: boolean): OperatorError {
+  const lacks = isKnown ? 'has no such text of three letters or more' : 'is not in the registry'
   const what =
     'id' in subject
       ? `${subject.resource} has no record ${subject.id}`
       : 'field' in subject
         ? `no record of ${subject.resource} has this ${subject.field}`
-        : `company ${[subject.company].flat().join(' ')} ${lacks(subject.text)}`
-  const isText = 'company' in subject && subject.text !== undefined
+        : `company ${[subject.company].flat().join(' ')} ${lacks}`
+  const isText = 'company' in subject && isKnown
   const ofMasked =
     'field' in subject ? ' (name a masked record by its id)' : isText ? maskedStays : ''
   const advice = kind === 'erase' ? ofMasked : ''
