@@ -1,5 +1,6 @@
 // The values of all settings: the command's option, else the environment variable, or the default.
 
+import { resolve as resolvePath } from 'node:path'
 import { sslModeFault } from './setting-kinds.ts'
 import { nearest } from '../text/nearest.ts'
 import { withoutPasswords } from '../text/redact.ts'
@@ -47,10 +48,17 @@ export function resolveSettings(
 ): ResolvedSettings {
   const keys = Object.keys(settings) as SettingName[]
   const resolved = keys.map((key) => resolve(key, options, environment, defaults))
-  const db = resolved.find(({ key }) => key === 'db')?.value ?? ''
-  const found = [...resolved.map(({ fault }) => fault), sslModeFault(db, environment['PGSSLMODE'])]
+  const valueOf = (name: SettingName) => resolved.find(({ key }) => key === name)?.value ?? ''
+  const db = valueOf('db')
+  const conflicts = [sslModeFault(db, environment['PGSSLMODE']), usageFault(db, valueOf('usageDb'))]
+  const found = [...resolved.map(({ fault }) => fault), ...conflicts]
   const faults = found.filter((fault) => fault !== undefined)
   return { resolved, faults: [...unknownVariables(environment), ...faults] }
+}
+
+function usageFault(db: string, usageDb: string): string | undefined {
+  if (resolvePath(usageDb) !== resolvePath(db)) return undefined
+  return `--usage-db is ${usageDb}, which is the store; name another file, auto or none`
 }
 
 /** @throws UsageError that lists every fault. */

@@ -3,7 +3,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type Settings, UsageError } from '../config/settings.ts'
+import type { Settings } from '../config/settings.ts'
 import { createUses, type Uses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
 import { hourOf, type KeyUses, midnightOf } from '../store/keys.ts'
@@ -15,10 +15,6 @@ const rowsAtOnce = 1_000
 
 /** The file for the uses of keys; undefined if they are not counted. */
 export function usagePath({ usageDb, db }: Settings): string | undefined {
-  if (usageDb === undefined) return undefined
-  if (usageDb === db) {
-    throw new UsageError(`--usage-db is ${db}, which is the store; name another file, auto or none`)
-  }
   return usageDb === 'auto' ? usageFile(db) : usageDb
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -188,9 +188,9 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(store.folder, 'registry-usage.db')))
     const [listed] = await list(store.db, '--usage-db', 'none')
     assert.ok(listed && !('requestsLastDay' in listed))
-    for (const words of [['serve'], ['keys', 'list']]) {
-      const args = [...words, '--db', store.db, '--usage-db', store.db]
-      const { code, err } = await runCommand(store.folder, args)
+    for (const words of [['check-config'], ['serve'], ['keys', 'list']]) {
+      const env = { DOSSIER_USAGE_DB: `./${basename(store.db)}` }
+      const { code, err } = await runCommand(store.folder, [...words, '--db', store.db], { env })
       assert.equal(code, 2)
       assert.match(err, /^dossier: --usage-db is \S+, which is the store; name another file/)
     }
