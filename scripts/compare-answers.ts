@@ -6,7 +6,7 @@
 // must both be present or absent.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { join, resolve } from 'node:path'
@@ -37,7 +37,6 @@ const versionsMax = 12
 interface Version {
   readonly port: number
   readonly key: string
-  readonly child: ChildProcess
 }
 
 interface Question {
@@ -70,16 +69,11 @@ if (values.help === true || old === undefined || oldDb === undefined || db === u
   console.log(usage)
   process.exit(values.help === true ? 0 : 2)
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const stores = { old: resolve(oldDb), now: resolve(db) }
 const before = await start(resolve(old), stores.old)
 const after = await start(resolve(import.meta.dirname, '..'), stores.now)
-try {
-  process.exitCode = (await compareAll(questions(stores.now, Number(every)))) ? 0 : 1
-} finally {
-  agent.destroy()
-  before.child.kill()
-  after.child.kill()
-}
+process.exit((await compareAll(questions(stores.now, Number(every)))) ? 0 : 1)
 
 async function start(folder: string, store: string): Promise<Version> {
   const executable = join(folder, 'bin/dossier')
@@ -89,6 +83,7 @@ async function start(folder: string, store: string): Promise<Version> {
   })
   const options = ['--db', store, '--port', '0', '--log-format', 'json', '--usage-db', 'none']
   const child = spawn(executable, ['serve', ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  process.once('exit', () => child.kill())
   let printed = ''
   for (;;) {
     const [text] = (await once(child.stdout, 'data')) as [Buffer]
@@ -98,7 +93,7 @@ async function start(folder: string, store: string): Promise<Version> {
     child.stdout.resume()
     const found = /dossier_[0-9A-Za-z]{49}/.exec(key)?.[0]
     assert.ok(found, key)
-    return { port: Number(port), key: found, child }
+    return { port: Number(port), key: found }
   }
 }
 

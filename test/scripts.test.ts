@@ -1,9 +1,13 @@
-// The help and usage errors of `npm run bench` and similar scripts.
+// Scripts such as `npm run bench`: help, usage errors, and what signals leave behind.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { makeFolder } from './support/import-rows.ts'
+import { until } from './support/until.ts'
 
 const scripts = {
   test: 'scripts/test.ts',
@@ -12,9 +16,10 @@ const scripts = {
   fuzz: 'fuzz/main.ts',
   soak: 'fuzz/soak.ts',
 } as const
+const root = join(import.meta.dirname, '..')
 
 function run(name: keyof typeof scripts, ...args: string[]) {
-  const script = join(import.meta.dirname, '..', scripts[name])
+  const script = join(root, scripts[name])
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
     encoding: 'utf8',
     // A script that ignored the argument would run for minutes.
@@ -49,3 +54,35 @@ test('an unknown argument of a script is named with a suggestion, and nothing ru
     })
   }
 })
+
+test('torture, ended by a signal, leaves no folder behind', async (t) => {
+  const folder = makeFolder(t)
+  const env = { ...process.env, TMPDIR: folder }
+  const script = spawn(process.execPath, [scripts.torture, 'kills'], { cwd: root, env })
+  await once(script.stdout, 'data')
+  assert.equal(readdirSync(folder).length, 1)
+  script.kill()
+  await once(script, 'exit')
+  assert.deepEqual(readdirSync(folder), [])
+})
+
+test('compare, ended by a signal, leaves no server behind', async (t) => {
+  const folder = makeFolder(t)
+  mkdirSync(join(folder, 'bin'))
+  const other = '#!/bin/sh\n[ "$1" = keys ] || { echo $$ >&2; exec sleep 600; }\n'
+  writeFileSync(join(folder, 'bin/dossier'), other, { mode: 0o755 })
+  const args = ['--old', folder, '--old-db', 'old.db', '--db', 'new.db']
+  const path = join(root, 'scripts/compare-answers.ts')
+  const script = spawn(process.execPath, [path, ...args], { cwd: folder })
+  const [printed] = (await once(script.stderr, 'data')) as [Buffer]
+  script.kill()
+  await until(() => !isRunning(Number(printed)))
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -38,6 +38,7 @@ function report(name: string, sum: Sum, { what, found, fault, isSkipped }: Outco
 
 const folder = mkdtempSync(join(tmpdir(), 'dossier-torture-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 console.log(`seed ${options.number('seed')}`)
 const sums: Sum[] = []
 for (const name of options.words) {

@@ -19,6 +19,7 @@ export async function serve(db: string, options: readonly string[]): Promise<Ser
     ...['serve', '--db', db, '--port', '0', '--log-format', 'json'],
     ...options,
   ])
+  process.once('exit', () => server.child.kill('SIGKILL'))
   const stop = async () => {
     server.child.kill('SIGKILL')
     await server.ended
