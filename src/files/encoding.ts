@@ -232,7 +232,8 @@ export function refuseBytes(name: string, firstLine: number, bytes: Buffer): nev
   const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
   throw new OperatorError(
     `${name}: line ${line} is not valid UTF-8; choose the encoding in which the ` +
-      `line reads correctly: --encoding NAME (${inEncodings(lineAround(bytes, at))})`,
+      `line reads correctly: --encoding NAME (${inEncodings(lineAround(bytes, at))}), ` +
+      'or convert the file: iconv -f NAME -t UTF-8',
   )
 }
 

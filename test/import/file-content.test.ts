@@ -101,7 +101,7 @@ const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[]
   [
     undefined,
     [0xe9],
-    /line 3 is not valid UTF-8; choose the encoding in which .*: --encoding NAME/,
+    /line 3 is not valid UTF-8; choose the encoding in .*: --encoding NAME \(.*\), or .* iconv -f/,
   ],
   ['windows-1252', [0xc3, 0x81], /line 3 .* \(byte 0x81\); .*: --encoding utf-8$/],
   ['latin1', [0xc3, 0x80], /line 3 .* \(byte 0x80\); name .*: --encoding utf-8$/],
