@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMemberScan } from '../../text/member-scan.ts'
+import { isNestedTooDeep, nestingMax } from '../../text/nested-json.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
@@ -62,7 +63,9 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     value = JSON.parse(text, keepAsWritten)
   } catch {
-    throw badRequest('The body is not valid JSON; send a JSON object, or no body')
+    const isDeep = isNestedTooDeep(bytes.toString())
+    const fault = isDeep ? `is nested deeper than ${nestingMax} levels` : 'is not valid JSON'
+    throw badRequest(`The body ${fault}; send a JSON object, or no body`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('The body is not a JSON object; send an object, or no body')
