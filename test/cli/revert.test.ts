@@ -67,6 +67,10 @@ test('sources lists what each source has; remove takes it away, and revert bring
     [1, 'dossier: nothing was changed; to remove these, add --yes\n'],
   )
   assert.match(unsaid.out, /^rights from source default: \d+, of (?:1 company|\d+ companies)\n$/)
+  const dryRun = await sources('remove', 'default', '--dry-run')
+  const said = { ...unsaid, code: 0, err: '', out: `${unsaid.out}Dry run: nothing was removed.\n` }
+  assert.deepEqual(dryRun, said)
+  assert.deepEqual(await list(), before)
   const removed = await sources('remove', 'default', '--resource', 'rights', '--yes')
   assert.equal(removed.code, 0, removed.err)
   assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])

@@ -35,6 +35,7 @@ export const sources: Command = {
     'sources [--json]',
     'sources show NAME [--sql] [--json]',
     'sources remove NAME [--resource NAME] [--yes]',
+    'sources remove NAME [--resource NAME] --dry-run',
   ],
   details: `
 Lists each source with its records, their companies, its last import and its date, and, if its
@@ -54,6 +55,7 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
   options: {
     '--resource NAME': 'only this listing, or companies',
     '--yes': 'remove without asking',
+    '--dry-run': 'report what would be removed, and remove nothing',
     '--sql': 'print the mapping of the recipe',
     '--json': 'print the list, or the recipe, as JSON',
   },
@@ -122,6 +124,10 @@ async function remove(
     return `${target} from source ${name}: ${formatCount(records)}${of}`
   })
   context.stdout.writeLines(...counted, ...recordedLines(list, name))
+  if (input.flags.has('dry-run')) {
+    context.stdout.writeLines('Dry run: nothing was removed.')
+    return 0
+  }
   if (!input.flags.has('yes')) await confirm('Remove these? [y/N] ', context, 'to remove these')
   await using store = await openExistingStore(input.settings, resources)
   for (const { target: of } of chosen) {
