@@ -186,8 +186,8 @@ export interface StoreReader extends CompanyReader, Closable {
   ): Awaitable<Page | OutsideHistory | undefined>
   /** The version that a moment finds by the imports that count for a resource, or by all. */
   findVersion(resource: Resource | undefined, moment: Moment): Promise<FoundVersion>
-  /** The lineage of the last version that has withheld something; empty if there is none. */
-  lastWithheld(): Promise<string>
+  /** The state of the list of what is withheld with which the store agrees. */
+  withheldState(): Promise<string>
   /** What is cached and being made for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>

@@ -7,8 +7,7 @@ import type { ImportPlan } from './importing.ts'
 import { beginImport } from './loading/session.ts'
 import { type ImportConnection, type RegistryDatabase, readStoreId } from './sql/database.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './sql/stored-keys.ts'
-import { lastWithheld } from './sql/versions.ts'
-import { compareWithList } from './withholding/agreement.ts'
+import { compareWithList, readState } from './withholding/agreement.ts'
 import { createGate } from './withholding/gate.ts'
 import type { ListPlace } from './withholding/list.ts'
 import type { EntryRequest, LiftRequest, WithholdRequest } from './withholding/withhold.ts'
@@ -76,7 +75,7 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
       change(async (db) => (await withholding()).lift(db, place, request)),
     adopt: (request: EntryRequest) =>
       change(async (db) => (await withholding()).adopt(db, place, request)),
-    lastWithheld: () => use(lastWithheld),
+    withheldState: () => use(readState),
     addKey: (...key: KeyArguments<typeof addKey>) => use((db) => addKey(db, ...key)),
     rotateKey: (...key: KeyArguments<typeof rotateKey>) => use((db) => rotateKey(db, ...key)),
     listKeys: () => use(listKeys),

@@ -89,6 +89,18 @@ test('a withholding after a restored backup withdraws the copies of the lost his
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
 })
 
+test('a withdrawn copy stays so when a backup is restored that the order leaves as it is', async (t) => {
+  const { db, url, copies, get, copy } = await makeCopied(t)
+  await copy()
+  const restore = await keepStore(db)
+  await importRows(db, 'employees', [{ id: 3, company_id: 7 }])
+  await withhold(db, 'erase', { resource: 'employees', id: 3 })
+  await restore()
+  assert.equal((await runCommand(copies, ['migrate', '--db', url])).code, 0)
+  assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
+  assert.deepEqual(memberOf(await get(path), 'exports'), [])
+})
+
 const maskPerson = ['withhold', 'mask', 'employees', 'identifier=770412345678'].concat(
   '--reason=r --by=b --yes'.split(' '),
 )

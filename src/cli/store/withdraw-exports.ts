@@ -10,7 +10,7 @@ export async function withdrawExports(
   { exports: folder }: Settings,
 ): Promise<readonly number[]> {
   if (folder === undefined) return []
-  return withdrawOutdated(folder, await store.readStoreId(), await store.lastWithheld())
+  return withdrawOutdated(folder, await store.readStoreId(), await store.withheldState())
 }
 
 export function exportLines(versions: readonly number[]): readonly string[] {

@@ -82,8 +82,8 @@ async function findExport(
   version: number,
 ): Promise<StoredExport | undefined> {
   if (folder === undefined) return undefined
-  const lastWithheld = await fromStore(() => store.lastWithheld())
-  const found = readExport(folder, version, lastWithheld)
+  const withheldState = await fromStore(() => store.withheldState())
+  const found = readExport(folder, version, withheldState)
   if (found === undefined || found.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(found.manifest.cursor)
   if (since === undefined) return undefined

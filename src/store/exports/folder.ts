@@ -40,20 +40,20 @@ export function removeKilled(folder: string): void {
 /**
  * The copy of a version; undefined if there is none.
  *
- * @param lastWithheld the lineage of the last version that has withheld something: version numbers
- *   repeat after a restored backup.
+ * @param withheldState the state of the list of what is withheld. An order may touch nothing in a
+ *   restored backup, and so not be in its log, but a copy may have what it withholds.
  */
 export function readExport(
   folder: string,
   version: number,
-  lastWithheld: string,
+  withheldState: string,
 ): StoredExport | undefined {
   const own = join(folder, String(version))
   const path = join(own, manifestName)
   if (!existsSync(path)) return undefined
   const manifest = parseManifest(readFileSync(path, 'utf8'))
   if (manifest === undefined) return undefined
-  return { folder: own, manifest, isWithdrawn: withheldIn(own) !== lastWithheld }
+  return { folder: own, manifest, isWithdrawn: withheldIn(own) !== withheldState }
 }
 
 function withheldIn(folder: string): string {
@@ -72,14 +72,14 @@ function withheldIn(folder: string): string {
 export function withdrawOutdated(
   folder: string,
   storeId: string,
-  lastWithheld: string,
+  withheldState: string,
 ): readonly number[] {
   if (!existsSync(folder)) return []
   removeKilled(folder)
   const faults: unknown[] = []
   const withdrawn = exportedVersions(folder).filter((version) => {
     try {
-      return withdrawIfOutdated(folder, version, storeId, lastWithheld)
+      return withdrawIfOutdated(folder, version, storeId, withheldState)
     } catch (error) {
       faults.push(error)
       return false
@@ -94,9 +94,9 @@ function withdrawIfOutdated(
   folder: string,
   version: number,
   storeId: string,
-  lastWithheld: string,
+  withheldState: string,
 ): boolean {
-  const found = readExport(folder, version, lastWithheld)
+  const found = readExport(folder, version, withheldState)
   const path = join(folder, String(version), manifestName)
   if (found === undefined && existsSync(path)) {
     throw new OperatorError(

@@ -51,7 +51,7 @@ export async function writeExport(
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
   // If something is withheld meanwhile, the copy is withdrawn as soon as it is complete.
-  const lastWithheld = await store.lastWithheld()
+  const withheldState = await store.withheldState()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
@@ -68,7 +68,7 @@ export async function writeExport(
   let made = partial
   try {
     mkdirSync(partial, privateFolderMode)
-    writeFileSync(join(partial, withheldName), `${lastWithheld}\n`, durable)
+    writeFileSync(join(partial, withheldName), `${withheldState}\n`, durable)
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)

@@ -12,14 +12,9 @@ import { createValueCounts } from '../serving/value-counts.ts'
 import { comparable } from '../sql/dialect.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import {
-  findVersion,
-  lastImports,
-  lastWithheld,
-  readRegistry,
-  readVersions,
-} from '../sql/versions.ts'
+import { findVersion, lastImports, readRegistry, readVersions } from '../sql/versions.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { readState } from '../withholding/agreement.ts'
 import { createEvenState } from './citus/even.ts'
 import { createGate, openGate, companyPlace, type Place } from './citus/gate.ts'
 import type { NodeRole } from './citus/nodes.ts'
@@ -51,7 +46,7 @@ export function createReader(pool: Pool, { storeId, role, check }: ReaderOptions
     ...createListingReader(reads),
     ...createCompanyReader(pool, reads, reading),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
-    lastWithheld: () => lastWithheld(queries),
+    withheldState: () => readState(queries),
     async findKey(hash) {
       const [row] = await queries.rows<KeyColumns>(findKeySql, hash)
       return row && keyRecord(row)

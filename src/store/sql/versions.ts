@@ -13,7 +13,7 @@ import type {
   VersionRange,
 } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
-import { readValue, type Snapshot } from './database.ts'
+import type { Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -214,15 +214,6 @@ const dayMs = 86_400_000
 
 function momentOf(ms: number | null): string | undefined {
   return ms === null ? undefined : new Date(ms).toISOString()
-}
-
-/**
- * The lineage of the last version that has withheld something: it takes no version back. Empty if
- * there is none.
- */
-export async function lastWithheld(db: Rows): Promise<string> {
-  const sql = "select lineage from imports where reverts = '[]' order by version desc limit 1"
-  return (await readValue<string>(db, sql)) ?? ''
 }
 
 // Reverts have no day here. An import of another target may have recorded changes in the resource.

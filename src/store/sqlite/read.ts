@@ -13,7 +13,8 @@ import { createValueCounts } from '../serving/value-counts.ts'
 import { findCompanies, findNames } from '../sql/find-companies.ts'
 import { type KeyColumns, keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { formerCompanySql } from '../sql/read-company.ts'
-import { findVersion, lastImports, lastWithheld, readVersions } from '../sql/versions.ts'
+import { findVersion, lastImports, readVersions } from '../sql/versions.ts'
+import { readState } from '../withholding/agreement.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
@@ -56,7 +57,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
     findNames: (names, limit) => findNames(queries, names, limit),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
-    lastWithheld: () => lastWithheld(queries),
+    withheldState: () => readState(queries),
     findKey: faults.watch((hash) => {
       checkFile()
       // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.

@@ -20,7 +20,7 @@ export interface Agreement {
 }
 
 /** The state of the list with which a store agrees. */
-export async function readState(db: RowReader): Promise<string> {
+export async function readState(db: Pick<RowReader, 'rows'>): Promise<string> {
   return String(await readValue(db, 'select withheld from store'))
 }
 
