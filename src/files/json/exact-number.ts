@@ -67,7 +67,7 @@ export function withLongNumbers(text: string, value: unknown): unknown {
 /** Why a long number is refused; undefined for any other value. */
 export function refuseRounded(value: unknown): string | undefined {
   if (!JSON.isRawJSON(value)) return undefined
-  return integer.test(value.rawJSON)
+  return isBeyond(Number(value.rawJSON))
     ? 'is beyond 2^53-1, where numbers are not exact; quote it'
     : 'would be rounded as a number; quote it, or cast it to varchar'
 }
@@ -78,10 +78,12 @@ function isExact(text: string): boolean {
   if (integer.test(text)) return Number.isSafeInteger(number)
   const digits = digitsOf(text)
   if (digits === '') return true
-  if (!Number.isFinite(number) || digits.length > toPrecisionMax) return false
+  if (isBeyond(number) || digits.length > toPrecisionMax) return false
   // The shortest text of a double, as programs write it, may be a digit below the nearest one.
   return [number.toPrecision(digits.length), String(number)].map(digitsOf).includes(digits)
 }
+
+const isBeyond = (number: number): boolean => Math.abs(number) > Number.MAX_SAFE_INTEGER
 
 /** The significant digits of a number. */
 function digitsOf(number: string): string {

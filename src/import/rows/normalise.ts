@@ -12,6 +12,8 @@ export type WireValue = string | number | null | string[]
 type Normalise = (value: unknown) => WireValue | Refusal
 
 const decimalDigits = /^-?\d+$/
+const noInteger = 'must be an integer in plain digits'
+const beyondExact = 'is beyond 2^53-1'
 
 /** The maximum length of a key, an identifier or a jurisdiction, in bytes. */
 export const nameBytesMax = 1_024
@@ -31,13 +33,16 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
 /** An integer, given as a number or as plain decimal digits; null if blank. */
 function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
-  const given = JSON.isRawJSON(value) ? value.rawJSON : value
-  if (typeof given === 'number' || (typeof given === 'string' && decimalDigits.test(given))) {
-    const number = Number(given)
-    if (Number.isSafeInteger(number)) return number === 0 ? 0 : number
-    if (Number.isInteger(number)) return new Refusal('is beyond 2^53-1')
+  if (JSON.isRawJSON(value)) {
+    const isBeyond = Math.abs(Number(value.rawJSON)) > Number.MAX_SAFE_INTEGER
+    return new Refusal(isBeyond ? beyondExact : noInteger)
   }
-  return new Refusal('must be an integer in plain digits')
+  if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
+    const number = Number(value)
+    if (Number.isSafeInteger(number)) return number === 0 ? 0 : number
+    if (Number.isInteger(number)) return new Refusal(beyondExact)
+  }
+  return new Refusal(noInteger)
 }
 
 /** An integer from 1 to 2^53-1, or its digits; null if blank. */
