@@ -1,6 +1,7 @@
 // The words of names, by which companies are found (contract 8.3). They are extracted here and not
-// in the database, so that every store has the same words. Stores keep an index of them, so changes
-// of these rules must raise the formats of stores.
+// in the database, so that every store has the same words. Stores keep an index of them, and lists
+// of what is withheld have hashes of folded words, so changes of these rules must raise the formats
+// of both.
 
 /** Longer words count by their beginning only; in UTF-16 code units. */
 const wordLengthMax = 40
@@ -108,7 +109,7 @@ function cutFolded(text: string, cut: Cut): string[] {
 }
 
 /** Compatible letters without marks, in lower case. */
-function fold(text: string): string {
+export function fold(text: string): string {
   const bare = text.normalize('NFKD').replace(marks, '')
   // Upper case first: it makes ß SS, and ı I. Then Korean syllables are put together again.
   const lower = bare.toUpperCase().toLowerCase()

@@ -31,6 +31,18 @@ test('a phrase is found whatever its case, its marks and the characters between 
   }
 })
 
+test('a phrase is found in capitals that are written otherwise, and without strokes', () => {
+  for (const [name, written] of [
+    ['Jürgen Groß', 'JÜRGEN GROSS'],
+    ['Ayşe Yıldız', 'AYŞE YILDIZ'],
+    ['Łukasz Sørensen', 'LUKASZ SORENSEN'],
+    ['Ανδρέας', 'ΑΝΔΡΕΑΣ'],
+  ] as const) {
+    assert.equal(hide([name], `CEO: ${written}`), 'CEO: [withheld]')
+    assert.equal(hide([written], `CEO: ${name}`), 'CEO: [withheld]')
+  }
+})
+
 test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
   assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
   assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')

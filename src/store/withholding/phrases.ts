@@ -1,6 +1,7 @@
 // Finds people in texts that are about something else, by hashes of the words of their names: so
 // the list of what is withheld recognises people without naming them.
 
+import { fold } from '../name-words.ts'
 import type { Hasher, PhraseHash } from './list.ts'
 
 /** What takes the place of withheld text (contract 13). */
@@ -9,7 +10,6 @@ export const withheldText = '[withheld]'
 // Changes of attributes that are objects are recorded as JSON: the letter of an escape is not part
 // of the word after it.
 const runs = /\\(?:[bfnrt]|u[\da-f]{4})|[\p{L}\p{N}\p{M}]+/gu
-const marks = /\p{M}+/gu
 
 /** Shorter phrases would occur in too many other texts. */
 const lettersMin = 3
@@ -17,7 +17,7 @@ const lettersMin = 3
 const wordsMax = 32
 
 interface Word {
-  /** In lower case, and without marks. */
+  /** Folded as the words of names are. */
   readonly plain: string
   readonly start: number
   readonly end: number
@@ -27,7 +27,7 @@ function wordsIn(text: string): Word[] {
   return [...text.matchAll(runs)]
     .filter(({ 0: run }) => !run.startsWith('\\'))
     .map(({ 0: run, index }) => ({
-      plain: run.normalize('NFKD').replaceAll(marks, '').toLowerCase(),
+      plain: fold(run),
       start: index,
       end: index + run.length,
     }))
