@@ -29,7 +29,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 const plainLetter = /[đðħłøŧæœþς]/g
 
 /** A run of scripts that are written without blanks between words, or, as Korean, often are. */
-const dense =
+export const dense =
   /([\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]+)/u
 
 /**

@@ -43,6 +43,23 @@ test('a phrase is found in capitals that are written otherwise, and without stro
   }
 })
 
+test('a phrase is found in scripts that do not separate words', () => {
+  for (const [name, text, hidden] of [
+    ['王小明', '法定代表人王小明、2001年', '法定代表人[withheld]、2001年'],
+    ['田中太郎', '代表取締役田中　太郎', '代表取締役[withheld]'],
+    ['田中 太郎', '代表取締役田中太郎様', '代表取締役[withheld]様'],
+    ['김철수', '대표이사 김철수는'.normalize('NFD'), '대표이사 [withheld]는'.normalize('NFD')],
+    ['สมชาย ใจดี', 'นายสมชายใจดี', 'นาย[withheld]'],
+    ['Jane Doe', 'Jane Doe様', '[withheld]様'],
+    ['李娜', '董事李娜', '董事[withheld]'],
+    ['李', '董事李娜', '董事李娜'],
+    ['이산', '이산', '[withheld]'],
+    ['王小明', '王大明', '王大明'],
+  ] as const) {
+    assert.equal(hide([name], text), hidden)
+  }
+})
+
 test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
   assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
   assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')

@@ -1,7 +1,7 @@
 // Finds people in texts that are about something else, by hashes of the words of their names: so
 // the list of what is withheld recognises people without naming them.
 
-import { fold } from '../name-words.ts'
+import { dense, fold } from '../name-words.ts'
 import type { Hasher, PhraseHash } from './list.ts'
 
 /** What takes the place of withheld text (contract 13). */
@@ -24,24 +24,42 @@ interface Word {
 }
 
 function wordsIn(text: string): Word[] {
-  return [...text.matchAll(runs)]
-    .filter(({ 0: run }) => !run.startsWith('\\'))
-    .map(({ 0: run, index }) => ({
-      plain: fold(run),
-      start: index,
-      end: index + run.length,
-    }))
+  const words: Word[] = []
+  for (const { 0: run, index } of text.matchAll(runs)) {
+    if (run.startsWith('\\')) continue
+    let start = index
+    for (const part of partsOf(run)) {
+      const end = start + part.length
+      words.push({ plain: fold(part), start, end })
+      start = end
+    }
+  }
+  return words
+}
+
+/** A character with its marks; a Korean syllable may be decomposed. */
+const characters = /(?:[\u1100-\u115f][\u1160-\u11ff]+|.)\p{M}*/gsu
+
+/** A run; where words are not separated, as in Chinese, every character is one. */
+function partsOf(run: string): readonly string[] {
+  if (!dense.test(run)) return [run]
+  // Between the other parts, `split` keeps what the group captures.
+  const parts = run.split(dense).filter((part) => part !== '')
+  return parts.flatMap((part) => (dense.test(part) ? (part.match(characters) ?? []) : [part]))
 }
 
 const hashOf = (hasher: Hasher, words: readonly Word[]) =>
   hasher('phrase', ...words.map(({ plain }) => plain))
+
+/** A character of a script that does not separate words says as much as two letters. */
+const lettersOf = (plain: string) => (dense.test(plain) ? 2 : plain.length)
 
 /** The distinct phrases of the values of personal fields. */
 export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[] {
   const phrases = new Map<string, PhraseHash>()
   for (const value of values) {
     const words = wordsIn(value)
-    const letters = words.reduce((sum, { plain }) => sum + plain.length, 0)
+    const letters = words.reduce((sum, { plain }) => sum + lettersOf(plain), 0)
     if (letters < lettersMin || words.length > wordsMax) continue
     const hash = hashOf(hasher, words)
     phrases.set(hash, { words: words.length, hash })
