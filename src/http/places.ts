@@ -12,21 +12,21 @@ export function createPlaces(most: number) {
   let taken = 0
   return {
     /**
-     * Takes a place for a key; undefined if the key has its share.
+     * Takes places for a key; undefined if the key has its share.
      *
-     * @returns a function that gives the place back; further calls do nothing.
+     * @returns a function that gives them back; further calls do nothing.
      */
-    take(key: number | undefined): (() => void) | undefined {
+    take(key: number | undefined, places = 1): (() => void) | undefined {
       const own = held.get(key) ?? 0
-      if (own >= most - taken) return undefined
-      held.set(key, own + 1)
-      taken += 1
+      if (own + places > most - taken) return undefined
+      held.set(key, own + places)
+      taken += places
       let isHeld = true
       return () => {
         if (!isHeld) return
         isHeld = false
-        taken -= 1
-        const left = (held.get(key) ?? 1) - 1
+        taken -= places
+        const left = (held.get(key) ?? places) - places
         if (left === 0) held.delete(key)
         else held.set(key, left)
       }

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
+import { unsentBytesMax } from '../../src/http/answers/send.ts'
+import type { WireLimits } from '../../src/http/wire/server.ts'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { timeStore } from '../../src/server/time-store.ts'
@@ -16,6 +18,7 @@ import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
 const [long, short] = [pathOf(rights, 1), pathOf(rights, 2)]
+const wide = `${pathOf(rights, 3)}?limit=270`
 /** Beyond this, a view is made beside the event loop. */
 const longTotal = 10_001
 
@@ -23,6 +26,11 @@ const filled = await makeTempStore({ after }, [rights])
 await filled.load([
   { resource: rights, company: 1, records: makeRecords(rights, longTotal) },
   { resource: rights, company: 2, records: makeRecords(rights, 5, 20_000) },
+  {
+    resource: rights,
+    company: 3,
+    records: makeRecords(rights, 270, 30_000).map((one) => ({ ...one, name: 'x'.repeat(60_000) })),
+  },
 ])
 const scopes = ['rights', 'companies', 'changes']
 const oneKey = await filled.issueKey({ name: 'one', scopes })
@@ -31,13 +39,15 @@ const otherKey = await filled.issueKey({ name: 'other', scopes })
 const asItIs = (reader: StoreReader) => reader
 const measured = (reader: StoreReader) => timeStore(reader, { countStore: () => undefined })
 
+type Limits = ScanLimits & Pick<WireLimits, 'standstillMs'>
+
 /** A server of the store above, and clients with its two keys. */
-async function serve(t: TestContext, limits: Partial<ScanLimits> = {}, wrap = asItIs) {
+async function serve(t: TestContext, limits: Partial<Limits> = {}, wrap = asItIs) {
   const reader = wrap(await openStoreReader(filled.db, patientBounds))
   const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const client = (key: string) => (path: string, signal?: AbortSignal) => {
-    const headers = { authorization: `Bearer ${key}` }
+    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
     return fetch(origin + path, { headers, ...(signal && { signal }) })
   }
   return { logged, one: client(oneKey), other: client(otherKey) }
@@ -141,6 +151,20 @@ test('a key has its share of the streams (L3)', async (t) => {
   }
   for (const answer of answers) await answer.body?.cancel()
   await until(async () => (await status(one(`${long}?format=csv&limit=all`))) === 200)
+})
+
+test('a key has its share of the memory of answers that are not read (L3)', async (t) => {
+  const { one, other } = await serve(t, { standstillMs: 600_000 })
+  const asked = Array.from({ length: 20 }, () => one(wide))
+  const answers = await Promise.all(asked)
+  const [given, refused] = [200, 503].map((code) => answers.filter(({ status }) => status === code))
+  const bytes = Number(given?.[0]?.headers.get('content-length'))
+  assert.ok(Math.abs((given?.length ?? 0) * bytes - unsentBytesMax / 2) <= bytes)
+  assert.equal(refused?.[0]?.headers.get('retry-after'), '5')
+  assert.equal(await status(one(short)), 200)
+  assert.equal(await status(other(wide)), 200)
+  for (const answer of answers) await answer.body?.cancel()
+  await until(async () => (await status(one(wide))) === 200)
 })
 
 test('followers that wake together, each for a different page, all get it (L3, 12.4)', async (t) => {

@@ -1,6 +1,8 @@
 // Sends answers that are ready, and what lets clients revalidate them (contract section 5).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import { overloaded } from '../errors.ts'
+import { createPlaces } from '../places.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { type Coding, varyBy } from '../wire/coding.ts'
 
@@ -28,7 +30,16 @@ interface Told {
   readonly headers?: Readonly<Record<string, string | number>> | undefined
 }
 
-/** Sends a 200, or a 304. */
+/**
+ * How many bytes of large answers may be on their way, of which each key has a share: a client that
+ * reads a little from time to time holds its answer in our memory.
+ */
+export const unsentBytesMax = 536_870_912
+/** The unit in which they are counted; an answer that is smaller than one does not count. */
+const unsentUnit = 65_536
+const unsent = createPlaces(unsentBytesMax / unsentUnit)
+
+/** Sends a 200, or a 304. @throws ApiError 503 if too much is on its way, or the key's share. */
 export function sendReady(
   request: HttpRequest,
   { body, coding, tag, lastModified }: Ready,
@@ -37,6 +48,7 @@ export function sendReady(
   const { reply } = request
   const validators = { tag, dataVersion, lastModified }
   if (matchesTag(request.headers['if-none-match'], tag)) return sendUnchanged(reply, validators)
+  takePlaces(request, body)
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
     .headers(headers)
@@ -44,6 +56,13 @@ export function sendReady(
   if (coding !== 'identity') reply.header('content-encoding', coding)
   giveBackAfter(reply.raw, body)
   return reply.send(body)
+}
+
+function takePlaces({ key, reply }: HttpRequest, { length }: Buffer): void {
+  if (length < unsentUnit) return
+  const giveBack = unsent.take(key?.id, Math.floor(length / unsentUnit))
+  if (giveBack === undefined) throw overloaded('answers')
+  reply.onClosed(giveBack)
 }
 
 /** Sends a 304. */
