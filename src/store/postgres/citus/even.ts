@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { OperatorError } from '../../../config/operator-error.ts'
 import type { RegistryState } from '../../reading.ts'
 import { readRegistry } from '../../sql/versions.ts'
 import { distributedDialect } from '../dialect.ts'
@@ -11,6 +12,10 @@ import { rowsIn } from '../pool-rows.ts'
 /** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
 const unevenMsMax = 1_000
 const pauseMs = 10
+
+const uneven =
+  `the nodes of Citus have shown different versions for ${unevenMsMax} ms, or one of them does ` +
+  'not answer; start it, or wait a minute until Citus has ended a commit, and try again'
 
 /** The pause after a check that has found the nodes uneven, or one of them lost. */
 const restMs = 200
@@ -24,7 +29,7 @@ export interface EvenState {
   /**
    * Does work that reads several nodes, in one state of all of them.
    *
-   * @throws Error if they have shown several versions for a second.
+   * @throws OperatorError if they have shown several versions for a second, or one is lost.
    */
   during<T>(work: () => Promise<T>): Promise<T>
 }
@@ -90,7 +95,7 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
           if (await isStill(before)) return result
         }
         if (performance.now() > end) {
-          throw new Error(`the nodes of Citus have shown different versions for ${unevenMsMax} ms`)
+          throw new OperatorError(uneven)
         }
       }
     },
