@@ -130,7 +130,11 @@ export async function importFiles(
   refuseDay(request.asOf, latest)
   const progress = watchProgress(request)
   const source = openSource({ ...request, onBytes: progress.onBytes })
-  const columns = collectColumns(isTable(request), request.texts.nulls)
+  const columns = collectColumns(
+    isTable(request),
+    request.texts.nulls,
+    ({ file, number }) => `${request.files[file]?.name ?? ''}: ${source.unit} ${number}`,
+  )
   const problems = collectProblems(request, source.unit)
   const course: Course = { request, source, columns, problems, latest, earlier: undefined }
   const session = await store.beginImport({

@@ -60,9 +60,9 @@ export async function stageRows(
   for await (const batch of source.batches) {
     request.signal.throwIfAborted()
     for (const placed of batch) {
-      const { row, number } = placed
+      const { row } = placed
       read += 1
-      if (!(row instanceof Refusal)) columns.note(row, number)
+      if (!(row instanceof Refusal)) columns.note(row, placed)
       const checked = row instanceof Refusal ? row : check(row)
       if (checked instanceof Refusal) {
         refused += 1

@@ -2,6 +2,7 @@
 
 import { formatCount } from '../../text/format-count.ts'
 import { showValue, type SourceRow } from '../../files/refusal.ts'
+import type { PlacedRow } from '../../files/json/read-json.ts'
 import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
 import { isBlank } from '../../text/blank.ts'
@@ -22,6 +23,8 @@ interface ColumnFacts {
 }
 
 export type Columns = ReturnType<typeof collectColumns>
+
+type PlaceOf = (placed: PlacedRow) => string
 
 /** How many columns are looked at; only JSON can have more. */
 const columnsMax = 10_000
@@ -49,11 +52,12 @@ const letterZ = 0x5a
 /**
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
  * @param nulls texts that mean no value.
+ * @param placeOf names the place of a row for a message.
  */
-export function collectColumns(isTable: boolean, nulls: readonly string[]) {
+export function collectColumns(isTable: boolean, nulls: readonly string[], placeOf: PlaceOf) {
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
-  const texts = lookAtTexts(isTable, nulls)
+  const texts = lookAtTexts(isTable, nulls, placeOf)
   let rows = 0
 
   function find(name: string): ColumnFacts | undefined {
@@ -75,7 +79,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[]) {
 
   return {
     /** Takes a row as it was read, before it is checked. */
-    note(row: SourceRow, number: number): void {
+    note(row: SourceRow, placed: PlacedRow): void {
       rows += 1
       let at = 0
       for (const name in row) {
@@ -90,7 +94,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[]) {
         if (!facts.isUsed) facts.isUsed = !isBlank(value)
         if (facts.count === 1) facts.first = value
         else if (facts.hasOne && value !== facts.first) facts.hasOne = false
-        if (typeof value === 'string') texts.note(facts, value, number)
+        if (typeof value === 'string') texts.note(facts, value, placed)
       }
     },
     /** The columns with values, in the order of their first ones. */
@@ -117,14 +121,14 @@ const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
   hasOne && typeof first === 'string' && first.toLowerCase() === name.toLowerCase()
 
 /** Looks at texts one by one, and keeps the first fault of a kind. */
-function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
+function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceOf) {
   const suspects = new Set([...nullTexts].filter((text) => !nulls.includes(text)))
   let tried = 0
   let twice: string | undefined
   let long: string | undefined
   let shifted: string | undefined
   return {
-    note(facts: ColumnFacts, text: string, number: number): void {
+    note(facts: ColumnFacts, text: string, placed: PlacedRow): void {
       const { length } = text
       if (length <= nullLengthMax && firstOfNulls.has(text.charCodeAt(0)) && suspects.has(text)) {
         if (facts.nulls === 0) facts.firstNull = text
@@ -132,18 +136,18 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
       }
       if (isTable && long === undefined && length > longestLength) {
         const lines = linesIn(text)
-        if (lines > mostLines) long = longCell(facts.name, number, lines)
+        if (lines > mostLines) long = longCell(facts.name, placeOf(placed), lines)
       }
       if (shifted === undefined && mayBeZoned(text) && zoned.test(text)) {
         const utc = normaliseTimestamp(text, 'seconds')
         if (typeof utc === 'string' && otherDay(text, utc)) {
-          shifted = shiftedDay(facts.name, number, text, utc)
+          shifted = shiftedDay(facts.name, placeOf(placed), text, utc)
         }
       }
       if (twice !== undefined || tried === triedTexts) return
       tried += 1
       const better = readTwice(text)
-      if (better !== undefined) twice = twiceRead(facts.name, number, text, better)
+      if (better !== undefined) twice = twiceRead(facts.name, placeOf(placed), text, better)
     },
     warnings: () => [long, twice, shifted].filter((warning) => warning !== undefined),
   }
@@ -168,24 +172,26 @@ function itsName({ name, first }: ColumnFacts, rows: number): string {
   )
 }
 
-function longCell(name: string, row: number, lines: number): string {
+function longCell(name: string, place: string, lines: number): string {
   return (
-    `row ${formatCount(row)}: ${name} has ${formatCount(lines)} lines; is a quote before it ` +
+    `${place}: ${name} has ${formatCount(lines)} lines; is a quote before it ` +
     'unclosed? Check with --show'
   )
 }
 
-function shiftedDay(name: string, row: number, text: string, utc: string): string {
+function shiftedDay(name: string, place: string, text: string, utc: string): string {
   return (
-    `row ${formatCount(row)}: ${name} is ${showValue(text)}, which is on ${utc.slice(0, 10)} in ` +
+    `${place}: ${name} is ${showValue(text)}, which is on ${utc.slice(0, 10)} in ` +
     'UTC; if the day matters, leave out time and zone, in the file or in a mapping'
   )
 }
 
-function twiceRead(name: string, row: number, text: string, better: string): string {
+function twiceRead(name: string, place: string, text: string, better: string): string {
+  // Where the two differ may be far from the beginning.
+  const start = Math.max(0, text.search(/[\x80-\uffff]/) - 20)
+  const [read, meant] = [text, better].map((whole) => showValue(whole.slice(start)))
   return (
-    `row ${formatCount(row)}: ${name} is ${showValue(text)}, which is ${showValue(better)} if it ` +
-    'is UTF-8 that was read as another encoding; get a correct file, or convert it: ' +
-    'iconv -f UTF-8 -t WINDOWS-1252'
+    `${place}: ${name} is ${read}, which is ${meant} if it is UTF-8 that was read as another ` +
+    'encoding; get a correct file, or convert it: iconv -f UTF-8 -t WINDOWS-1252'
   )
 }
