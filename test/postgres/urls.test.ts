@@ -48,6 +48,11 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
     /: sslmode=verify-ca needs the file of a CA: sslrootcert=FILE\n$/,
   ],
   [
+    'TLS with a server that has none',
+    (url) => withParameter(url, 'sslmode', 'require'),
+    /: it has no TLS; set ssl = on in PostgreSQL, or sslmode=disable in --db\n$/,
+  ],
+  [
     'a missing CA',
     (url) => withParameter(url, 'sslrootcert', '/no/ca.pem'),
     /: ENOENT: [^\n]* '\/no\/ca.pem'; correct --db, or the variables PG…\n$/,

@@ -130,6 +130,9 @@ function adviceOfDriver(error: Error, code: string): string | undefined {
   if (lacksPassword.test(message)) {
     return 'it asks for a password; give it in --db, PGPASSWORD or ~/.pgpass'
   }
+  if (message.startsWith('The server does not support SSL')) {
+    return 'it has no TLS; set ssl = on in PostgreSQL, or sslmode=disable in --db'
+  }
   if (!isLost.test(message)) return undefined
   return `no connection (${message}); nothing was changed, try again`
 }
@@ -141,7 +144,7 @@ const isOfTls = /CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/
 
 /** Messages of the system and the driver about a session that has ended, or could not begin. */
 const isLost =
-  /^(Connection terminated|timeout expired|Query read timeout|The server does not support SSL|Client (has encountered|network socket disconnected)|(read|write) E)/
+  /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|network socket disconnected)|(read|write) E)/
 
 /** Errors of the coordinator's own connections to nodes of Citus. */
 const isOfNode =
