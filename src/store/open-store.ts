@@ -70,7 +70,9 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
   const { db, withheld } = placeOf(at)
   const options = `--db ${describeStore(db)}`
   if (withheld === undefined && isServerStore(db)) {
-    return { ...(await postgres()).listSchema, options }
+    const { listSchema, schemaIn } = await postgres()
+    const name = `the schema ${schemaIn(db) ?? 'SCHEMA'}_withheld`
+    return { ...listSchema, name, options }
   }
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
   const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`

@@ -20,7 +20,7 @@ import { storeError, describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 import { listSchema } from './withheld-list.ts'
 
-export { hasRegistry, listSchema, migrate }
+export { hasRegistry, listSchema, migrate, schemaIn }
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.

@@ -6,8 +6,7 @@ import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
 /** The list next to the schema of the connection. */
-export const listSchema: Omit<ListPlace, 'options'> = {
-  name: 'the schema of the list (SCHEMA_withheld)',
+export const listSchema: Omit<ListPlace, 'name' | 'options'> = {
   async read(db) {
     const table = await tableOf(db)
     if ((await readValue(db, tableSql, table)) === null) return undefined
