@@ -139,7 +139,7 @@ const rights: readonly (readonly [command: string, file: number, folder: number,
     ['serve', 0o600, 0o755, cannotBeOpened],
     ['import', 0o644, 0o755, cannotBeOpened],
     ['import', 0o666, 0o755, /give this user the right to write the file and its folder|cannot be/],
-    ['serve', 0o644, 0o700, /does not exist/],
+    ['serve', 0o644, 0o700, cannotBeOpened],
   ]
 
 for (const [command, file, folderMode, says] of rights) {

@@ -38,6 +38,8 @@ type How = '' | '?immutable=1'
 
 function openUnmapped(path: string, how: How = ''): DatabaseSync {
   if (!existsSync(path)) {
+    // It may be in a folder that this user must not enter.
+    onFile(path, () => void statSync(path, { throwIfNoEntry: false }))
     throw new OperatorError(`${path} does not exist; create it with: dossier import`)
   }
   const db = openFile(path, true, how)
