@@ -93,14 +93,15 @@ export function encodingOf(
   return marked as Exclude<Encoding, 'utf-16'>
 }
 
-/** In UTF-16, most characters of most files have a NUL as one of their two bytes. */
+/** In UTF-16, most characters of most files have a NUL as the same one of their two bytes. */
 function refuseUnmarkedUtf16(name: string, start: Buffer): void {
   const sample = start.subarray(0, 256)
   const nuls = [0, 0]
   for (const [at, byte] of sample.entries()) if (byte === 0) nuls[at % 2] = (nuls[at % 2] ?? 0) + 1
   const [even = 0, odd = 0] = nuls
-  const many = sample.length / 5
-  if (Math.min(even, odd) > 0 || Math.max(even, odd) < Math.max(many, 2)) return
+  const many = Math.max(sample.length / 5, 2)
+  // Some letters, such as U+0100, have it as the other one.
+  if (Math.max(even, odd) < many || Math.min(even, odd) > many / 4) return
   const encoding = odd > even ? 'utf-16le' : 'utf-16be'
   throw new OperatorError(`${name} looks like UTF-16; add --encoding ${encoding}`)
 }

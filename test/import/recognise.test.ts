@@ -171,6 +171,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     /first line looks like data, .*; name the columns with --columns$/,
   ],
   'wide.csv': [Buffer.from(csv, 'utf16le'), /looks like UTF-16; add --encoding utf-16le$/],
+  'wide-latvian.csv': [
+    Buffer.from(`${csv}3,7,Ātra\n`, 'utf16le'),
+    /looks like UTF-16; add --encoding utf-16le$/,
+  ],
   'wide.ndjson': [Buffer.from(ndjson, 'utf16le').swap16(), /add --encoding utf-16be$/],
   'utf32.csv': [Buffer.from('fffe0000690000006400', 'hex'), /is UTF-32, which is not supported/],
   'mark.csv': [
