@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { OperatorError } from '../config/operator-error.ts'
+import { UsageError } from '../config/settings.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
 
 /** The encodings that a file may have; `utf-16` has a byte order mark, of either order. */
@@ -32,17 +33,25 @@ const otherNames: Readonly<Record<string, Encoding>> = {
   cp932: 'shift_jis',
 }
 
-/** The encoding of this name (`cp1251` is windows-1251); undefined if it is not supported. */
+/**
+ * The encoding of this name (`cp1251` is windows-1251); undefined if there is none.
+ *
+ * @throws UsageError if the encoding is not supported.
+ */
 export function encodingNamed(word: string): Encoding | undefined {
   const name = word.toLowerCase()
   const known = encodings.find((encoding) => encoding === name) ?? otherNames[name]
   if (known !== undefined) return known
+  let label: string
   try {
-    const label = new TextDecoder(name).encoding
-    return encodings.find((encoding) => encoding === label)
+    label = new TextDecoder(name).encoding
   } catch {
     return undefined
   }
+  const supported = encodings.find((encoding) => encoding === label)
+  if (supported !== undefined) return supported
+  const advice = `convert the file: iconv -f ${label} -t UTF-8`
+  throw new UsageError(`--encoding is ${word}, which is not supported; ${advice}`)
 }
 
 const byteOrderMarks: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
