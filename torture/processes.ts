@@ -77,7 +77,7 @@ export function describeEnd({ code, signal, err }: Ended): string {
 
 /** Removes lines of progress, which a command prints on a slow machine. */
 export function withoutProgress(err: string): string {
-  return err.replace(/^[a-z_ ]+: (?:[\d,]+ (\w+), [\d,]+ \1\/s)?(?:, )?(?:\d+ %)?\n/gm, '')
+  return err.replace(/^[a-z_ ]+(?: …|: (?:[\d,]+ (\w+), [\d,]+ \1\/s)?(?:, )?(?:\d+ %)?)\n/gm, '')
 }
 
 /** Returns what is wrong with the exit code or the message of a failed command. */

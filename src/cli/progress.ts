@@ -38,7 +38,10 @@ export function createProgress({ stderr, now }: CommandContext, unit = 'rows') {
     if (stderr.isTTY) {
       const bar = share.map((percent) => ` ${barOf(done)} ${percent}`)
       stderr.showStatus([step + bar.join(''), ...counted(count)].join(' | '))
-    } else stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
+    } else {
+      const figures = [...counted(count), ...share].join(', ')
+      stderr.writeLines(figures === '' ? `${step} …` : `${step}: ${figures}`)
+    }
   }
 }
 
@@ -60,12 +63,13 @@ export function watchWork(context: CommandContext): WorkWatch {
 }
 
 /** Shows what is being checked; a signal ends the checks. */
-export const watchChecks =
-  ({ stderr, signal }: CommandContext) =>
-  (step: string): void => {
-    signal.throwIfAborted()
-    stderr.showStatus(`checking ${step} …`)
+export function watchChecks(context: CommandContext) {
+  const show = createProgress(context)
+  return (step: string): void => {
+    context.signal.throwIfAborted()
+    show({ step: `checking ${step}`, done: NaN })
   }
+}
 
 /** Shows the progress of a copy. */
 export function watchCopy(context: CommandContext, step: string): CopyWatch {

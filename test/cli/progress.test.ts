@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { CommandContext } from '../../src/cli/command.ts'
 import { createOutput } from '../../src/cli/output.ts'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress, watchChecks } from '../../src/cli/progress.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
@@ -69,7 +69,9 @@ test('off a terminal, there is a line every five seconds', () => {
   let now = 0
   const lines: string[] = []
   const stderr = { isTTY: false, writeLines: (line: string) => lines.push(line) }
-  const context = { stderr, now: () => now } as unknown as CommandContext
+  const { signal } = new AbortController()
+  const context = { stderr, signal, now: () => now } as unknown as CommandContext
+  const check = watchChecks(context)
   const show = createProgress(context)
   for (const [at, step, done] of [
     [1_000, 'reading', 0.1],
@@ -83,11 +85,13 @@ test('off a terminal, there is a line every five seconds', () => {
   }
   now = 40_000
   show({ step: 'reverting rights', done: 0.5 })
+  check('companies')
   assert.deepEqual(lines, [
     'reading: 10,000 rows, 2,000 rows/s, 20 %',
     'writing: 10,000 rows, 1,000 rows/s, 62 %',
     'committing: 10,000 rows, 333 rows/s',
     'reverting rights: 50 %',
+    'checking companies …',
   ])
   assert.equal(withoutProgress(lines.map((line) => `${line}\n`).join('')), '')
 })
