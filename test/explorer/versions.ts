@@ -119,6 +119,24 @@ export function testVersions(): void {
     assert.doesNotMatch(page.url(), /version/)
   })
 
+  test('the slider begins with six earlier versions, and looks up more on request', async (t) => {
+    const registry = await serveRegistry(t)
+    for (let n = 1; n <= 10; n += 1) await registry.load('companies', [company(`Name ${n}`)])
+    const page = await registry.visit('/companies/7')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.getByRole('button', { name: 'Look back' }).click()
+    const slider = page.getByRole('slider')
+    await slider.waitFor()
+    assert.equal(await slider.getAttribute('max'), '6')
+    assert.equal(asked.filter((url) => url.includes('version=')).length, 6)
+    await page.getByRole('button', { name: 'Earlier version' }).click()
+    await page.getByText('You are looking at the past: Version 9').waitFor()
+    assert.equal(await slider.getAttribute('max'), '6')
+    await page.getByRole('button', { name: 'Look for earlier ones' }).click()
+    await page.locator('input[type=range][max="9"]').waitFor()
+  })
+
   test('a field for a day accepts the days that the service accepts', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees')

@@ -28,7 +28,7 @@ export interface States {
 interface Ends {
   /** The company at present. */
   readonly now: Company | undefined
-  /** The state that is shown; 0 for the present. */
+  /** The state that is shown; 0 if there is none. */
   readonly shown: number
   /** The earliest version that is kept. */
   readonly earliest: number
@@ -45,7 +45,7 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
   const work: Work<readonly number[]> = async (signal, onWait) => {
     const found = [last]
     for (let at = last; at > 0;) {
-      const isEnough = found.length > pages * stepLength && (found.at(-1) ?? 0) <= shown
+      const isEnough = found.length > pages * stepLength && at <= shown
       if (isEnough || found.length > pages * stepLength + stepsMax) break
       const known =
         earlier.current.get(at) ??

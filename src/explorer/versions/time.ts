@@ -40,7 +40,9 @@ export function TimeBar(props: TimeProps) {
   // A company that is not known has no past to show.
   const isOpen = isAsked && present !== undefined
   const last = versions?.at(-1)
-  const touched = company === undefined || !isPast ? 0 : lastTouch(company)
+  // While the company at a version of the past is loading, the slider is at the present.
+  const state = company ?? now
+  const touched = state === undefined ? 0 : lastTouch(state)
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
@@ -53,15 +55,13 @@ export function TimeBar(props: TimeProps) {
     return html`<div class="time"><p>
       ${texts.timeNow} · ${texts.timeVersion(last.version)}, ${daysOf(last)}</p>${open}</div>`
   }
-  const touch = present === undefined ? last.version : lastTouch(present)
-  const from = isPast ? shown : Math.max(earliest, touch - 1)
+  const from = isPast ? shown : Math.max(earliest, (touched || last.version) - 1)
   return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
     <div class="time-where">
       ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
       ${
         isOpen &&
-        html`<${Slider} versions=${versions} states=${states}
-          touched=${touched === 0 ? lastTouch(present) : touched} />
+        html`<${Slider} versions=${versions} states=${states} touched=${touched} />
           <${DayForm} id=${id} />`
       }
     </div>
