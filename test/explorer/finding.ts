@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { askDemo, bench, visit, visitDemo } from './browser.ts'
+import { serveRegistry } from './own-registry.ts'
 
 export function testFinding(): void {
   test('the address that the demo prints opens a company, and the key leaves it', async (t) => {
@@ -102,6 +103,20 @@ export function testFinding(): void {
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: /^Rights 230/ }).waitFor()
     assert.equal(await page.evaluate('document.activeElement.id'), 'main')
+  })
+
+  test('a number is found as the page shows it, with its register and with its blanks', async (t) => {
+    const registry = await serveRegistry(t)
+    const number = { jurisdiction: 'DE', identifier: 'HRB 86891' }
+    await registry.load('companies', [{ ...number, name: 'Nordwind GmbH' }])
+    const page = await registry.visit('/')
+    const field = page.getByRole('searchbox')
+    for (const words of ['HRB 86891', 'DE HRB 86891', 'DE:HRB 86891']) {
+      await field.fill('nobody')
+      await page.getByText('No company has this name or number.').waitFor()
+      await field.fill(words)
+      await page.getByRole('link', { name: 'Nordwind GmbH DE HRB 86891' }).waitFor()
+    }
   })
 
   test('Enter opens what the present words have found, not what earlier ones had', async (t) => {

@@ -169,7 +169,7 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
 
 /** A key that may not search may still read a company whose number is known. */
 function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>) {
-  const isNumber = /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:\S+$/.test(words)
+  const isNumber = /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:./.test(words)
   return html`<p class="hint" role="alert">${texts.unsearchable}</p>
     ${
       isNumber &&
@@ -223,9 +223,7 @@ function useSettled(text: string): string {
 /** By words of the name, and by number if the words could be one; matches by number come first. */
 function findWork(words: string, shownMax: number): Work<Found> {
   return async (signal, onWait) => {
-    const queries = [numberQuery(words), new URLSearchParams({ q: words })].filter(
-      (query) => query !== undefined,
-    )
+    const queries = [...numberQueries(words), new URLSearchParams({ q: words })]
     const answers = await Promise.all(
       queries.map(async (query) => {
         query.set('limit', String(shownMax))
@@ -248,12 +246,16 @@ function findWork(words: string, shownMax: number): Work<Found> {
   }
 }
 
-function numberQuery(words: string): URLSearchParams | undefined {
-  if (!/\d/.test(words) || /\s/.test(words)) return undefined
-  const [, jurisdiction, identifier] = /^([^:]+):(.+)$/.exec(words) ?? []
-  return jurisdiction === undefined || identifier === undefined
-    ? new URLSearchParams({ identifier: words })
-    : new URLSearchParams({ identifier, jurisdiction })
+/** Numbers that the words could be: alone, or after their register, as in `GB:09876543`. */
+function numberQueries(words: string): URLSearchParams[] {
+  if (!/\d/.test(words)) return []
+  // The page itself shows the two with a blank between them, which numbers may have, too.
+  const [, jurisdiction = '', number = ''] = /^([^:\s]+)[:\s](.+)$/.exec(words) ?? []
+  const identifier = number.trim()
+  return [
+    ...(jurisdiction === '' ? [] : [new URLSearchParams({ identifier, jurisdiction })]),
+    ...(words.includes(':') ? [] : [new URLSearchParams({ identifier: words })]),
+  ]
 }
 
 /** Arrow keys move through the field and the results. */
