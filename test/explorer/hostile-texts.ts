@@ -25,6 +25,14 @@ const hostile = [
 /** Elements that only markup of the register could have made. */
 const foreign = 'main :is(img, script, iframe, b, form[action], a[href^="javascript"], [onload])'
 
+/** How many names are followed, in their line, by something to their left. */
+const turned = `[...document.querySelectorAll('.difference-list strong')].filter((name) => {
+  const after = document.createRange()
+  after.selectNode(name.nextSibling)
+  const [end, next] = [[...name.getClientRects()].at(-1), after.getClientRects()[0]]
+  return next?.left < end.right - 1 && Math.abs(end.top - next.top) < 8
+}).length`
+
 async function checkText(page: Page, what: string): Promise<void> {
   assert.equal(await page.locator(foreign).count(), 0, `${what}: no markup`)
   assert.ok((await overflowOf(page)) <= 0, `${what}: nothing is wider than the page`)
@@ -73,6 +81,13 @@ export function testHostileTexts(): void {
         }
         await checkText(page, `${String(link)}, opened`)
       }
+      await page.evaluate('location.hash = "#/companies/1/differences?from=1&to=4"')
+      await page.locator('.difference', { hasText: 'Events' }).waitFor()
+      await checkText(page, 'differences')
+      for (const text of await page.locator('.difference-list > li').allInnerTexts()) {
+        assert.ok(text.length < 1_000, `a record of ${text.length} characters`)
+      }
+      assert.equal(await page.evaluate(turned), 0, 'no mark of direction turns what follows it')
       await checkAccessible(page, `hostile texts, ${width} px`)
     }
   })

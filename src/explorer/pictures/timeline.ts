@@ -166,7 +166,7 @@ interface ChangeProps {
 function Change({ kind, mark: { row }, resource: { changeFields } }: ChangeProps) {
   if (changeFields === undefined) return null
   const at = formatTimestamp(String(row[changeFields.date]))
-  return html`<strong>${kind}</strong>, ${at}: <span class="from-to"><${Became}
+  return html`<strong dir="auto">${kind}</strong>, ${at}: <span class="from-to"><${Became}
     former=${plainText(row[changeFields.before])}
     later=${plainText(row[changeFields.after])} /></span>`
 }

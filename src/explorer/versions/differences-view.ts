@@ -5,8 +5,8 @@ import type { ChangeFields } from '../../resources/traits.ts'
 import type { Version } from '../answers.ts'
 import { compareVersions, type ListingDifferences, sourcesResource } from './compare-versions.ts'
 import type { ChangedRow, Differences } from './differences.ts'
-import { Became } from '../listing/cell.ts'
-import { formatCount, formatTimestamp, labelOf, plainText } from '../format.ts'
+import { Became, LongText } from '../listing/cell.ts'
+import { cutText, formatCount, formatTimestamp, labelOf, plainText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { companyPath } from '../listing/listing-query.ts'
 import { Loading, Notice } from '../notice.ts'
@@ -20,6 +20,8 @@ import { useWork } from '../use-answer.ts'
 /** How many records of a group are shown, at first and at most. */
 const shownFirst = 8
 const shownMax = 500
+/** What else distinguishes a record is cut. */
+const detailMax = 160
 
 interface ViewProps {
   readonly place: Place
@@ -160,12 +162,13 @@ function Name({ resource, row }: NameProps) {
   const more = others.map((field) => row[field.name]).filter((value) => value !== null)
   const name = title === undefined ? row['id'] : row[title.name]
   const details = more.slice(0, 3).map((value) => plainText(value))
-  return html`<strong dir="auto">${plainText(name, title)}</strong>${' '}
-    <span class="detail"><bdi>${details.join(' · ')}</bdi></span>`
+  const detail = cutText(details.join(' · '), detailMax)
+  return html`<strong><${LongText} text=${plainText(name, title)} /></strong>${' '}
+    <span class="detail"><bdi>${detail}</bdi></span>`
 }
 
 function changeName(names: ChangeFields, row: Row) {
-  return html`<strong>${labelOf(String(row[names.attr]))}</strong>,${' '}
+  return html`<strong dir="auto">${labelOf(String(row[names.attr]))}</strong>,${' '}
     ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><${Became}
       former=${plainText(row[names.before])} later=${plainText(row[names.after])} /></span>`
 }
