@@ -140,8 +140,6 @@ export const texts = {
   onDay: (day: string, count: string) => `On ${day}: ${count}`,
   onDayHint: 'Click a day, or press Enter, to list only the records of that day.',
   andMore: (count: number) => `and ${format(count)} more`,
-  began: 'Began',
-  ended: 'Ended',
   open: 'no end',
   year: 'Year',
   count: 'Number',

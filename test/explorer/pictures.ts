@@ -163,6 +163,8 @@ export function testPictures(): void {
     await picture.getByText('140 employees; most at a time: 96, on 6 Aug 2023.').waitFor()
     await checkStill(page)
     assert.equal(await picture.locator('rect.bar').count(), 140)
+    const [head] = await figuresOf(page, 'Employees over time')
+    assert.deepEqual(head, ['Name', 'Position', 'Start date', 'End date'])
     // Who has not left is there today.
     await picture.getByRole('group', { name: /arrow keys/ }).focus()
     await page.keyboard.press('ArrowRight')

@@ -124,12 +124,17 @@ function readoutOf(spans: readonly Span[], day: number | undefined, resource: Re
   return html`<strong>${head}</strong> <bdi class="detail">${[...names, ...more].join(', ')}</bdi>`
 }
 
-function figuresOf(spans: readonly Span[], { title }: ResourceDescription): Figures {
+function figuresOf(spans: readonly Span[], resource: ResourceDescription): Figures {
+  const { period, picture } = resource
+  const names =
+    period === undefined || picture?.kind !== 'periods'
+      ? []
+      : [picture.label, picture.detail, period.from, period.to]
   const rows = spans.map(({ label, detail, from, to }) => [
     label,
     detail,
     formatDay(from),
     to === undefined ? texts.open : formatDay(to),
   ])
-  return { head: [title, texts.kind, texts.began, texts.ended], rows }
+  return { head: names.map((name) => fieldLabel(resource, name)), rows }
 }
