@@ -95,9 +95,11 @@ export function testHostileTexts(): void {
   test('a long text is cut, and can be expanded and cut again', async (t) => {
     const registry = await serveRegistry(t)
     const text = 'word '.repeat(100).trim()
-    await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name: text }])
-    const record = makeRecord(rights, { id: 1, name: text })
-    await registry.store.load([{ resource: rights, company: 1, records: [record] }])
+    for (const name of ['Short', text]) {
+      await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
+      const record = makeRecord(rights, { id: 1, name })
+      await registry.store.load([{ resource: rights, company: 1, records: [record] }])
+    }
     const page = await registry.visit('/companies/1/rights')
     const more = page.getByRole('button', { name: 'more', exact: true })
     assert.equal(await more.getAttribute('aria-expanded'), 'false')
@@ -110,6 +112,11 @@ export function testHostileTexts(): void {
     await page.evaluate('location.hash = "#/companies/1"')
     await page.getByRole('heading', { name: 'On record' }).waitFor()
     await more.waitFor()
+    // What a short text has become meanwhile is cut, too.
+    for (const view of ['/companies/1?version=2', '/companies/1/rights?version=2']) {
+      await page.evaluate(`location.hash = "#${view}"`)
+      await page.locator('.was-now', { hasText: /^now word (?:word )+… more$/ }).waitFor()
+    }
     // Paper has no buttons.
     await page.evaluate('location.hash = "#/companies/1/print"')
     await page.locator('.sources').getByText(text).waitFor()

@@ -134,8 +134,8 @@ function Attribute({
           html` <span class="detail">${texts.sinceDay(formatDate(since))}</span>`
         }`
   if (JSON.stringify(later) === JSON.stringify(value)) return shown
-  return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span> <bdi>
-    ${plainText(later)}</bdi></span>`
+  return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span>${' '}
+    <${LongText} text=${plainText(later)} /></span>`
 }
 
 const shownMax = 5

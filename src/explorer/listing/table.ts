@@ -1,7 +1,7 @@
 // Records as a table: one row each, ordered by a click on a column. On narrow screens each row
 // becomes a card; the roles keep it a table for screen readers.
 
-import { Cell } from './cell.ts'
+import { Cell, LongText } from './cell.ts'
 import type { Differences } from '../versions/differences.ts'
 import { plainText } from '../format.ts'
 import { html } from '../html.ts'
@@ -134,8 +134,8 @@ function RecordRow({
     const isOther = later !== undefined && JSON.stringify(later[name]) !== JSON.stringify(row[name])
     const content = html`<${Cell} value=${row[name]} field=${field} />${
       isOther &&
-      html`<span class="was-now"><span class="badge">${texts.now}</span> <bdi>
-        ${plainText(later[name], field)}</bdi></span>`
+      html`<span class="was-now"><span class="badge">${texts.now}</span>${' '}
+        <${LongText} text=${plainText(later[name], field)} /></span>`
     }${
       isTitle &&
       state !== '' &&
