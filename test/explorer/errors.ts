@@ -207,8 +207,12 @@ export function testErrors(): void {
     await page.getByText('1–25 of 230').waitFor()
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Next page' }).click()
-    await page.getByText(/^The service cannot be reached\. This is what was loaded at/).waitFor()
+    const notice = page.getByText(/^The service cannot be reached\. This is what was loaded at/)
+    await notice.waitFor()
+    const { y = -1 } = (await notice.boundingBox()) ?? {}
+    assert.ok(y >= 0 && y < 900, `the notice is in sight of the pager, at ${y}`)
     await page.getByText('1–25 of 230').waitFor()
+    assert.equal(await page.locator('.listing.stale').count(), 1)
     await page.context().setOffline(false)
     await page.getByText('26–50 of 230').waitFor()
     await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })

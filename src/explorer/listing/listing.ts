@@ -80,7 +80,9 @@ export function ListingView(props: ListingProps) {
       listing=${answer && { query, id, resource, answer }} />
   </div>`
   const isEmpty = answer?.total === 0 || loaded.failure?.kind === 'scope'
-  return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what}
+  // Without the service, the records of before are shown.
+  const isOld = loaded.isLoading || loaded.failure?.kind === 'offline'
+  return html`<section class=${isOld ? 'listing stale' : 'listing'} aria-label=${what}
     aria-busy=${loaded.isLoading} tabindex="-1">
     ${!isEmpty && toolbar}
     <${Notice} loaded=${loaded} />
