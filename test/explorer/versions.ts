@@ -152,6 +152,15 @@ export function testVersions(): void {
     assert.ok(!asked.some((url) => url.includes('12345')), asked.join())
   })
 
+  test('a day in an address names the version of its listing', async (t) => {
+    const registry = await makeHistory(t)
+    // Version 3 is of companies, of which a later day is no concern of the listing.
+    const page = await registry.visit('/companies/7/employees?as_of=2024-01-02&limit=50')
+    await page.getByText('You are looking at the past: Version 3').waitFor()
+    await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
+    assert.match(page.url(), /employees\?limit=50&version=3$/)
+  })
+
   test('earlier versions that cannot be requested are not reported as missing', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7', { expected: /ERR_FAILED/ })

@@ -8,7 +8,7 @@ import {
   rowsOf,
   type Version,
 } from '../answers.ts'
-import { movedOn } from '../api.ts'
+import { type Answer, movedOn } from '../api.ts'
 import type { Differences } from '../versions/differences.ts'
 import { type Changes, Filters } from './filters.ts'
 import { html } from '../html.ts'
@@ -33,7 +33,7 @@ import type { ResourceDescription } from '../resources.ts'
 import { RecordTable } from './table.ts'
 import { Take } from './take.ts'
 import { inSentence, texts } from '../texts.ts'
-import { useAnswer } from '../use-answer.ts'
+import { type Loaded, useAnswer } from '../use-answer.ts'
 
 interface ListingProps {
   readonly place: Place
@@ -62,6 +62,7 @@ export function ListingView(props: ListingProps) {
     // Nothing of a company that has been withheld may stay on the page.
     if (isMissing) dispatchEvent(new Event(movedOn))
   }, [isMissing])
+  useVersionOfDay(place, loaded)
   const answer = loaded.value?.body
   // Marks and counts belong to the records that are shown, not to those that are still loading.
   const shownQuery = queryOf(loaded.value?.path ?? '')
@@ -103,6 +104,18 @@ export function ListingView(props: ListingProps) {
     }
     <${Freshness} imports=${props.imports} />
   </section>`
+}
+
+/** A day names another version in each listing: the whole page is shown at the one of this. */
+function useVersionOfDay(place: Place, loaded: Loaded<Answer<ListingAnswer>>): void {
+  const { value, isLoading, failure } = loaded
+  const isAnswered = place.query.has('as_of') && !isLoading && failure === undefined
+  const version = isAnswered ? value?.version : undefined
+  useEffect(() => {
+    if (version === undefined) return
+    const changes = { as_of: undefined, version: String(version) }
+    goTo({ ...place, query: withQuery(place.query, changes) }, { isReplacing: true })
+  }, [version])
 }
 
 function countsOfMeta(
