@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { type Failure, failureFrom, type Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
-import { forgetKey, keyChanged } from './key/key.ts'
+import { forgetKey } from './key/key.ts'
 import { versionQuery } from './listing/listing-query.ts'
 import { addressOf, parsePlace } from './place.ts'
 import { texts } from './texts.ts'
@@ -94,13 +94,8 @@ export function sentence(error: unknown): Shown {
 
 /** The way out of a failure. */
 function Exit({ kind }: Pick<Failure, 'kind'>) {
-  if (kind === 'key' || kind === 'scope') {
-    const forget = () => {
-      forgetKey()
-      dispatchEvent(new Event(keyChanged))
-    }
-    return html`<button type="button" onClick=${forget}>${texts.otherKey}</button>`
-  }
+  if (kind === 'key' || kind === 'scope')
+    return html`<button type="button" onClick=${forgetKey}>${texts.otherKey}</button>`
   if (kind === 'offline' || kind === 'fault') return null
   const { company, view, query } = parsePlace(location.hash)
   if (query.size === 0) return html`<a class="button" href="#/">${texts.toStart}</a>`

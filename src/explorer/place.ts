@@ -83,7 +83,8 @@ export function usePlace(): Place {
   return place
 }
 
-function decoded(text: string): string {
+/** A text of an address as it is meant. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -18,7 +18,7 @@ export function shareKey(): void {
     const key = heldKey()
     if ('asks' in data && key !== undefined && isKeptInTab()) tell({ key })
     if ('key' in data && key === undefined) use(data.key)
-    if ('forgets' in data && isKeptInTab()) forget()
+    if ('forgets' in data && isKeptInTab()) forgetKey()
   })
 }
 
@@ -41,7 +41,7 @@ export function keepKey(): void {
 /** Forgets the key here, and in the tabs that keep it. */
 export function forgetEverywhere(): void {
   if (isKeptInTab()) tell({ forgets: true })
-  forget()
+  forgetKey()
 }
 
 function tell(message: Message): void {
@@ -50,10 +50,5 @@ function tell(message: Message): void {
 
 function use(key: string): void {
   holdKey(key, true)
-  dispatchEvent(new Event(keyChanged))
-}
-
-function forget(): void {
-  forgetKey()
   dispatchEvent(new Event(keyChanged))
 }

@@ -1,6 +1,8 @@
 // The key: in memory, and by the user's choice in the session storage of tabs. It is never in a
 // cookie, in local storage or in an address.
 
+import { decoded } from '../place.ts'
+
 const storageName = 'dossier.key'
 const keyPattern = /^[\x21-\x7e]{1,200}$/
 
@@ -33,6 +35,7 @@ export function forgetKey(): void {
   } catch {
     // Without storage nothing is remembered.
   }
+  dispatchEvent(new Event(keyChanged))
 }
 
 /** Whether a text could be sent as a key. */
@@ -51,14 +54,6 @@ export function takeKey(fragment: string): string {
   const text = decoded(key)
   if (isKeyLike(text)) holdKey(text, false)
   return `#${rest === '' ? '/' : rest}`
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function read(): string | undefined {
