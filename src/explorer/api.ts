@@ -66,7 +66,6 @@ export const keyPath = 'key'
 const waitMsMax = 60_000
 const kinds: Readonly<Record<number, FailureKind>> = {
   400: 'invalid',
-  401: 'key',
   403: 'scope',
   404: 'missing',
   410: 'gone',
