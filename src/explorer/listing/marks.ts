@@ -1,6 +1,6 @@
 // How a past listing differs from now, to be marked in its table.
 
-import { useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ListingSummary } from '../answers.ts'
 import { type Differences, differencesOf, noDifferences } from '../versions/differences.ts'
 import { formatCount } from '../format.ts'
@@ -46,17 +46,14 @@ export function useMarks(
       ? undefined
       : `${id} ${resource.name} ${text} ${listing.version} ${now.version}`
   const isTooLong = !isSame && count > (asked === name ? loadedMax : comparedMax)
-  const work = useMemo(
-    (): Work<Marks> => async (signal, onWait) => {
-      const tooMany = isTooLong ? count : undefined
-      if (isSame || isTooLong) return { differences: noDifferences, tooMany }
-      const options = { signal, onWait }
-      const then = await loadAll(id, resource, version, options)
-      const present = await loadAll(id, resource, new URLSearchParams(), options)
-      return { differences: differencesOf(then.rows, present.rows), tooMany }
-    },
-    [name, isSame, isTooLong],
-  )
+  const work: Work<Marks> = async (signal, onWait) => {
+    const tooMany = isTooLong ? count : undefined
+    if (isSame || isTooLong) return { differences: noDifferences, tooMany }
+    const options = { signal, onWait }
+    const then = await loadAll(id, resource, version, options)
+    const present = await loadAll(id, resource, new URLSearchParams(), options)
+    return { differences: differencesOf(then.rows, present.rows), tooMany }
+  }
   const loaded = useWork(name && `${name} ${isTooLong}`, name ?? '', work)
   return { ...loaded, compare: () => setAsked(name ?? '') }
 }

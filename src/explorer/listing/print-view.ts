@@ -4,8 +4,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Company, ListingAnswer, Version } from '../answers.ts'
-import { rowsOf } from '../answers.ts'
+import { type Company, type ListingAnswer, rowsOf, type Version } from '../answers.ts'
 import { formatCount, formatMoment } from '../format.ts'
 import { html } from '../html.ts'
 import { isOfPast, listingPath, versionQuery } from './listing-query.ts'

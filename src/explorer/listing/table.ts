@@ -3,7 +3,7 @@
 
 import { Cell, LongText } from './cell.ts'
 import type { Differences } from '../versions/differences.ts'
-import { plainText } from '../format.ts'
+import { isMoment, plainText } from '../format.ts'
 import { html } from '../html.ts'
 import {
   type FieldDescription,
@@ -80,12 +80,9 @@ function Same({
     )}</dl>`
 }
 
-function alignOf({ kind }: FieldDescription): string {
-  return kind === 'integer' || kind === 'id'
-    ? 'number'
-    : kind.startsWith('timestamp')
-      ? 'moment'
-      : 'words'
+function alignOf(field: FieldDescription): string {
+  if (isMoment(field)) return 'moment'
+  return field.kind === 'integer' || field.kind === 'id' ? 'number' : 'words'
 }
 
 function Head({

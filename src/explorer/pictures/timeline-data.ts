@@ -81,7 +81,7 @@ export async function loadTimeline(
   const momentOf = (row: Row) => Date.parse(String(row[changeFields.date]))
   if (answer.pagination_total > drawnMax) {
     const chosen = query.getAll(kindField)
-    const bins = await loadEqualBins(request, momentOf, options)
+    const bins = await loadEqualBins(request, query, momentOf, options)
     const kind = chosen.length === 1 ? chosen[0] : undefined
     const lane = { kind, count: answer.pagination_total, marks: [], bins }
     const kinds = isFiltered(query) ? [] : metaOf(answer)
@@ -133,13 +133,13 @@ function withDays(lanes: readonly Lane[]): Lane[] {
   })
 }
 
-/** Divides all changes at equal distances, from the newest to the oldest. */
+/** Divides all changes at equal distances, from the newest to the oldest. @param query is fixed. */
 async function loadEqualBins(
-  { id, resource, query: shown, answer, version }: TimelineRequest,
+  { id, resource, query: shown, answer }: TimelineRequest,
+  query: URLSearchParams,
   momentOf: MomentOf,
   options: AskOptions,
 ): Promise<Bin[]> {
-  const query = fixedQuery({ id, resource, query: shown, answer, version })
   const count = answer.pagination_total
   // The first page in the usual order has the newest change.
   const [newest] = pageOf(shown) === 1 && !shown.has('sort') ? rowsOf(resource, answer) : []

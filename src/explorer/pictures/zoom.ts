@@ -3,6 +3,7 @@
 import { html } from '../html.ts'
 import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
+import { dayMs } from './scale.ts'
 
 interface ZoomProps {
   /** What is shown, in milliseconds since 1970. */
@@ -14,7 +15,7 @@ interface ZoomProps {
 }
 
 /** A shorter span cannot be divided, since bounds are days. */
-const spanMsMin = 4 * 86_400_000
+const spanMsMin = 4 * dayMs
 const glass = 'M7 2.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9zM10.3 10.3L14 14'
 
 export function Zoom({ from, to, isZoomed, zoomTo, onAll }: ZoomProps) {

@@ -1,7 +1,6 @@
 // When the values of sources last changed, according to the newest recorded changes of a company.
 
-import type { Company, ListingAnswer } from '../answers.ts'
-import { rowsOf } from '../answers.ts'
+import { type Company, type ListingAnswer, rowsOf } from '../answers.ts'
 import { listingPath } from '../listing/listing-query.ts'
 import { resources, type Row } from '../resources.ts'
 import { useAnswer } from '../use-answer.ts'
