@@ -154,7 +154,12 @@ export function testTaking(): void {
     const opener = page.getByRole('button', { name: 'Download and share' })
     await opener.click()
     assert.doesNotMatch(await valueOf('curl'), /version/)
+    await page.getByRole('button', { name: 'Copy: curl' }).click()
+    const told = page.getByText('Your key is not included: set it in the variable KEY.')
+    await told.waitFor({ state: 'detached' })
     await page.getByRole('checkbox', { name: /^Pin to version 6/ }).check()
+    // What was copied is no longer what the field has.
+    await told.waitFor()
     const link = `${url}/#/companies/1/rights?status=pending&version=6`
     assert.equal(await valueOf('Link to this view'), link)
     for (const name of ['curl', 'fetch, for JavaScript']) {

@@ -60,6 +60,9 @@ function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
   for (const [name, value] of Object.entries(fixed)) url.searchParams.set(name, value)
   const hash = addressOf({ ...place, query: withQuery(place.query, fixed) })
   const link = new URL(hash, location.href).href
+  // By its text, so that another one does not count as copied.
+  const copy = (label: string, text: string, hint?: string) =>
+    html`<${CopyText} key=${text} label=${label} text=${text} hint=${hint} />`
   return html`
     ${
       !names &&
@@ -72,9 +75,9 @@ function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
       html`<${Downloads} ...${listing} query=${withQuery(listing.query, fixed)} said=${said}
         onSay=${onSay} />`
     }
-    <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${link} />
-    <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(url)} />
-    <${CopyText} label=${texts.takeFetch} text=${fetchOf(url)} />
+    ${copy(texts.takeLink, link, texts.takeLinkHint)}
+    ${copy(texts.takeCurl, curlOf(url), texts.takeKeyHint)}
+    ${copy(texts.takeFetch, fetchOf(url))}
     <button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>`
 }
 
@@ -100,7 +103,7 @@ function CopyText({
 }: {
   readonly label: string
   readonly text: string
-  readonly hint?: string
+  readonly hint?: string | undefined
 }) {
   const [state, setState] = useState('')
   const copy = async (event: Event) => {
