@@ -199,7 +199,7 @@ test('a client that reads slowly gets its answer (E3)', above, async (t) => {
 })
 
 test('a stream may pause longer, and is reset if it is cut off (E3)', above, async (t) => {
-  const { port, key } = await listen(t, { standstillMs: 300 }, { pages: long })
+  const { port, key, open } = await listen(t, { standstillMs: 500 }, { pages: long })
   const stream = async () => {
     const wire = await openWire(port)
     wire.socket.pause()
@@ -213,7 +213,7 @@ test('a stream may pause longer, and is reset if it is cut off (E3)', above, asy
   await sleep(900)
   patient.socket.resume()
   assert.ok((await patient.closed()).length > 15_000_000)
-  await sleep(2_000)
+  await until(async () => (await open()) === 0)
   late.socket.resume()
   assert.ok((await late.closed()).length < 15_000_000)
   assert.match(String(errors), /ECONNRESET/)
