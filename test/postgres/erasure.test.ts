@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { Client } from 'pg'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { onCitus, storeAt } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
 import { withhold } from '../support/write-store.ts'
@@ -48,6 +49,8 @@ test('a withheld person is in no file after vacuum', { skip: onCitus }, async (t
   await withSession(storeAt(db), async (client) => {
     assert.ok((await occurrences(client, name)) > 900, 'present and past have them')
     await withhold(db, 'erase', { resource: 'employees', field: 'identifier', value: '77' })
+    const compacted = await runCommand('.', ['compact', '--db', storeAt(db)])
+    assert.match(compacted.out, /Only `vacuum full`, .* removes deleted data from the files\.$/m)
     const { rows } = await client.query<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = current_schema()::regnamespace and relkind = 'r'`,

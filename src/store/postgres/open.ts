@@ -196,8 +196,8 @@ export async function compact(client: Client, db: string, wait: LockWait): Promi
 }
 
 const note =
-  'The next imports reuse the free space; `vacuum full` returns it to the system, but locks ' +
-  'out readers meanwhile.'
+  'The next imports reuse the free space. Only `vacuum full`, which locks out readers, returns ' +
+  'it to the system and removes deleted data from the files.'
 
 async function sizeOf(client: Client): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(sizeSql)
