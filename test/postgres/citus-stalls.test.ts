@@ -12,7 +12,7 @@ import { withSession } from '../../src/store/postgres/connect.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { type CitusNodes, findCitus, runOn, startCitus } from '../support/citus-nodes.ts'
-import { importRows } from '../support/import-rows.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
 import { checkSound } from '../support/verify-store.ts'
@@ -20,6 +20,8 @@ import { checkSound } from '../support/verify-store.ts'
 const programs = findCitus()
 const skip = programs === undefined ? 'no PostgreSQL with Citus is installed here' : false
 const [rights = assert.fail('there are resources')] = resources
+
+const extract = `${makeFolder({ after })}/extract`
 
 let started: CitusNodes | undefined
 let db: string
@@ -32,14 +34,14 @@ before(async () => {
   db = `${nodes.coordinator.url}?schema=stalls`
   await migrateStore(db, resources, { isDistributed: true, onWait: () => undefined })
   const rows = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, company_id: n + 1, name: 'one' }))
-  await importRows('unused', 'rights', rows, { at: db })
+  await importRows(extract, 'rights', rows, { at: db })
   const companies = rows.map(({ id }) => ({
     id,
     jurisdiction: 'GB',
     identifier: `${id}`,
     name: 'Company',
   }))
-  await importRows('unused', 'companies', companies, { at: db })
+  await importRows(extract, 'companies', companies, { at: db })
   const places = await runOn<{ id: number; port: number }>(
     nodes.coordinator,
     `select c.id::integer as id, s.nodeport as port from stalls.companies c
@@ -182,7 +184,7 @@ test('an import runs between the moves of a rebalance, however many (C)', { skip
   })()
   for (const name of ['two', 'three']) {
     const rows = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, company_id: n + 1, name }))
-    const { counts } = await importRows('unused', 'rights', rows, { at: db })
+    const { counts } = await importRows(extract, 'rights', rows, { at: db })
     assert.equal(counts.updated, rows.length)
   }
   state.isOver = true
@@ -199,7 +201,7 @@ test(
       await client.query('begin')
       await client.query(moveSql(1).replace('force_logical', 'block_writes'))
       const said: (string | undefined)[] = []
-      const imported = importRows('unused', 'rights', [{ id: 1, company_id: 1, name: 'four' }], {
+      const imported = importRows(extract, 'rights', [{ id: 1, company_id: 1, name: 'four' }], {
         at: db,
         signal: stopping.signal,
         onWait: (reason) => {

@@ -16,7 +16,7 @@ import { schemaPrefix, schemaUrl, testServerUrl } from '../support/store-at.ts'
 
 /** A reader of a store with so many rights, and what puts another history in its place. */
 async function makeHistories(t: TestContext, count: number) {
-  const server = testServerUrl()
+  const [server, folder] = [testServerUrl(), makeFolder(t)]
   const [served, other] = [`${schemaPrefix}served`, `${schemaPrefix}other`] as const
   const [db, source] = [schemaUrl('served'), schemaUrl('other')]
   t.after(() => queryServer(server, `drop schema if exists ${served}, ${served}_old cascade`))
@@ -27,7 +27,7 @@ async function makeHistories(t: TestContext, count: number) {
     const rows = Array.from({ length: count }, (_, n) => ({
       ...{ id: n + 1, company_id: 7, name: 'one', status },
     }))
-    await importRows('unused', 'rights', rows, { at })
+    await importRows(`${folder}/extract`, 'rights', rows, { at })
   }
   const reader = await openStoreReader(db)
   t.after(() => reader.close())
@@ -78,7 +78,8 @@ test('a view is of one history, even if another one is restored before it is mad
 test('a segment that a prune moves during its look-up is found (9.3)', async (t) => {
   const [db, folder] = [schemaUrl('moved'), makeFolder(t)]
   for (const name of ['former', 'latter']) {
-    await importRows('unused', 'rights', [{ id: 1, company_id: 7, name }], { at: db })
+    const rows = [{ id: 1, company_id: 7, name }]
+    await importRows(`${folder}/extract`, 'rights', rows, { at: db })
   }
   // The head of the third version names the segment that the first one holds.
   await mustRun(folder, ['revert', '2', '--db', db])
