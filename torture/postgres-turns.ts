@@ -100,7 +100,7 @@ function isDone({ code, out }: Ended): boolean {
 /** Returns what is wrong with the end of a lost import, which may also have reported its wait. */
 function faultOfLost(ended: Ended): string | undefined {
   if (ended.signal === 'SIGKILL') return undefined
-  const end = { ...ended, err: ended.err.replace(/^[^\n]*; waiting for it to finish\n/, '') }
+  const end = { ...ended, err: ended.err.replace(/^.*; waiting for it to finish\n/gm, '') }
   return end.signal === 'SIGINT' || end.code === 130
     ? faultOfInterrupted(end, 'SIGINT')
     : faultOfRefusal(end)
