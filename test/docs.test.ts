@@ -24,10 +24,8 @@ const generated = {
 for (const [guide, parts] of Object.entries(generated)) {
   test(`${guide}: its generated parts match the code`, () => {
     const text = read(guide)
-    assert.deepEqual(
-      [...text.matchAll(/<!-- generated: (\w+) -->/g)].map(([, part]) => part),
-      parts,
-    )
+    const told = [...text.matchAll(/<!-- generated: (\w+) -->/g)].map(([, part]) => part)
+    assert.deepEqual(told, parts)
     assert.equal(text, regenerate(text), 'run: npm run generate')
   })
 }
@@ -55,10 +53,8 @@ test('a marker that names no generated part is an error', () => {
 })
 
 test('every command that is listed can be loaded', async () => {
-  assert.deepEqual(
-    (await loadCommands()).map(({ name }) => name),
-    commandNames,
-  )
+  const names = (await loadCommands()).map(({ name }) => name)
+  assert.deepEqual(names, commandNames)
 })
 
 test('every npm script in the documents is in the package', () => {

@@ -5,9 +5,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openPort } from './support/free-port.ts'
 import { makeFolder } from './support/import-rows.ts'
 import { mustRun } from './support/run-command.ts'
 import { storeDigest } from './support/store-state.ts'
@@ -19,65 +19,57 @@ const withCurl = { skip: noCurl ?? false }
 const extract = (count: number, town = 'Leeds') =>
   `jurisdiction,identifier,town\n${Array.from({ length: count }, (_, n) => `GB,${n + 1},${n === 0 ? town : 'Ely'}\n`).join('')}`
 
-test(
-  'an extract updates the registry, and each failure alarms with a code',
-  withCurl,
-  async (t) => {
-    const folder = makeFolder(t)
-    let served: string | undefined = extract(20)
-    const server = createServer((_, response) => {
-      response.statusCode = served === undefined ? 404 : 200
-      response.end(served)
-    }).listen(0, '127.0.0.1')
-    t.after(() => server.close())
-    await once(server, 'listening')
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/banks.csv?x=1`
-    const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
-    async function run(...args: string[]) {
-      const child = spawn(join(root, 'contrib/dossier-update.sh'), args, {
-        cwd: folder,
-        env: {
-          ...process.env,
-          DOSSIER: join(root, 'bin/dossier'),
-          DOSSIER_DB: db,
-          ALARM: 'cat >> alarms',
-          AS_OF: '',
-        },
-      })
-      let out = ''
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => (out += text))
-      }
-      const [code] = (await once(child, 'close')) as [number]
-      return { code, out }
+test('an update takes an extract, and each failure alarms with a code', withCurl, async (t) => {
+  const folder = makeFolder(t)
+  let served: string | undefined = extract(20)
+  const server = createServer((_, response) => {
+    response.statusCode = served === undefined ? 404 : 200
+    response.end(served)
+  })
+  const url = `http://127.0.0.1:${await openPort(t, server)}/banks.csv?x=1`
+  const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
+  async function run(...args: string[]) {
+    const child = spawn(join(root, 'contrib/dossier-update.sh'), args, {
+      cwd: folder,
+      env: {
+        ...process.env,
+        DOSSIER: join(root, 'bin/dossier'),
+        DOSSIER_DB: db,
+        ALARM: 'cat >> alarms',
+        AS_OF: '',
+      },
+    })
+    let out = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (out += text))
     }
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, out }
+  }
 
-    assert.equal((await run('banks')).code, 2)
-    writeFileSync(join(folder, 'first.csv'), extract(20, 'York'))
-    const first = 'import companies first.csv --source banks --snapshot'.split(' ')
-    await mustRun(folder, first)
+  assert.equal((await run('banks')).code, 2)
+  writeFileSync(join(folder, 'first.csv'), extract(20, 'York'))
+  const first = 'import companies first.csv --source banks --snapshot'.split(' ')
+  await mustRun(folder, first)
 
-    const updated = await run('banks', url)
-    assert.equal(updated.code, 0, updated.out)
-    assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
-    const before = await storeDigest(db)
-    const again = await run('banks', url)
-    assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
-    assert.equal(existsSync(alarms), false)
+  const updated = await run('banks', url)
+  assert.equal(updated.code, 0, updated.out)
+  assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
+  const before = await storeDigest(db)
+  const again = await run('banks', url)
+  assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
+  assert.equal(existsSync(alarms), false)
 
-    served = extract(3)
-    assert.equal((await run('banks', url)).code, 4)
-    assert.match(readFileSync(alarms, 'utf8'), /would remove 17 of the 20 .* add --accept\n$/)
-    served = undefined
-    assert.equal((await run('banks', url)).code, 3)
-    assert.match(readFileSync(alarms, 'utf8'), /banks: http:\S+ cannot be fetched: curl: .*404\n$/)
-    assert.equal(await storeDigest(db), before, 'nothing was changed')
-    const left = readdirSync(join(folder, 'extracts/banks')).filter((name) =>
-      name.endsWith('.part'),
-    )
-    assert.deepEqual(left, [])
+  served = extract(3)
+  assert.equal((await run('banks', url)).code, 4)
+  assert.match(readFileSync(alarms, 'utf8'), /would remove 17 of the 20 .* add --accept\n$/)
+  served = undefined
+  assert.equal((await run('banks', url)).code, 3)
+  assert.match(readFileSync(alarms, 'utf8'), /banks: http:\S+ cannot be fetched: curl: .*404\n$/)
+  assert.equal(await storeDigest(db), before, 'nothing was changed')
+  const left = readdirSync(join(folder, 'extracts/banks')).filter((name) => name.endsWith('.part'))
+  assert.deepEqual(left, [])
 
-    served = extract(3)
-    assert.equal((await run('banks', url, '--accept')).code, 0)
-  },
-)
+  served = extract(3)
+  assert.equal((await run('banks', url, '--accept')).code, 0)
+})

@@ -135,10 +135,8 @@ test('changes of a name that was forgotten since show what is gone (12.2)', asyn
   await setImmediate()
   const gone = await follow(String(memberOf(first, 'until')))
   const changes = memberOf(gone, 'changes') as { readonly change: string; readonly id: number }[]
-  assert.deepEqual(
-    changes.map(({ change, id }) => `${change} ${id}`),
-    ['remove 203'],
-  )
+  const told = changes.map(({ change, id }) => `${change} ${id}`)
+  assert.deepEqual(told, ['remove 203'])
 })
 
 test('a company that an import has just named is found (1.5)', async () => {

@@ -5,15 +5,11 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
-import type { Manifest } from '../../src/store/exports/manifest.ts'
-import { writeExport } from '../../src/store/exports/write-export.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { checkFailure, checkTag, makeApp, type Question } from '../support/make-app.ts'
-import { patientBounds } from '../support/store-at.ts'
+import { writeCopy } from '../support/write-copy.ts'
 
 const path = '/api/v1/exports'
 const folder = makeFolder({ after })
@@ -26,21 +22,8 @@ const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) =
 const key = await store.issueKey({ name: 'copies', scopes })
 const get = (at: string, question: Question = {}) => ask(at, { key, ...question })
 
-async function makeCopy(): Promise<Manifest> {
-  const reader = await openStoreReader(store.db, patientBounds)
-  try {
-    return await writeExport(reader, resources, {
-      ...{ folder: copies, formats: ['ndjson.zst'], version: undefined, cursorOf: writePoint },
-      onStep: () => undefined,
-      signal: new AbortController().signal,
-    })
-  } finally {
-    await reader.close()
-  }
-}
-
 const none = await get(path)
-const manifest = await makeCopy()
+const manifest = await writeCopy(store.db, copies)
 const file = `${path}/1/rights-1.ndjson.zst`
 const content = readFileSync(join(copies, '1', 'rights-1.ndjson.zst'))
 const digest = createHash('sha256').update(content)

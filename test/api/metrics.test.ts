@@ -9,7 +9,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { parseMetrics, readMetrics, type Samples } from '../support/read-metrics.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { answersIn, askPort, exchange, runServer, type Server } from '../support/run-server.ts'
 
 const companyId = 4_711_000_123
@@ -150,7 +150,6 @@ test('metrics are off by default, and on loopback if they are on (I13)', async (
       ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
       ...['--workers', workers],
     ])
-    assert.equal(taken.code, 1)
-    assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+    checkExit(taken, 1, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
   }
 })

@@ -51,10 +51,8 @@ for (const [path, page, images, policies] of [
     const scripts = [...page.text.matchAll(/<script([^>]*)>([^]*?)<\/script>/g)]
     const inline = scripts.filter(([, attributes]) => attributes?.includes('src=') === false)
     const data = path === '/' ? [' type="application/json" id="resources"'] : []
-    assert.deepEqual(
-      inline.map(([, attributes]) => attributes),
-      data,
-    )
+    const told = inline.map(([, attributes]) => attributes)
+    assert.deepEqual(told, data)
     assert.doesNotMatch(page.text, /\s(?:on\w+|style)=/)
   })
 }

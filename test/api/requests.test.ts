@@ -31,10 +31,8 @@ function askWithBody(body: unknown, query = '', headers: Readonly<Record<string,
 }
 
 test('GET serves each of the five listings (1.1)', async () => {
-  assert.deepEqual(
-    resources.map(({ name }) => name),
-    ['rights', 'employees', 'jobs', 'pos_terminals', 'events'],
-  )
+  const names = resources.map(({ name }) => name)
+  assert.deepEqual(names, ['rights', 'employees', 'jobs', 'pos_terminals', 'events'])
   for (const resource of resources) {
     checkPage(await ask(pathOf(resource, 1)), { resource, all: resource === rights ? all : [] })
   }

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/free-port.ts'
 import { startLoad } from '../support/load-client.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 
@@ -54,12 +54,8 @@ test('a second server on a port is an error unless both use --reuse-port (I6)', 
   const server = await runServer(t, store.db)
   for (const sharing of ['yes', 'no']) {
     const args = ['serve', '--db', store.db, '--reuse-port', sharing, '--port', String(server.port)]
-    const { code, err } = await runDossier(store.folder, args)
-    assert.equal(code, 1)
-    assert.match(err, /is in use/)
+    checkExit(await runDossier(store.folder, args), 1, /is in use/)
   }
   const args = ['serve', '--db', store.db, '--reuse-port', 'yes', '--workers', '2', '--port', '0']
-  const { code, err } = await runDossier(store.folder, args)
-  assert.equal(code, 2)
-  assert.match(err, /--port is 0/)
+  checkExit(await runDossier(store.folder, args), 2, /--port is 0/)
 })

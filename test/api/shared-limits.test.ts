@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeRightsStore } from '../support/rights-store.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { until } from '../support/until.ts'
@@ -138,7 +138,6 @@ test('without Redis the server starts, counts locally and stops', async (t) => {
 
   // A server that cannot start ends, although it would connect again and again.
   const args = ['serve', '--db', store.db, '--port', '0', '--redis-url', 'redis://127.0.0.1:1']
-  const { code, err } = await runDossier(store.folder, [...args, '--host', '192.0.2.1'])
-  assert.equal(code, 1, err)
-  assert.match(err, /^dossier: [^\n]*192\.0\.2\.1/)
+  const run = await runDossier(store.folder, [...args, '--host', '192.0.2.1'])
+  checkExit(run, 1, /^dossier: [^\n]*192\.0\.2\.1/)
 })

@@ -3,19 +3,19 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createOpenApi } from '../../scripts/openapi/document.ts'
 import { id, integer, text, textList, timestamp, timestampMs } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
 import { defineResource } from '../../src/resources/resource.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { type Document, readAnnouncement } from '../support/announcement.ts'
+import { makeFolder } from '../support/import-rows.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { aboveStores, patientBounds } from '../support/store-at.ts'
+import { withReader } from '../support/open-reader.ts'
+import { aboveStores } from '../support/store-at.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 
 const above = { skip: aboveStores }
@@ -77,8 +77,7 @@ export const filings = defineResource({
 
 test('a file, a line and `npm run generate` document another resource', above, (t) => {
   const root = join(import.meta.dirname, '../..')
-  const copy = mkdtempSync(join(tmpdir(), 'dossier-sixth-'))
-  t.after(() => rmSync(copy, { recursive: true }))
+  const copy = makeFolder(t)
   for (const name of ['docs', 'mappings', 'package.json', 'scripts', 'src']) {
     cpSync(join(root, name), join(copy, name), { recursive: true })
   }
@@ -100,9 +99,9 @@ test('a file, a line and `npm run generate` document another resource', above, (
 
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
-  const reader = await openStoreReader(store.db, patientBounds)
-  const page = await reader.readPage(wholeListing(sixth, 1), 0, 100)
-  await reader.close()
+  const page = await withReader(store.db, async (reader) =>
+    reader.readPage(wholeListing(sixth, 1), 0, 100),
+  )
   assert.deepEqual(page !== undefined && 'total' in page && [page.total, page.records], [0, []])
 })
 

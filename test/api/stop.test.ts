@@ -100,14 +100,12 @@ test('after SIGTERM the server is not ready, and answers for 400 ms (I1)', above
       if (isOver()) break
       throw error
     }
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers['connection']]),
-      [
-        [200, 'close'],
-        [503, 'close'],
-        [200, 'close'],
-      ],
-    )
+    const told = answers.map(({ status, headers }) => [status, headers['connection']])
+    assert.deepEqual(told, [
+      [200, 'close'],
+      [503, 'close'],
+      [200, 'close'],
+    ])
     if (isOver()) break
   }
   const { ms } = await server.ended(0)
@@ -135,7 +133,7 @@ test('SIGTERM before readiness or during an import ends the process and damages 
   const rows = makeRecords(rights, 5_000, 100).map((record) => ({ company_id: 2, ...record }))
   const file = writeRows(join(store.folder, 'more.ndjson'), rows)
   // Not in this process, whose clients have to go on: they must not find the server gone.
-  const importing = runDossier(store.folder, ['import', 'rights', file, '--db', store.db])
+  const importing = runDossier(store.folder, `import rights ${file} --db ${store.db}`)
   await until(() => load.answered() > 0)
   server.stop()
   const [{ code, err }] = await Promise.all([importing, load.ended()])

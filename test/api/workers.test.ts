@@ -4,14 +4,13 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../support/free-port.ts'
+import { freePort, openPort } from '../support/free-port.ts'
 import { type Load, startLoad } from '../support/load-client.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { answerIn, openWire, requestTo, runServer, type Server } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 import { until } from '../support/until.ts'
@@ -145,22 +144,16 @@ test('a second signal, and the death of the primary, end the workers too (I2)', 
 test('an unavailable store or port is reported once, with exit code 1 (I6)', async (t) => {
   const missing = ['serve', '--workers', '2', '--db', 'nowhere.db']
   const noStore = await runDossier(store.folder, missing)
-  assert.equal(noStore.code, 1)
-  assert.match(noStore.err, /^dossier: nowhere\.db does not exist;[^\n]*\n$/)
+  checkExit(noStore, 1, /^dossier: nowhere\.db does not exist;[^\n]*\n$/)
   assert.ok(!existsSync('nowhere.db'))
 
-  const other = createServer().listen(0, '127.0.0.1')
-  t.after(() => void other.close())
-  await until(() => other.listening, 'it listens')
-  const { port } = other.address() as AddressInfo
+  const port = await openPort(t, createServer())
   const args = ['serve', '--workers', '2', '--db', store.db, '--port', String(port)]
   const taken = await runDossier(store.folder, args)
-  assert.equal(taken.code, 1)
-  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use; [^\n]*\n$/)
+  checkExit(taken, 1, /^dossier: port \d+ of 127\.0\.0\.1 is in use; [^\n]*\n$/)
 
   for (const workers of ['0', 'many', '-1']) {
-    const { code, err } = await runCommand(store.folder, ['serve', '--workers', workers])
-    assert.equal(code, 2)
-    assert.match(err, /--workers is ".*"; it must be an integer from 1 to 256, or auto/)
+    const run = await runCommand(store.folder, ['serve', '--workers', workers])
+    checkExit(run, 2, /--workers is ".*"; it must be an integer from 1 to 256, or auto/)
   }
 })

@@ -17,7 +17,7 @@ interface Shown {
 test('check-config prints every setting with value and origin, and opens nothing', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_CACHE_MIB: '9', DOSSIER_PORT: '1' }
-  const { out, err } = await mustRun(folder, ['check-config', '--port', '81'], { env })
+  const { out, err } = await mustRun(folder, 'check-config --port 81', { env })
   assert.equal(err, '')
   for (const setting of Object.values(settings)) {
     const line = out.split('\n').find((text) => text.startsWith(`--${setting.name} `)) ?? ''

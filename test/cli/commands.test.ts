@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 
 // File faults apply to SQLite only; those of a server are in another test file.
@@ -35,7 +35,7 @@ test('help lists every command, and each has its own help', async (t) => {
 })
 
 test('help shows the defaults of each command', async (t) => {
-  const { out } = await runCommand(makeFolder(t), ['demo', '--help'])
+  const { out } = await runCommand(makeFolder(t), 'demo --help')
   const text = out.replace(/\s+/g, ' ')
   assert.match(text, /DOSSIER_DB; default demo\/registry\.db\)/)
   assert.match(text, /DOSSIER_LOG_LEVEL; default warn\)/)
@@ -45,7 +45,7 @@ test('help shows the defaults of each command', async (t) => {
 test('a refused row ends an import with exit code 1, its location and the reason (G9)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
-  const { code, out, err } = await runCommand(folder, ['import', 'jobs', 'x.ndjson'])
+  const { code, out, err } = await runCommand(folder, 'import jobs x.ndjson')
   assert.equal(code, 1)
   assert.match(err, /^x\.ndjson: line 1: name: is not a known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
@@ -95,7 +95,7 @@ test('a bundled mapping is found by name', async (t) => {
   const header =
     'Center,Status,Case Number,Patent Number,Application SN,Title,Patent Expiration Date'
   writeFileSync(join(folder, 'p.csv'), `${header}\nX Center,Issued,C-1,0,"1",A title,\n`)
-  await mustRun(folder, ['import', 'rights', 'p.csv', '--map', 'nasa-patents'])
+  await mustRun(folder, 'import rights p.csv --map nasa-patents')
   const holders = queryValue(join(folder, 'dossier.db'), 'select holders from rights_view')
   assert.equal(holders, '["X Center"]')
 })
@@ -103,7 +103,7 @@ test('a bundled mapping is found by name', async (t) => {
 test('a dry run of a first import creates no store', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), row(1))
-  const { out } = await mustRun(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
+  const { out } = await mustRun(folder, 'import rights x.ndjson --dry-run')
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
 })
@@ -132,18 +132,16 @@ test('keys are created once, listed without the secret, and revoked', async (t) 
 
 test('a missing store is reported in one line and not created (F1)', async (t) => {
   const folder = makeFolder(t)
-  const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
-  assert.equal(code, 1)
-  assert.match(err, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
+  const run = await runDossier(folder, 'serve --db x.db')
+  checkExit(run, 1, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
   assert.ok(!existsSync(join(folder, 'x.db')))
 })
 
 test('a missing folder for temporary files is reported in one line', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'rights.csv'), 'id,company_id\n1,7\n')
-  const { code, err } = await runDossier(folder, ['import', 'rights', 'rights.csv'], {
+  const run = await runDossier(folder, 'import rights rights.csv', {
     env: { TMPDIR: join(folder, 'nowhere') },
   })
-  assert.equal(code, 1)
-  assert.match(err, /^dossier: the folder .* files, .*nowhere, does not exist; set TMPDIR to .*\n$/)
+  checkExit(run, 1, /^dossier: the folder .* files, .*nowhere, does not exist; set TMPDIR to .*\n$/)
 })

@@ -10,16 +10,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { exportedVersions } from '../../src/store/exports/folder.ts'
-import { writeExport } from '../../src/store/exports/write-export.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { companiesIn, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
+import { openReader } from '../support/open-reader.ts'
 import { runStep, step } from '../support/random-steps.ts'
-import { nameStore, patientBounds, storeKind } from '../support/store-at.ts'
+import { nameStore, storeKind } from '../support/store-at.ts'
+import { writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -49,8 +48,7 @@ for (const [name, command] of [
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
     let key = await store.issueKey({ name: 'copier', scopes })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const reader = await openStoreReader(store.db, patientBounds)
-    t.after(() => reader.close())
+    const reader = await openReader(t, store.db)
     const copy = join(own, 'copy.db')
 
     /** How long the last run that was not killed took, on this machine and at this moment. */
@@ -106,10 +104,7 @@ for (const [name, command] of [
       if (step.kind === 'import') imports += 1
       const { version, earliestVersion } = await reader.readRegistry()
       if (day % 20 === 2 && !exportedVersions(exportsFolder).includes(version)) {
-        await writeExport(reader, resources, {
-          ...{ folder: exportsFolder, formats: ['ndjson.zst'], version: undefined },
-          ...{ cursorOf: writePoint, onStep: () => undefined, signal: t.signal },
-        })
+        await writeCopy(store.db, exportsFolder)
       }
       await runStep(db, step, { day: day + 1, latest: version, earliest: earliestVersion })
       if (!isRun || day < 2) continue

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -10,9 +9,10 @@ import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
 import { newList } from '../../src/store/withholding/list.ts'
+import { openPort } from '../support/free-port.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { claimDemo } from '../support/shared-demo.ts'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 
 const options = { timeout: 300_000 }
 const shell = promisify(execFile)
@@ -30,8 +30,7 @@ async function paste(banner: string): Promise<string[]> {
 type Body = Readonly<Record<string, unknown>>
 
 test('the first start creates the registry, the second one serves it', options, async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'demo/registry.db')
+  const { folder, db } = makePlace(t, 'demo/registry.db')
   const share = claimDemo()
   const first = startDemo(t, folder, ['--port', '0'])
   await first.until(/Ctrl-C\n/)
@@ -100,10 +99,7 @@ test('the first start creates the registry, the second one serves it', options, 
   })
 
   await t.test('a second start, on a port that is taken', async () => {
-    const other = createServer().listen(0, '127.0.0.1')
-    t.after(() => other.close())
-    await once(other, 'listening')
-    const { port } = other.address() as { port: number }
+    const port = await openPort(t, createServer())
     const startedAt = Date.now()
     const list = join(folder, 'list-of-another.ndjson')
     const adoption = { number: 1, registry: 'another', adopts: 'one', reason: '', by: '', day: '' }
@@ -132,8 +128,7 @@ test('an interruption while the registry is created leaves nothing', options, as
 })
 
 test('it issues no key for another registry', options, async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'real.db')
+  const { folder, db } = makePlace(t, 'real.db')
   await importRows(db, 'companies', [{ id: 2, jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
   assert.equal((await demo.ended).code, 1)
@@ -142,8 +137,7 @@ test('it issues no key for another registry', options, async (t) => {
 })
 
 test('it reports why a folder cannot be created', options, async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'file/registry.db')
+  const { folder, db } = makePlace(t, 'file/registry.db')
   await importRows(join(folder, 'file'), 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
   assert.equal((await demo.ended).code, 1)

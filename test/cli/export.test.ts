@@ -8,14 +8,16 @@ import { test } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
 import { resources } from '../../src/resources/index.ts'
 import type { Manifest } from '../../src/store/exports/manifest.ts'
-import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { readServed } from '../support/follower.ts'
-import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { importInto, importRows, makePlace } from '../support/import-rows.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { openReader } from '../support/open-reader.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { patientBounds, storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
+import { writeCopy } from '../support/write-copy.ts'
 
 const companies = [1, 2, 3]
 
@@ -37,8 +39,7 @@ const manifestIn = (folder: string) =>
   JSON.parse(read(join(folder, 'manifest.json')).toString()) as Manifest
 
 test('a copy has every record and company, and says so in its manifest (12.6)', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await fill(db)
   const formats = 'ndjson.zst,parquet,csv.zst'
   const args = ['export', join(folder, 'copies'), '--format', formats, '--db', storeAt(db)]
@@ -70,15 +71,13 @@ test('a copy has every record and company, and says so in its manifest (12.6)', 
       copy.set(`${resource} ${of} ${String(record['id'])}`, JSON.stringify(record))
     }
   }
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  t.after(() => reader.close())
+  const reader = await openReader(t, db)
   assert.deepEqual(copy, await readServed(reader, companies, 6))
 })
 
 for (const format of ['ndjson.zst', 'parquet', 'csv.zst'] as const) {
   test(`${format} is loaded back by an import, byte for byte`, async (t) => {
-    const folder = makeFolder(t)
-    const db = join(folder, 'dossier.db')
+    const { folder, db } = makePlace(t)
     await fill(db)
     const own = join(folder, 'copies')
     const args = ['export', own, '--format', format, '--json', '--db', storeAt(db)]
@@ -111,17 +110,10 @@ for (const format of ['ndjson.zst', 'parquet', 'csv.zst'] as const) {
 }
 
 test('files have a bounded number of records', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await fill(db)
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  t.after(() => reader.close())
-  const manifest = await writeExport(reader, resources, {
-    ...{ folder: join(folder, 'copies'), formats: ['csv.zst'], version: 2, recordsMax: 20 },
-    cursorOf: ({ version }) => String(version),
-    onStep: () => undefined,
-    signal: t.signal,
-  })
+  const options = { formats: ['csv.zst'], version: 2, recordsMax: 20 } as const
+  const manifest = await writeCopy(db, join(folder, 'copies'), options)
   const rights = manifest.resources.find(({ resource }) => resource === resources[0]?.name)
   assert.deepEqual(
     rights?.files.map(({ name, records }) => [name, records]),
@@ -132,8 +124,7 @@ test('files have a bounded number of records', async (t) => {
 })
 
 test('long listings and many short ones are copied as they were at a version', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   const [rights] = resources
   assert.ok(rights)
   const long = 7_000
@@ -146,16 +137,9 @@ test('long listings and many short ones are copied as they were at a version', a
   const changed = rows.filter((_, n) => n % 50 === 0)
   const later = changed.map((row) => ({ ...row, name: 'Another name', company_id: 900 }))
   await importRows(db, rights.name, [...changed, ...later])
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  t.after(() => reader.close())
   const copies = join(folder, 'copies')
   const recordsMax = 1_999
-  const manifest = await writeExport(reader, [rights], {
-    ...{ folder: copies, formats: ['ndjson.zst'], version: 1, recordsMax },
-    cursorOf: ({ version }) => String(version),
-    onStep: () => undefined,
-    signal: t.signal,
-  })
+  const manifest = await writeCopy(db, copies, { version: 1, recordsMax }, [rights])
   const own = manifest.resources.find(({ resource }) => resource === rights.name)
   assert.deepEqual([own?.records, own?.companies], [rows.length, ids.length])
   const lines = (own?.files ?? []).flatMap(({ name, records }) => {
@@ -175,8 +159,7 @@ test('long listings and many short ones are copied as they were at a version', a
 })
 
 test('an export that cannot be made says why, and leaves nothing', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await fill(db)
   const run = (...args: string[]) => runCommand(folder, ['export', ...args, '--db', storeAt(db)])
   const copies = join(folder, 'copies')
@@ -198,9 +181,7 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
       /in cannot be written \(ENOTDIR: [^\n]*\); free some space or name another/,
     ],
   ] as const) {
-    const result = await run(...args)
-    assert.equal(result.code, code, result.err)
-    assert.match(result.err, message)
+    checkExit(await run(...args), code, message)
   }
   assert.deepEqual(readdirSync(copies), [])
   // What a killed export has left is removed by the next one.
@@ -213,8 +194,7 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
 })
 
 test('a copy of a history that a restored backup has abandoned is made again', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   const copies = join(folder, 'copies')
   const run = () => runCommand(folder, ['export', copies, '--db', storeAt(db)])
   const load = (id: number) => importRows(db, 'rights', [{ id, company_id: 7 }])

@@ -122,8 +122,7 @@ test('two users of one group can share a store, one importing and one serving', 
   chownSync(folder, 0, 61000)
   chmodSync(folder, 0o2770)
   const importer = { via: asMember(61001) }
-  const put = (id: number) =>
-    runDossier(folder, ['import', 'rights', '-'], { ...importer, input: row(id) })
+  const put = (id: number) => runDossier(folder, 'import rights -', { ...importer, input: row(id) })
   assert.equal((await put(1)).code, 0)
   chmodSync(join(folder, 'dossier.db'), 0o660)
   // The server starts first, so that its user owns the files next to the store.
@@ -136,7 +135,7 @@ test('two users of one group can share a store, one importing and one serving', 
     const modes = modesIn(folder)
     assert.deepEqual(new Set(Object.values(modes)), new Set(['660']))
   })
-  const { code, out } = await runDossier(folder, ['keys', 'list', '--json'], importer)
+  const { code, out } = await runDossier(folder, 'keys list --json', importer)
   assert.equal(code, 0)
   assert.match(out, /"requestsLastDay":1/)
 })

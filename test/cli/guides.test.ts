@@ -3,14 +3,13 @@
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startDemo } from '../explorer/demo.ts'
+import { openPort } from '../support/free-port.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -161,10 +160,8 @@ for (const [language, command, file] of [
         const isBusy = times.length === 1
         response.writeHead(isBusy ? 429 : 200, isBusy ? { 'retry-after': '1' } : {})
         response.end(isBusy ? '{"ok":false}' : '{"ok":true,"rights":[{"id":7,"name":"x"}]}')
-      }).listen(0, '127.0.0.1')
-      t.after(() => server.close())
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
+      })
+      const port = await openPort(t, server)
       const { code, out } = await run(command, [path, `http://127.0.0.1:${port}`, key])
       assert.deepEqual([code, out, times.length], [0, '7 x\n', 2])
       const [first = 0, second = 0] = times

@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { makeChangedRegistry, typeRegistry } from '../support/changed-registry.ts'
-import { importRows, makeFolder, query, writeRows } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, query, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import type { FoundCompany } from '../../src/store/reading.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
@@ -22,7 +23,7 @@ type Json = Readonly<Record<string, unknown>>
 test('imports lists the imports, newest first', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
-  const { out } = await mustRun(folder, ['imports', '--db', db])
+  const { out } = await mustRun(folder, `imports --db ${db}`)
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, 'b.csv')))
     .digest('hex')
@@ -35,25 +36,23 @@ test('imports lists the imports, newest first', async (t) => {
   )
   assert.ok(out.includes(`  b.csv  59 bytes  ${sha256}\n`), out)
 
-  const json = await runCommand(folder, ['imports', '--limit', '2', '--json', '--db', db])
+  const json = await runCommand(folder, `imports --limit 2 --json --db ${db}`)
   const list = JSON.parse(json.out) as Json[]
-  assert.deepEqual(
-    list.map(({ version }) => version),
-    [4, 3],
-  )
+  const versions = list.map(({ version }) => version)
+  assert.deepEqual(versions, [4, 3])
   await importRows(join(folder, 'registry.db'), 'jobs', [{ id: 77, company_id: 77 }])
-  assert.match((await mustRun(folder, ['imports', '--db', db])).out, /; 1 company created$/m)
+  assert.match((await mustRun(folder, `imports --db ${db}`)).out, /; 1 company created$/m)
   const one = { jurisdiction: 'GB', identifier: '1', name: 'Acme Ltd', town: 'York' }
   writeRows(join(folder, 'one.ndjson'), [one])
   const later = ['--source', 'register', '--as-of', '2025-03-01', '--accept', '--db', db]
   await mustRun(folder, ['import', 'companies', 'one.ndjson', ...later])
-  assert.match((await mustRun(folder, ['imports', '--db', db])).out, /; 1 event recorded$/m)
+  assert.match((await mustRun(folder, `imports --db ${db}`)).out, /; 1 event recorded$/m)
 })
 
 test('company shows attributes, totals and the latest events', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { out } = await mustRun(folder, ['company', 'GB', '1', '--db', db])
+  const { out } = await mustRun(folder, `company GB 1 --db ${db}`)
   assert.equal(
     out,
     `GB 1  Acme Ltd  (company 1000000000001)
@@ -74,12 +73,12 @@ Latest events (2 of 2)
   2025-02-28  name  Acme → Acme Ltd
 `,
   )
-  const gone = await runCommand(folder, ['company', '1000000000002', '--db', db])
+  const gone = await runCommand(folder, `company 1000000000002 --db ${db}`)
   const absent = 'absent since 2025-02-28 (version 2), last seen 2025-01-31'
   assert.ok(gone.out.includes(`\nAttributes from register, ${absent}\n`), gone.out)
   assert.match(gone.out, /^ {2}2025-02-28 {2}register_entry {2}present → absent$/m)
 
-  const json = await runCommand(folder, ['company', 'GB', '1', '--json', '--db', db])
+  const json = await runCommand(folder, `company GB 1 --json --db ${db}`)
   const told = JSON.parse(json.out) as Json
   assert.deepEqual(Object.keys(told), [
     ...['id', 'jurisdiction', 'identifier', 'name', 'attributes', 'listings', 'counts', 'latest'],
@@ -129,15 +128,14 @@ test('find finds companies by words of their names, and by their number', async 
 })
 
 test('company says since when its attributes hold, and when it was last seen', async (t) => {
-  const folder = makeFolder(t)
-  const path = join(folder, 'registry.db')
+  const { folder, db: path } = makePlace(t, 'registry.db')
   const db = storeAt(path)
   const load = (day: string, isSnapshot: boolean, name: string, identifier = '1') =>
     importRows(path, 'companies', [{ jurisdiction: 'GB', identifier, name }], {
       ...{ source: 'register', isSnapshot, asOf: `${day}T00:00:00Z` },
     })
   const heading = async () => {
-    const { out, err } = await runCommand(folder, ['company', 'GB', '1', '--db', db])
+    const { out, err } = await runCommand(folder, `company GB 1 --db ${db}`)
     return /^Attributes from register, (.*)$/m.exec(out)?.[1] ?? err
   }
   await load('2020-01-15', false, 'Acme')
@@ -174,24 +172,21 @@ test('company suggests companies for a mistyped name', async (t) => {
     { jurisdiction: 'DE', identifier: 'HRB 12' },
   ])
   for (const [jurisdiction, identifier, near] of slips) {
-    const { code, err } = await runCommand('.', ['company', jurisdiction, identifier, '--db', db])
-    assert.equal(code, 1)
-    assert.match(err, near)
+    checkExit(await runCommand('.', ['company', jurisdiction, identifier, '--db', db]), 1, near)
   }
-  const one = await runCommand('.', ['company', 'GB:09876543', '--db', db])
-  const two = await runCommand('.', ['company', 'GB', '09876543', '--db', db])
+  const one = await runCommand('.', `company GB:09876543 --db ${db}`)
+  const two = await runCommand('.', `company GB 09876543 --db ${db}`)
   assert.deepEqual([one.code, one.out], [0, two.out])
   for (const word of ['GB:', ':7', 'seven', '0']) {
-    const { code, err } = await runCommand('.', ['company', word, '--db', db])
-    assert.equal(code, 2, word)
-    assert.match(err, /^dossier: name one company by .* register number \(GB:.*: dossier find$/m)
+    const run = await runCommand('.', ['company', word, '--db', db])
+    checkExit(run, 2, /^dossier: name one company by .* register number \(GB:.*: dossier find$/m)
   }
 })
 
 test('verify reports a sound store and its counts', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out, err } = await runCommand(folder, ['verify', '--db', db])
+  const { code, out, err } = await runCommand(folder, `verify --db ${db}`)
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^ {2}rights {25,}1\n {2}rights, past states {12,}1$/m)
   assert.match(out, /^No faults found\.$/m)
@@ -220,11 +215,11 @@ for (const { title, make, told } of faults) {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     await make(path)
-    const { code, out, err } = await runCommand(folder, ['verify', '--db', path])
+    const { code, out, err } = await runCommand(folder, `verify --db ${path}`)
     assert.match(err, told)
     assert.equal(code, 1)
     assert.match(out, /^The store is damaged: restore a backup/m)
-    const json = await runCommand(folder, ['verify', '--json', '--db', path])
+    const json = await runCommand(folder, `verify --json --db ${path}`)
     const { isSound, faults: list } = JSON.parse(json.out) as { isSound: boolean; faults: string[] }
     assert.deepEqual([isSound, list.length > 0], [false, true])
   })
@@ -236,13 +231,13 @@ if (isFile)
     const db = await makeChangedRegistry(folder)
     const writer = new DatabaseSync(db)
     writer.exec('begin immediate; delete from heads')
-    const { code, out, err } = await runCommand(folder, ['backup', 'copy.db', '--db', db])
+    const { code, out, err } = await runCommand(folder, `backup copy.db --db ${db}`)
     assert.equal(code, 0, err)
     const { size } = statSync(join(folder, 'copy.db'))
     assert.equal(out, `${db} copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
     writer.exec('rollback')
     writer.close()
-    await mustRun(folder, ['verify', '--db', 'copy.db'])
+    await mustRun(folder, 'verify --db copy.db')
     for (const table of ['heads', 'segments', 'record_ids', 'imports', 'keys']) {
       const sql = `select * from ${table}`
       assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
@@ -251,32 +246,30 @@ if (isFile)
     assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
     const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
     await mustRun(folder, more)
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes('.part')),
-      [],
-    )
+    const told = readdirSync(folder).filter((name) => name.includes('.part'))
+    assert.deepEqual(told, [])
   })
 
 if (isFile)
   test('of two backups with the same name, one is complete and the other is refused', async (t) => {
     const folder = makeFolder(t)
     const db = await makeChangedRegistry(folder)
-    const backUp = () => runCommand(folder, ['backup', 'copy.db', '--db', db])
+    const backUp = () => runCommand(folder, `backup copy.db --db ${db}`)
     const [one, other] = await Promise.all([backUp(), backUp()])
     assert.deepEqual(new Set([one.code, other.code]), new Set([0, 1]))
     assert.match(one.err + other.err, /copy\.db already exists; name a new file for the copy/)
-    await mustRun(folder, ['verify', '--db', 'copy.db'])
+    await mustRun(folder, 'verify --db copy.db')
     assert.ok(readdirSync(folder).every((name) => !name.includes('.part')))
   })
 
 test('prune removes past states, reports how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const dry = await runCommand(folder, ['prune', '--keep', '0d', '--dry-run', '--db', db])
+  const dry = await runCommand(folder, `prune --keep 0d --dry-run --db ${db}`)
   assert.match(dry.out, /^Past states to be deleted\n[^]*Dry run: nothing was deleted\.\n$/)
-  const asked = await runCommand(folder, ['prune', '--keep', '0d', '--db', db])
+  const asked = await runCommand(folder, `prune --keep 0d --db ${db}`)
   assert.match(asked.err, /^Past states to be deleted\n[^]*nothing was .* to delete these, add --/)
-  const kept = await runCommand(folder, ['prune', '--yes', '--keep', '1d', '--db', db])
+  const kept = await runCommand(folder, `prune --yes --keep 1d --db ${db}`)
   assert.match(kept.out, /^ {2}rights {22,}0$/m)
   assert.match(kept.out, /^The history is complete from version 0 on\.$/m)
   const all = ['prune', '--yes', '--keep', '0d', '--json', '--db', db]
@@ -289,16 +282,16 @@ test('prune removes past states, reports how many, and the store stays sound', a
       ...{ jobs: 0, pos_terminals: 0, events: 0 },
     },
   })
-  await mustRun(folder, ['verify', '--db', db])
+  await mustRun(folder, `verify --db ${db}`)
   assert.equal(query(db, 'select * from events_view').length, 3)
 })
 
 test('compact reports sizes, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out, err } = await runCommand(folder, ['compact', '--db', db])
+  const { code, out, err } = await runCommand(folder, `compact --db ${db}`)
   assert.equal(code, 0, err)
   assert.match(out, /^[^\n]+ compacted: [\d,]+ bytes before, [\d,]+ after\.$/m)
-  await mustRun(folder, ['verify', '--db', db])
+  await mustRun(folder, `verify --db ${db}`)
   assert.equal(query(db, 'select * from events_view').length, 3)
 })

@@ -48,7 +48,7 @@ test('it shows the columns of tables without rows', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'a.csv'), 'Ref;Vacancy\n')
   writeFileSync(join(folder, 'b.csv'), 'Ref;Min\n')
-  const { out } = await mustRun(folder, ['import', 'jobs', 'a.csv', 'b.csv', '--show', '1'])
+  const { out } = await mustRun(folder, 'import jobs a.csv b.csv --show 1')
   assert.equal(
     out,
     'The files have the columns\n  Ref\n  Vacancy\n  Min\n\nThere are no rows.\n' +
@@ -59,7 +59,7 @@ test('it shows the columns of tables without rows', async (t) => {
 test('it shows columns and rows without a mapping, and as JSON', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'v.csv'), csv)
-  const { out } = await mustRun(folder, ['import', 'jobs', 'v.csv', '--show', '1'])
+  const { out } = await mustRun(folder, 'import jobs v.csv --show 1')
   assert.match(out, /^The files have the columns\n {2}Ref +"V-1"\n/)
   assert.match(out, /^v\.csv: row 1: .*is not a known column.* \(refused\)$/m)
   writeFileSync(

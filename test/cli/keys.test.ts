@@ -1,15 +1,14 @@
 // `dossier keys`: lists, and usage errors. rotation.test.ts has running servers.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 
 /** A folder with a store, and `dossier keys` in it. */
 async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   return { folder, db, keys: (...args: string[]) => runCommand(folder, ['keys', ...args]) }
 }
@@ -84,9 +83,8 @@ describe('keys', { concurrency: 2 }, () => {
 
   test('a usage error is reported even without a store', async (t) => {
     const folder = makeFolder(t)
-    const { code, err } = await runCommand(folder, ['keys', 'create'])
-    assert.equal(code, 2, err)
-    assert.match(err, /name the key to create: keys create --name NAME/)
+    const failed = await runCommand(folder, 'keys create')
+    checkExit(failed, 2, /name the key to create: keys create --name NAME/)
   })
 
   test('a key with the longest accepted duration can be listed', async (t) => {

@@ -177,7 +177,7 @@ test('Parquet: texts of 60 kB in row groups of 1,024 fit in 350 MB', async (t) =
 test('reading an idle named pipe can be interrupted, and its data is read when it arrives', async (t) => {
   const folder = makeFolder(t)
   execFileSync('mkfifo', [join(folder, 'pipe.ndjson')])
-  const waiting = startDossier(t, folder, ['import', 'companies', 'pipe.ndjson'])
+  const waiting = startDossier(t, folder, 'import companies pipe.ndjson')
   // The store is opened before the pipe.
   while (!existsSync(join(folder, 'dossier.db'))) await new Promise((done) => setTimeout(done, 20))
   await new Promise((done) => setTimeout(done, 500))
@@ -185,7 +185,7 @@ test('reading an idle named pipe can be interrupted, and its data is read when i
   const { code, err } = await waiting.ended
   assert.equal(code, 130)
   assert.doesNotMatch(err, /Error/)
-  const reading = startDossier(t, folder, ['import', 'companies', 'pipe.ndjson', '--json'])
+  const reading = startDossier(t, folder, 'import companies pipe.ndjson --json')
   execFileSync('sh', ['-c', `echo '{"jurisdiction":"GB","identifier":"1"}' > pipe.ndjson`], {
     cwd: folder,
   })

@@ -5,7 +5,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
 
@@ -19,7 +19,7 @@ function load(folder: string, text: string, args: readonly string[] = [], env = 
 
 describe('operating imports', { concurrency: 2 }, () => {
   test('without a terminal, progress is plain lines on standard error', async (t) => {
-    const { child, said, until, ended } = startDossier(t, makeFolder(t), ['import', 'rights', '-'])
+    const { child, said, until, ended } = startDossier(t, makeFolder(t), 'import rights -')
     let id = 0
     const feed = setInterval(() => child.stdin.write(row((id += 1))), 50)
     await until(/reading/)
@@ -37,10 +37,10 @@ describe('operating imports', { concurrency: 2 }, () => {
     const folder = makeFolder(t)
     const before = getPriority()
     writeFileSync(join(folder, 'x.ndjson'), row(1))
-    await mustRun(folder, ['import', 'rights', 'x.ndjson'])
+    await mustRun(folder, 'import rights x.ndjson')
     assert.equal(getPriority(), before, 'commands of a test share its process')
 
-    const { child, ended, until } = startDossier(t, folder, ['import', 'rights', '-'])
+    const { child, ended, until } = startDossier(t, folder, 'import rights -')
     const feed = setInterval(() => child.stdin.write(row(2)), 50)
     await until(/reading/)
     clearInterval(feed)
@@ -119,8 +119,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     ['SIGINT', 130],
   ] as const) {
     test(`${signal} while an import reads changes nothing, and is its exit code (G20)`, async (t) => {
-      const folder = makeFolder(t)
-      const db = join(folder, 'dossier.db')
+      const { folder, db } = makePlace(t)
       await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
       const args = ['import', 'rights', '-', '--snapshot', '--complete']
       const { child, until, ended } = startDossier(t, folder, args)
@@ -137,8 +136,7 @@ describe('operating imports', { concurrency: 2 }, () => {
   }
 
   test('--rejects never overwrites the store, a source or the mapping (G22)', async (t) => {
-    const folder = makeFolder(t)
-    const db = join(folder, 'dossier.db')
+    const { folder, db } = makePlace(t)
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
     writeFileSync(join(folder, 'x.ndjson'), row(2))
     writeFileSync(join(folder, 'm.sql'), 'select * from source')

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { makeFolder, query } from '../support/import-rows.ts'
+import { makePlace, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -18,8 +19,7 @@ const employeesSql = `
   select J as company_jurisdiction, I as company_identifier, I as key, N as name from source`
 
 function begin(t: TestContext) {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   const env = { DOSSIER_DB: storeAt(db) }
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   write('companies.sql', companiesSql)
@@ -35,9 +35,7 @@ function begin(t: TestContext) {
   }
   async function refuse(line: string, says: RegExp): Promise<void> {
     const before = await storeDigest(db)
-    const { code, err } = await run(line)
-    assert.equal(code, 1, err)
-    assert.match(err, says)
+    checkExit(await run(line), 1, says)
     assert.equal(await storeDigest(db), before, 'nothing has changed')
   }
   return { folder, db, write, run, load, refuse }

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { extracts, typeRegistry } from '../support/changed-registry.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { dossier, startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
@@ -17,7 +17,7 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   const db = await typeRegistry(folder)
   const revert = (...args: string[]) => runCommand(folder, ['revert', ...args, '--db', db])
   const events = async () => {
-    const { out } = await runCommand(folder, ['company', 'GB', '1', '--db', db, '--json'])
+    const { out } = await runCommand(folder, `company GB 1 --db ${db} --json`)
     return (JSON.parse(out) as { listings: { events: number } }).listings.events
   }
   const recorded = await events()
@@ -31,7 +31,7 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   const version = reverted[0]?.['version']
   assert.deepEqual([done.code, reverted[0]?.['reverts']], [0, [2]])
   assert.ok((await events()) < recorded)
-  const log = await runCommand(folder, ['imports', '--db', db])
+  const log = await runCommand(folder, `imports --db ${db}`)
   assert.match(log.out, /revert of 2, companies from register, .*\n {2}\d+ restored, \d+ updated, /)
   assert.match(log.out, new RegExp(`version 2 .*, reverted by ${String(version)}\n`))
   const back = await revert(String(version))
@@ -80,8 +80,7 @@ test('sources lists what each source has; remove takes it away, and revert bring
 })
 
 test('on a terminal, sources remove asks, and only yes removes', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   const command = `${dossier} sources remove default --db '${storeAt(db)}'`
   for (const [answer, left, says] of [

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { asNobody, runDossier, type RunOptions } from '../support/run-dossier.ts'
+import { checkExit, asNobody, runDossier, type RunOptions } from '../support/run-dossier.ts'
 
 const row = '{"id":2,"company_id":7}\n'
 
@@ -169,8 +169,7 @@ test('an unreadable source or folder is reported', async (t) => {
   mkdirSync(join(folder, 'shut'), { mode: 0o700 })
   writeFileSync(join(folder, 'shut/x.csv'), 'id,company_id\n1,7\n')
   for (const name of ['x.csv', 'shut/x.csv']) {
-    const { code, err } = await runDossier(folder, ['import', 'rights', name], { via })
-    assert.equal(code, 1)
-    assert.match(err, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
+    const failed = await runDossier(folder, ['import', 'rights', name], { via })
+    checkExit(failed, 1, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
   }
 })

@@ -11,6 +11,7 @@ import { openUsageWriter, openUsesOfKeys, readKeyUsage } from '../../src/store/o
 import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { patienceMs, until } from '../support/until.ts'
@@ -94,7 +95,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
       assert.ok(workers === '1' ? shown === 43 : shown >= 41 && shown <= 43, String(shown))
       await end(again)
       assert.equal((await uses(store.db))['a'], 43, 'added to what was there')
-      const { out } = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
+      const { out } = await runCommand(store.folder, `keys list --db ${store.db}`)
       assert.match(out, /^NAME .* LAST USE +1 DAY +30 DAYS$/m)
       assert.match(out, /^a .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d +43 +43$/m)
       assert.match(out, /^scoped .* never +0 +0$/m)
@@ -190,9 +191,8 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.ok(listed && !('requestsLastDay' in listed))
     for (const words of [['check-config'], ['serve'], ['keys', 'list']]) {
       const env = { DOSSIER_USAGE_DB: `./${basename(store.db)}` }
-      const { code, err } = await runCommand(store.folder, [...words, '--db', store.db], { env })
-      assert.equal(code, 2)
-      assert.match(err, /^dossier: --usage-db is \S+, which is the store; name another file/)
+      const run = await runCommand(store.folder, [...words, '--db', store.db], { env })
+      checkExit(run, 2, /^dossier: --usage-db is \S+, which is the store; name another file/)
     }
   })
 })
@@ -209,13 +209,11 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
   }
   for (const ago of [0, 0, 23, 24, 719, 720]) await add(1, ago, now)
   await add(2, 5_000, now)
-  assert.deepEqual(
-    readKeyUsage(file, 'one', now).map((usage) => ({ ...usage })),
-    [
-      { keyId: 1, lastUsedAt: now, requestsLastDay: 3, requestsLast30Days: 5 },
-      { keyId: 2, lastUsedAt: now - 5_000 * hourMs, requestsLastDay: 0, requestsLast30Days: 0 },
-    ],
-  )
+  const told = readKeyUsage(file, 'one', now).map((usage) => ({ ...usage }))
+  assert.deepEqual(told, [
+    { keyId: 1, lastUsedAt: now, requestsLastDay: 3, requestsLast30Days: 5 },
+    { keyId: 2, lastUsedAt: now - 5_000 * hourMs, requestsLastDay: 0, requestsLast30Days: 0 },
+  ])
   const reader = openUsesOfKeys(file, 'one')
   // At 10:30, today began with the hour 10 hours ago.
   for (const ago of [10, 11]) await add(1, ago, now)
@@ -254,13 +252,8 @@ test('counts are held by key and hour in bounded memory', () => {
   counted.count(1)
   counted.count(1)
   const taken = counted.take()
-  assert.deepEqual(
-    taken.map(({ keyId, hour, requests }) => [keyId, hour, requests]),
-    [
-      [1, 11, 2],
-      [1, 10, 1],
-    ],
-  )
+  const told = taken.map(({ keyId, hour, requests }) => `${keyId} ${hour} ${requests}`)
+  assert.deepEqual(told, ['1 11 2', '1 10 1'])
   assert.deepEqual(counted.take(), [])
   counted.count(1)
   counted.add(taken)

@@ -1,11 +1,10 @@
 // What goes wrong is a sentence that says what to do, and what was shown stays where it can.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { openPort } from '../support/free-port.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
 import { untilLoaded, visit, visitDemo } from './browser.ts'
@@ -255,9 +254,7 @@ async function startProxy(t: TestContext, port: number) {
         given.destroy()
       })
     }).end()
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.after(() => proxy.close())
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  })
+  const url = `http://127.0.0.1:${await openPort(t, proxy)}`
   return { url, cutNext: (part: string) => void (cut = part) }
 }

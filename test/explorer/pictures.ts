@@ -228,13 +228,11 @@ export function testPictures(): void {
     const [head = [], ...years] = await figuresOf(page, /by year$/)
     assert.equal(head.length, 15)
     assert.equal(head.at(-2), '18 other values')
-    assert.deepEqual(
-      years.map((row) => [row[0], row.at(-1)]),
-      [
-        ['1', '1'],
-        ['9999', '29'],
-      ],
-    )
+    const told = years.map((row) => [row[0], row.at(-1)])
+    assert.deepEqual(told, [
+      ['1', '1'],
+      ['9999', '29'],
+    ])
   })
 
   test('a change at midnight is described with its own day', async (t) => {

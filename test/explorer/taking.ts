@@ -74,13 +74,11 @@ export function testTaking(): void {
     await page.getByRole('button', { name: 'Download NDJSON: All matching records, 52' }).click()
     await page.getByRole('button', { name: 'Download CSV: This page, 25' }).click()
     await status.getByText('The download failed.').waitFor()
-    assert.deepEqual(
-      (await status.allInnerTexts()).map((text) => text.split('\n')[0]),
-      [
-        'NDJSON: All matching records, 52. Downloading …',
-        'CSV: This page, 25. The download failed.',
-      ],
-    )
+    const told = (await status.allInnerTexts()).map((text) => text.split('\n')[0])
+    assert.deepEqual(told, [
+      'NDJSON: All matching records, 52. Downloading …',
+      'CSV: This page, 25. The download failed.',
+    ])
     const downloading = page.waitForEvent('download')
     await release()
     await downloading

@@ -2,11 +2,10 @@
 // to do, and leaves the store as it was.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { writeRows } from '../support/import-rows.ts'
+import { makeFolder, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
@@ -21,7 +20,7 @@ const tables: Readonly<Record<string, BadInputs>> = {
   extracts: badExtracts,
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'dossier-bad-'))
+const folder = makeFolder({ after })
 const store = join(folder, 'dossier.db')
 let digest = ''
 
@@ -40,8 +39,6 @@ before(async () => {
   }
   digest = await storeDigest(store)
 })
-
-after(() => rmSync(folder, { recursive: true }))
 
 async function load(target: string, rows: readonly object[], ...options: string[]) {
   writeRows(join(folder, 'good.ndjson'), rows)

@@ -145,10 +145,8 @@ describe('a zip archive with one file is read as that file', () => {
       const { files } = await load('rights', [name])
       assert.equal(names(records('rights'))[0], 'one')
       const sha256 = createHash('sha256').update(bytes).digest('hex')
-      assert.deepEqual(
-        files.map((file) => [file.bytes, file.sha256]),
-        [[bytes.length, sha256]],
-      )
+      const told = files.map((file) => [file.bytes, file.sha256])
+      assert.deepEqual(told, [[bytes.length, sha256]])
     })
   }
 
@@ -291,10 +289,8 @@ for (const mapping of [undefined, 'select * from source where name is not null']
     const second = folderWith(t, places)
     const report = await second.load('rights', ['b.csv'], { file: { skippedLines: 1 } })
     assert.equal(report.version, undefined, 'without --rejects nothing is loaded')
-    assert.deepEqual(
-      report.problems.map(({ line }) => line),
-      [4, 6, 9],
-    )
+    const found = report.problems.map(({ line }) => line)
+    assert.deepEqual(found, [4, 6, 9])
   })
 }
 
@@ -348,16 +344,14 @@ test('texts that mean null are null, and all texts are trimmed, also in a mappin
     registration_number: unknown
     holders: unknown
   }[]
-  assert.deepEqual(
-    rows.map((row) => [row.name, row.registration_number, row.holders]),
-    [
-      ['one', null, []],
-      [null, null, []],
-      ['none', 'NULL', []],
-      ['four', null, []],
-      [null, 'x', ['a']],
-    ],
-  )
+  const told = rows.map((row) => [row.name, row.registration_number, row.holders])
+  assert.deepEqual(told, [
+    ['one', null, []],
+    [null, null, []],
+    ['none', 'NULL', []],
+    ['four', null, []],
+    [null, 'x', ['a']],
+  ])
 })
 
 test('texts within the attributes of a company are trimmed or null, too', async (t) => {
@@ -409,18 +403,14 @@ describe('mapped JSON', () => {
           mapping: 'select n as id, 7 as company_id, name, source_row, source_file from source',
           onRejected: () => undefined,
         })
-        assert.deepEqual(
-          problems.map((problem) => [problem.number, problem.field]),
-          [
-            [2, field],
-            [4, 'id'],
-          ],
-        )
+        const places = problems.map((problem) => [problem.number, problem.field])
+        assert.deepEqual(places, [
+          [2, field],
+          [4, 'id'],
+        ])
         assert.match(problems[0]?.reason ?? '', reason)
-        assert.deepEqual(
-          (records('rights') as { id: unknown }[]).map(({ id }) => id),
-          [1, 4, 5],
-        )
+        const ids = (records('rights') as { id: unknown }[]).map(({ id }) => id)
+        assert.deepEqual(ids, [1, 4, 5])
       }
     })
   }

@@ -106,10 +106,8 @@ test('the first load of a second source keeps the number of its source', async (
       `select s.name from record_ids r join sources s on s.id = r.source_id
        where listing = '${listing}'`,
     )
-  assert.deepEqual(
-    of('rights').map(({ name }) => name),
-    ['two'],
-  )
+  const names = of('rights').map(({ name }) => name)
+  assert.deepEqual(names, ['two'])
   await importRows(db, 'rights', [{ company_id: 1, id: 2, name: 'm' }], {
     source: 'two',
     isSnapshot: true,

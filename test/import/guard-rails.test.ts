@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder, writeRows } from '../support/import-rows.ts'
-import { type Run } from '../support/run-dossier.ts'
+import { checkExit, type Run } from '../support/run-dossier.ts'
 import { runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -34,9 +34,7 @@ async function load(run: Promise<Run>): Promise<void> {
 async function refuse(folder: string, run: () => Promise<Run>, says: RegExp): Promise<void> {
   const store = join(folder, 'dossier.db')
   const before = await storeDigest(store)
-  const { code, err } = await run()
-  assert.equal(code, 1, err)
-  assert.match(err, says)
+  checkExit(await run(), 1, says)
   assert.equal(await storeDigest(store), before)
 }
 
@@ -55,7 +53,7 @@ test('an extract without a date is refused if the source had one; --no-history r
   const { out } = await run(companies(1, 'York'), '--source', 'sec', '--no-history')
   assert.match(out, /updated +1\n/)
   assert.doesNotMatch(out, /recorded/)
-  const said = await runCommand(folder, ['company', 'GB:1'])
+  const said = await runCommand(folder, 'company GB:1')
   assert.match(said.out, /Attributes from sec, since version 4, /, 'nobody knows of a day')
 })
 
@@ -284,7 +282,7 @@ test('a jurisdiction or identifier with blanks around it is refused; --trim remo
   )
   await load(run([row], '--trim'))
   await load(rights([right], '--trim'))
-  const { out } = await runCommand(folder, ['company', 'DE', '1', '--json'])
+  const { out } = await runCommand(folder, 'company DE 1 --json')
   const [said] = (JSON.parse(out) as { attributes: { attributes: object }[] }).attributes
   assert.deepEqual(said?.attributes, { towns: ['Bonn', 7], town: 'Bonn' })
 })

@@ -220,10 +220,8 @@ test('the column as_of overrides the day of the extract', async (t) => {
   await importExtract(db, '2025-01-31', extract('A', '2025-01-10'))
   await importExtract(db, '2025-02-28', extract('B', '2025-02-11T10:00:00+01:00'))
   await importExtract(db, undefined, extract('C', '2025-03-01'))
-  assert.deepEqual(
-    changesIn(db).map(({ date, after }) => `${date} ${after}`),
-    ['2025-02-11T09:00:00Z B', '2025-03-01T00:00:00Z C'],
-  )
+  const told = changesIn(db).map(({ date, after }) => `${date} ${after}`)
+  assert.deepEqual(told, ['2025-02-11T09:00:00Z B', '2025-03-01T00:00:00Z C'])
   assert.deepEqual(await attributesIn(db), [{ name: 'C' }])
 })
 
@@ -234,10 +232,8 @@ test('if only rows have days, a row without one is refused', async (t) => {
     { identifier: 'b', name: 'B' },
     { identifier: 'c', name: 'C', as_of: '10/01/2025' },
   ])
-  assert.deepEqual(
-    problems.map(({ number, field }) => `${number} ${field}`),
-    ['3 as_of', '2 as_of'],
-  )
+  const places = problems.map(({ number, field }) => `${number} ${field}`)
+  assert.deepEqual(places, ['3 as_of', '2 as_of'])
 })
 
 test('imported events of a source are kept alongside recorded ones', async (t) => {

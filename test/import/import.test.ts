@@ -137,15 +137,13 @@ test('a refused row gives no company its register number', async (t) => {
   )
   assert.equal(counts.refused, 2)
   const known = await queryStore(db, 'select id, identifier from companies order by id')
-  assert.deepEqual(
-    known.map(({ id, identifier }) => [Number(id), identifier]),
-    [
-      [1, null],
-      [3, null],
-      [4, null],
-      [5, 'n5'],
-    ],
-  )
+  const told = known.map(({ id, identifier }) => [Number(id), identifier])
+  assert.deepEqual(told, [
+    [1, null],
+    [3, null],
+    [4, null],
+    [5, 'n5'],
+  ])
 })
 
 test('the unknown company of a record is created and counted, or refused with --known-companies-only (G12)', async (t) => {

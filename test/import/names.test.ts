@@ -53,13 +53,11 @@ describe('columns', () => {
         "na/me~" as object_type, "o'k" as status from source`,
     })
     const rows = records('rights') as Record<string, unknown>[]
-    assert.deepEqual(
-      rows.map((row) => [row['name'], row['object_type'], row['status']]),
-      [
-        ['b', '{"x":1}', '1.5'],
-        ['d', null, null],
-      ],
-    )
+    const told = rows.map((row) => [row['name'], row['object_type'], row['status']])
+    assert.deepEqual(told, [
+      ['b', '{"x":1}', '1.5'],
+      ['d', null, null],
+    ])
   })
 
   test('source_file and source_row in a file are ordinary attributes', async (t) => {
@@ -67,10 +65,8 @@ describe('columns', () => {
       'x.csv': 'jurisdiction,identifier,source_file,source_row\nGB,1,a.csv,abc\nGB,,b.csv,5\n',
     })
     const { problems } = await load('companies', ['x.csv'], { onRejected: () => undefined })
-    assert.deepEqual(
-      problems.map(({ number, field }) => [number, field]),
-      [[2, 'identifier']],
-    )
+    const places = problems.map(({ number, field }) => [number, field])
+    assert.deepEqual(places, [[2, 'identifier']])
     assert.equal(await onlyAttributes(db), '{"source_file":"a.csv","source_row":"abc"}')
   })
 
@@ -96,10 +92,8 @@ describe('columns', () => {
       const { load } = folderWith(t, { 'x.csv': 'jurisdiction,identifier\nGB,1\n' })
       const mapping = `select jurisdiction, identifier, ${place} from source`
       const report = await load('companies', ['x.csv'], { mapping })
-      assert.deepEqual(
-        report.problems.map((problem) => [problem.number, problem.field]),
-        [[1, field]],
-      )
+      const found = report.problems.map((problem) => [problem.number, problem.field])
+      assert.deepEqual(found, [[1, field]])
     })
   }
 })
@@ -147,10 +141,8 @@ describe('names of files', () => {
     test(`${name} names exactly that file (G22)`, async (t) => {
       const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
       await load('rights', [name])
-      assert.deepEqual(
-        (records('rights') as { id: number }[]).map(({ id }) => id),
-        [1],
-      )
+      const ids = (records('rights') as { id: number }[]).map(({ id }) => id)
+      assert.deepEqual(ids, [1])
     })
   }
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { importInto, makeFolder, queryValue } from '../support/import-rows.ts'
+import { importInto, makePlace, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
@@ -225,8 +225,7 @@ const cases: readonly Case[] = [
 
 for (const { title, target, file, mapping, isCut = false, counts, facts, said = [] } of cases) {
   test(isCut ? `${title} (every tenth line)` : title, { skip }, async (t) => {
-    const folder = makeFolder(t)
-    const db = join(folder, 'real.db')
+    const { folder, db } = makePlace(t, 'real.db')
     const source = isCut ? everyTenthLine(join(data, file), folder) : join(data, file)
     const rejected: unknown[] = []
     const load = () =>

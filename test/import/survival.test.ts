@@ -1,11 +1,9 @@
 // The campaigns of `torture/` in a short form.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { campaignsOf } from '../../torture/campaigns.ts'
+import { makeFolder } from '../support/import-rows.ts'
 import { runShort } from '../support/short-campaign.ts'
 import { storeKind } from '../support/store-at.ts'
 
@@ -31,8 +29,7 @@ const rules: Readonly<Record<string, string>> = {
 }
 
 // Shared, so that the states before and after are made once.
-const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder({ after })
 
 // One first load and one update are killed.
 const extent = { kills: 1, rows: 500 }

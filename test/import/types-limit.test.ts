@@ -76,10 +76,8 @@ test('the limit applies to any resource with meta; a type has at most 256 bytes 
   await assert.rejects(load('inspections', rows, declared), /^OperatorError: .* of company 7 would/)
   const long = [row(1, 'é'.repeat(128)), row(2, `${'é'.repeat(128)}x`)]
   const { problems } = await load('inspections', long, declared)
-  assert.deepEqual(
-    problems.map(({ number, reason }) => [number, reason]),
-    [[2, 'is longer than 256 bytes']],
-  )
+  const places = problems.map(({ number, reason }) => [number, reason])
+  assert.deepEqual(places, [[2, 'is longer than 256 bytes']])
   assert.deepEqual(await state('inspections'), [1, 1])
 })
 

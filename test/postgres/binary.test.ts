@@ -57,11 +57,8 @@ test('a result arrives in pieces of any length', async (t) => {
     const bytes = Buffer.concat(Array.from({ length: 20 }, () => anyBytes))
     const sql = `select n, case when n <> 3 then $1::bytea end from generate_series(1, 5) n`
     const rows = await ask(client, sql, bytes)
-    assert.deepEqual(
-      rows.map(([, value]) => value),
-      [bytes, bytes, null, bytes, bytes],
-      `pieces of ${length} bytes`,
-    )
+    const told = rows.map(([, value]) => value)
+    assert.deepEqual(told, [bytes, bytes, null, bytes, bytes], `pieces of ${length} bytes`)
     const { rows: plain } = await client.query<{ n: unknown }>('select 7 as n')
     assert.equal(String(plain[0]?.n), '7')
   }

@@ -13,6 +13,7 @@ import { withSession } from '../../src/store/postgres/connect.ts'
 import { segmentsSql } from '../../src/store/postgres/tables.ts'
 import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
+import { openReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
@@ -98,8 +99,7 @@ for (const place of ['the coordinator', 'a worker']) {
     await importRows(db, 'rights', rights)
     const [{ id } = {}] = await queryStore(db, "select id from companies where identifier = '3'")
     const at = place === 'a worker' ? await workerOf(storeAt(db)) : storeAt(db)
-    const store = await openStoreReader(at, patientBounds)
-    t.after(() => store.close())
+    const store = await openReader(t, at)
     const right = resources.find(({ name }) => name === 'rights') ?? assert.fail()
     const shown = async () => (await readListing(store, right, Number(id)))?.dataVersion
     for (let version = 2; version < 5; version++) {
@@ -177,7 +177,7 @@ test(
       assert.deepEqual([await served(url), await served(url, 1)], [2, 2], url)
     }
     for (const url of [at, ofWorker]) {
-      const list = await runCommand('.', ['withhold', 'list', '--db', url])
+      const list = await runCommand('.', `withhold list --db ${url}`)
       assert.match(list.out, /erase/, url)
     }
     const { counts } = await importRows(db, 'rights', given)
@@ -187,7 +187,7 @@ test(
     await restore()
     const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
     for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url), behind)
-    await mustRun('.', ['migrate', '--db', at])
+    await mustRun('.', `migrate --db ${at}`)
     for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
 
     // A list that was restored is an ordinary table of the coordinator.
@@ -320,8 +320,7 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
     { identifiers: companies.map(({ identifier }) => identifier), jurisdiction: 'GB' },
   ]
   for (const query of searches) {
-    const store = await openStoreReader(storeAt(db), patientBounds)
-    t.after(() => store.close())
+    const store = await openReader(t, db)
     const catchUp = await holdBack(db, behind)
     await assert.rejects(async () => store.findCompanies(query), /different versions/)
     const { code, err } = await runCommand('.', ['find', 'company', '--db', storeAt(db)])
@@ -340,8 +339,7 @@ test('a search on a worker checks the other nodes afterwards', { skip }, async (
   await importRows(db, 'companies', companies)
   await importRows(db, 'rights', rights)
   const at = await workerOf(storeAt(db))
-  const store = await openStoreReader(at, patientBounds)
-  t.after(() => store.close())
+  const store = await openReader(t, at)
   const search = async () => (await store.findCompanies({ words: ['company'] })).companies?.length
   assert.equal(await search(), companies.length)
   const [elsewhere] = await queryStore(
@@ -364,8 +362,7 @@ test('the answer about a company has the version of its node', { skip }, async (
   const { rows } = await withSession(storeAt(db), (client) =>
     client.query<{ id: number }>(sql, [companies[0]?.identifier]),
   )
-  const store = await openStoreReader(storeAt(db), patientBounds)
-  t.after(() => store.close())
+  const store = await openReader(t, db)
   const catchUp = await holdBack(db, rows[0]?.id ?? 0)
   const versions = new Set<unknown>()
   for (const { id: companyId } of rows) {
@@ -376,10 +373,8 @@ test('the answer about a company has the version of its node', { skip }, async (
     versions.add(told.registry.version)
   }
   await catchUp()
-  assert.deepEqual(
-    [...versions].map(Number).toSorted((a, b) => a - b),
-    [1, 2],
-  )
+  const found = [...versions].map(Number).toSorted((a, b) => a - b)
+  assert.deepEqual(found, [1, 2])
 })
 
 const otherNode = `

@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { Client } from 'pg'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
 const contrib = (name: string) => readFileSync(join(import.meta.dirname, '../../contrib', name))
@@ -84,9 +84,8 @@ test(
     const answer = await askPort(running.port, '/api/v1/companies/7/rights', { key })
     assert.equal(answer.status, 200)
     assert.match(answer.body, /"name":"A mark"/)
-    const refused = await runDossier(folder, ['keys', 'revoke', 'first-client'], { env: reading })
-    assert.equal(refused.code, 1)
-    assert.match(refused.err, /permission denied/)
+    const refused = await runDossier(folder, 'keys revoke first-client', { env: reading })
+    checkExit(refused, 1, /permission denied/)
   },
 )
 

@@ -2,13 +2,13 @@
 // and no new session.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openPool, openSession } from '../../src/store/postgres/connect.ts'
 import { createSnapshots, rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
+import { openPort } from '../support/free-port.ts'
 import { onCitus, patientBounds, testServerUrl } from '../support/store-at.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
@@ -24,10 +24,7 @@ async function startServer(scope: TestContext, serve: (socket: Socket) => void):
     socket.on('error', () => undefined)
     serve(socket)
   })
-  scope.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  return `postgres://nobody@127.0.0.1:${port}/none?sslmode=disable`
+  return `postgres://nobody@127.0.0.1:${await openPort(scope, server)}/none?sslmode=disable`
 }
 
 /** A server that ends each session in the packet that begins it. */
@@ -71,19 +68,15 @@ test('a limit for idle sessions, meant for others, ends none of ours', async (t)
 })
 
 // PostgreSQL has it from version 17 on.
-test(
-  'a limit for transactions, meant for requests, ends no command’s',
-  { skip: onCitus },
-  async (t) => {
-    const url = new URL(testServerUrl())
-    url.searchParams.set('options', '-c transaction_timeout=1s')
-    const session = await openSession(url.href)
-    t.after(() => session.end())
-    await session.query('begin')
-    await sleep(2_000)
-    assert.equal((await session.query('select 1')).rowCount, 1)
-  },
-)
+test('a limit for transactions, of requests, ends no command’s', { skip: onCitus }, async (t) => {
+  const url = new URL(testServerUrl())
+  url.searchParams.set('options', '-c transaction_timeout=1s')
+  const session = await openSession(url.href)
+  t.after(() => session.end())
+  await session.query('begin')
+  await sleep(2_000)
+  assert.equal((await session.query('select 1')).rowCount, 1)
+})
 
 test('a session that is ended in the packet that begins it is an error', async (t) => {
   const url = await startEndingServer(t)

@@ -33,7 +33,7 @@ async function makeStore(t: TestContext): Promise<Made> {
     const row = { id: 1, company_id: 7, name }
     writeFileSync(join(folder, `${name}.ndjson`), `${JSON.stringify(row)}\n`)
   }
-  await mustRun(folder, ['import', 'rights', 'first.ndjson', '--db', db])
+  await mustRun(folder, `import rights first.ndjson --db ${db}`)
   const proxy = await startCuttingProxy(t, db)
   const through = new URL(db)
   through.port = String(proxy.port)
@@ -65,7 +65,7 @@ for (const [cut, isDone] of cuts) {
     proxy.cutNext(cut)
     const run = await runCommand(folder, ['keys', 'create', '--name', 'acme', '--db', through])
     assert.ok(proxy.hasCut(), 'the connection was lost')
-    const list = await runCommand(folder, ['keys', 'list', '--json', '--db', db])
+    const list = await runCommand(folder, `keys list --json --db ${db}`)
     assert.equal((JSON.parse(list.out) as unknown[]).length, isDone ? 1 : 0, 'what was done')
     assert.equal(run.code, isDone ? 0 : 1, run.err)
     assert.match(run.out, isDone ? /^dossier_\w{49}\n$/ : /^$/)
@@ -140,7 +140,7 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
   const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
   t.after(() => server.remove())
   const folder = makeFolder(t)
-  await mustRun(folder, ['migrate', '--db', server.url])
+  await mustRun(folder, `migrate --db ${server.url}`)
   const proxy = await startCuttingProxy(t, server.url)
   const through = new URL(server.url)
   through.port = String(proxy.port)
@@ -156,7 +156,7 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
   const args = ['keys', 'create', '--name', 'acme', '--db', through.href]
   const run = await runCommand(folder, args)
   assert.ok(proxy.hasCut(), 'the connection was lost')
-  const list = await runCommand(folder, ['keys', 'list', '--json', '--db', server.url])
+  const list = await runCommand(folder, `keys list --json --db ${server.url}`)
   assert.deepEqual(JSON.parse(list.out), [], 'nothing was done')
   assert.equal(run.code, 1)
   assert.equal(run.out, '', 'a key is printed only when it is stored')

@@ -151,7 +151,7 @@ test('hanging statements exhaust the pool: 503 until they end; a command waits',
   t.after(() => client.end())
   await client.query('begin')
   await client.query('lock table dossier.segments in access exclusive mode')
-  const command = runCommand('.', ['listing', '7', 'rights', '--db', db])
+  const command = runCommand('.', `listing 7 rights --db ${db}`)
   const answers = await Promise.all(Array.from({ length: 4 * pool }, () => ask(server)))
   checkBounded(answers)
   assert.ok(answers.every(({ status }) => status === 503))

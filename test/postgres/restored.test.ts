@@ -82,7 +82,7 @@ test('a segment that a prune moves during its look-up is found (9.3)', async (t)
     await importRows(`${folder}/extract`, 'rights', rows, { at: db })
   }
   // The head of the third version names the segment that the first one holds.
-  await mustRun(folder, ['revert', '2', '--db', db])
+  await mustRun(folder, `revert 2 --db ${db}`)
   const client = await openSession(db)
   t.after(() => client.end())
   const { rows } = writerOf(client, false)
@@ -90,7 +90,7 @@ test('a segment that a prune moves during its look-up is found (9.3)', async (t)
   const pruneAfterFirst: Rows = async (...statement) => {
     const found = await rows<never>(...statement)
     statements += 1
-    if (statements === 1) await mustRun(folder, ['prune', '--keep', '0d', '--yes', '--db', db])
+    if (statements === 1) await mustRun(folder, `prune --keep 0d --yes --db ${db}`)
     return found
   }
   const [texts] = await listingReads(pruneAfterFirst).texts(7, [1])

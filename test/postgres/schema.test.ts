@@ -17,7 +17,7 @@ import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { runCommand } from '../support/run-command.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { onCitus, schemaUrl } from '../support/store-at.ts'
 import { until } from '../support/until.ts'
@@ -163,7 +163,7 @@ test('migrate creates everything once, also when run twice concurrently, then ha
   const url = schemaUrl('migrate')
   const folder = makeFolder(t)
   const migrate = (...options: string[]) => runCommand(folder, ['migrate', '--db', url, ...options])
-  const early = await runDossier(folder, ['serve', '--db', url])
+  const early = await runDossier(folder, `serve --db ${url}`)
   assert.equal(early.code, 1)
   assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; create it with[^\n]*\n$/)
   assert.ok(!early.err.includes('test%20password'), 'no password is shown')
@@ -179,13 +179,12 @@ test('migrate creates everything once, also when run twice concurrently, then ha
 })
 
 test(
-  'what needs Citus is refused without it, and leaves no schema',
+  'what needs Citus is refused without it, without a schema left',
   { skip: onCitus },
   async () => {
     const url = schemaUrl('spread')
-    const { code, err } = await runCommand('.', ['migrate', '--distributed', '--db', url])
-    assert.equal(code, 1)
-    assert.match(err, /has no Citus[^\n]*create extension citus\n$/)
+    const run = await runCommand('.', `migrate --distributed --db ${url}`)
+    checkExit(run, 1, /has no Citus[^\n]*create extension citus\n$/)
     const sql = 'select from pg_namespace where nspname = $1'
     assert.equal((await client.query(sql, [schemaIn(url)])).rowCount, 0)
   },
@@ -217,7 +216,7 @@ test('a hot standby serves the data of its primary, later imports included', asy
   const url = `${primary.url}?schema=dossier`
   const folder = makeFolder(t)
   await importRows(join(folder, 'x'), 'rights', [{ id: 1, company_id: 7 }], { at: url })
-  const made = await runCommand(folder, ['keys', 'create', '--name', 'x', '--db', url])
+  const made = await runCommand(folder, `keys create --name x --db ${url}`)
   await primary.stop()
   const standby = await startPostgres({
     fill(data) {
@@ -242,8 +241,7 @@ test('a hot standby serves the data of its primary, later imports included', asy
   const input = '{"id":3,"company_id":7}\n'
   const args = ['import', 'rights', '-', '--db', `${standby.url}?schema=dossier`]
   const refused = await runDossier(folder, args, { input })
-  assert.equal(refused.code, 1)
-  assert.match(refused.err, /^dossier: [^\n]*name the primary in --db\n$/)
+  checkExit(refused, 1, /^dossier: [^\n]*name the primary in --db\n$/)
 })
 
 function primaryConnection(url: string): string {

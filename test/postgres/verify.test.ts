@@ -23,7 +23,7 @@ test('verify reports a company that cannot be found by its identifier', async (t
 test('backup names pg_dump in one line', async (t) => {
   const db = await makeRegistry(t)
   const folder = makeFolder(t)
-  const { code, err } = await runCommand(folder, ['backup', 'copy.dump', '--db', db])
+  const { code, err } = await runCommand(folder, `backup copy.dump --db ${db}`)
   assert.equal(code, 1)
   const schema = new URL(db).searchParams.get('schema') ?? ''
   assert.match(err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=copy\\.dump '`))
@@ -32,7 +32,7 @@ test('backup names pg_dump in one line', async (t) => {
 
 test('restore names pg_restore in one line', async (t) => {
   const folder = makeFolder(t)
-  const { code, err } = await runCommand(folder, ['restore', 'copy.dump'])
+  const { code, err } = await runCommand(folder, 'restore copy.dump')
   assert.equal(code, 1)
   assert.match(
     err,

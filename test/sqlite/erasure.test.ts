@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { keepOpen } from '../support/store-state.ts'
 
@@ -73,24 +74,22 @@ async function removePersons(db: string): Promise<void> {
 }
 
 test('after pruning, no removed person is left in the file or its log', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await loadPersons(db)
   keepOpen(t, db)
   await removePersons(db)
   assert.ok(occurrences(db, name) > 0, 'the past still has them')
-  await mustRun(folder, ['prune', '--yes', '--keep', '0d', '--db', db])
+  await mustRun(folder, `prune --yes --keep 0d --db ${db}`)
   assert.equal(occurrences(db, name), 0)
 })
 
 test('what a source said about a company that it lacks is removed as the guide describes', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const one = { jurisdiction: 'HU', identifier: '1' }
   const others = Array.from({ length: 500 }, (_, n) => ({ ...one, identifier: `x${n}`, name: 'X' }))
   await importRows(db, 'companies', [{ ...one, name }, ...others], { source: 'hu' })
   await importRows(db, 'companies', others, { source: 'hu', isSnapshot: true })
-  const prune = () => runCommand(folder, ['prune', '--yes', '--keep', '0d', '--db', db])
+  const prune = () => runCommand(folder, `prune --yes --keep 0d --db ${db}`)
   assert.equal((await prune()).code, 0)
   assert.ok(occurrences(db, name) > 0, 'it is shown as what the source last said')
   await importRows(db, 'companies', [{ ...one, name: null }], { source: 'hu' })
@@ -99,17 +98,16 @@ test('what a source said about a company that it lacks is removed as the guide d
 })
 
 test('a withheld person is in no file after compact: store, log, list, usage, exports, temporary', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const temporary = join(folder, 'temporary')
   const exportsFolder = join(folder, 'exports')
   mkdirSync(temporary)
   setTemporary(t, temporary)
   await loadPersons(db)
-  await mustRun(folder, ['export', exportsFolder, '--db', db])
+  await mustRun(folder, `export ${exportsFolder} --db ${db}`)
   const isIn = () => filesIn(folder).filter((file) => occurrences(file, name) > 0)
   assert.ok(isIn().includes(db) && isIn().some((file) => file.startsWith(exportsFolder)))
-  const made = await mustRun(folder, ['keys', 'create', '--name', 'a', '--db', db])
+  const made = await mustRun(folder, `keys create --name a --db ${db}`)
   const server = await runServer(t, db, ['--usage-seconds', '1'])
   const path = '/api/v1/companies/1/employees?version=2'
   const page = async () => (await askPort(server.port, path, { key: made.out.trim() })).body
@@ -146,8 +144,7 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
 })
 
 test('compact removes what was deleted without being overwritten, and frees its space', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await loadPersons(db)
   // As an earlier version deleted, or sqlite3.
   const earlier = new DatabaseSync(db)
@@ -159,7 +156,7 @@ test('compact removes what was deleted without being overwritten, and frees its 
   assert.ok(occurrences(db, name) > 0)
   const server = keepOpen(t, db)
   const before = readFileSync(db).length
-  const run = await mustRun(folder, ['compact', '--db', db, '--json'])
+  const run = await mustRun(folder, `compact --db ${db} --json`)
   const { bytesBefore, bytesAfter, notes } = JSON.parse(run.out) as Record<string, unknown>
   assert.deepEqual([bytesBefore, bytesAfter, notes], [before, readFileSync(db).length, []])
   assert.ok(Number(bytesAfter) < before / 3)
@@ -168,13 +165,12 @@ test('compact removes what was deleted without being overwritten, and frees its 
 })
 
 test('compact reports that a reader of an earlier state keeps the space in use', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await importRows(db, 'employees', persons(1))
   const reader = keepOpen(t, db)
   reader.exec('begin')
   reader.prepare('select count(*) from employees_view').get()
-  const run = await mustRun(folder, ['compact', '--db', db])
+  const run = await mustRun(folder, `compact --db ${db}`)
   assert.match(
     run.out,
     /compacted: [\d,]+ bytes before, [\d,]+ after\.\nA reader still uses an earlier/,
@@ -206,9 +202,7 @@ test('compact on a full disk removes what it wrote, while a store is read', asyn
   const { size } = statSync(db)
   const room = size + mebibyte
   assert.ok(mount('-o', `remount,size=${Math.ceil(room / 1_024)}k`, 'tmpfs', folder))
-  const ended = await runCommand(makeFolder(t), ['compact', '--db', db])
-  assert.equal(ended.code, 1, ended.err)
-  assert.match(ended.err, /full/)
+  checkExit(await runCommand(makeFolder(t), `compact --db ${db}`), 1, /full/)
   assert.equal(statSync(`${db}-wal`).size, 0)
   assert.equal(queryValue(db, 'select count(*) from jobs_view'), 2_000)
 })

@@ -5,8 +5,8 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { importInto, importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { importInto, importRows, makePlace, queryValue } from '../support/import-rows.ts'
+import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
 import { until } from '../support/until.ts'
 
 const rows = 1_200
@@ -25,8 +25,7 @@ const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size
 const modeOf = (db: string) => queryValue(db, 'pragma journal_mode')
 
 test('a first import writes to the file directly, and leaves it with an empty log', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   let log = 0
   let refusals = 0
   await importInto(db, 'jobs', [writeJobs(folder)], {
@@ -48,8 +47,7 @@ test('a first import writes to the file directly, and leaves it with an empty lo
 })
 
 test('a first import of a file that others have open keeps them reading', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await importRows(db, 'jobs', [{ id: 1, company_id: 7 }], { isDryRun: true })
   using other = new DatabaseSync(db, { readOnly: true, timeout: 0 })
   const count = other.prepare('select count(*) as n from jobs_view')
@@ -66,20 +64,19 @@ test('a first import of a file that others have open keeps them reading', async 
 })
 
 test('a killed first import leaves a file that any import repairs', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const file = writeJobs(folder, 3_000)
-  const { child, ended } = startDossier(t, folder, ['import', 'jobs', file, '--db', db])
+  const { child, ended } = startDossier(t, folder, `import jobs ${file} --db ${db}`)
   await until(() => sizeOf(db) > 20_000_000, 'it writes to the file')
   child.kill('SIGKILL')
   await ended
-  const read = await runDossier(folder, ['imports', '--db', db])
+  const read = await runDossier(folder, `imports --db ${db}`)
   // What was added only after the end of the file does not have to be taken back.
   if (read.code === 0) assert.match(read.out, /^Nothing has been imported yet/)
   else assert.match(read.err, /is incomplete.* any import repairs it\n$/)
-  const again = await runDossier(folder, ['import', 'jobs', file, '--db', db])
+  const again = await runDossier(folder, `import jobs ${file} --db ${db}`)
   assert.equal(again.code, 0, again.err)
-  assert.equal((await runDossier(folder, ['verify', '--db', db])).code, 0)
+  assert.equal((await runDossier(folder, `verify --db ${db}`)).code, 0)
   assert.equal(queryValue(db, countJobs), 3_000)
   assert.equal(modeOf(db), 'wal')
 })
@@ -88,15 +85,14 @@ const filesOf = (folder: string) =>
   readdirSync(folder).filter((name) => name.startsWith('registry'))
 
 test('a first import that fails or is interrupted leaves no file', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   writeFileSync(join(folder, 'bad.ndjson'), '{"company_id":7,"salary_from":"x"}\n')
   writeFileSync(join(folder, 'cut.json'), '[{"company_id":7}')
   for (const name of ['bad.ndjson', 'cut.json']) {
     const { code } = await runDossier(folder, ['import', 'jobs', name, '--db', db])
     assert.deepEqual([code, filesOf(folder)], [1, []], name)
   }
-  const { child, ended } = startDossier(t, folder, ['import', 'jobs', '-', '--db', db])
+  const { child, ended } = startDossier(t, folder, `import jobs - --db ${db}`)
   await until(() => isStore(db), 'it has made the store')
   child.kill('SIGINT')
   const { code } = await ended
@@ -113,11 +109,10 @@ function isStore(db: string): boolean {
 }
 
 test('a first import that fails leaves the file to others who use it', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const key = ['keys', 'create', '--name', 'a', '--db', db]
   for (const use of ['open', 'keys'] as const) {
-    const { child, ended } = startDossier(t, folder, ['import', 'jobs', '-', '--db', db])
+    const { child, ended } = startDossier(t, folder, `import jobs - --db ${db}`)
     await until(() => isStore(db), 'it has made the store')
     const other = use === 'open' ? new DatabaseSync(db, { readOnly: true }) : undefined
     other?.prepare('select 1 from imports').get()
@@ -131,18 +126,16 @@ test('a first import that fails leaves the file to others who use it', async (t)
 })
 
 test('commands wait for a first import, or say that one is under way', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   await importRows(db, 'jobs', [{ id: 1, company_id: 7 }], { isDryRun: true })
   const first = new DatabaseSync(db)
   first.exec('pragma journal_mode = delete; begin exclusive')
   const waiting = [
     startDossier(t, folder, ['import', 'jobs', writeJobs(folder), '--db', db]),
-    startDossier(t, folder, ['keys', 'create', '--name', 'a', '--db', db]),
+    startDossier(t, folder, `keys create --name a --db ${db}`),
   ]
-  const read = await runDossier(folder, ['imports', '--db', db])
-  assert.equal(read.code, 1)
-  assert.match(read.err, /another process is writing to it; try again when it has finished\n$/)
+  const read = await runDossier(folder, `imports --db ${db}`)
+  checkExit(read, 1, /another process is writing to it; try again when it has finished\n$/)
   const line = 'another command is writing to the store; waiting for it to finish'
   await Promise.all(waiting.map(({ until: said }) => said(new RegExp(line))))
   first.exec('rollback')

@@ -8,7 +8,7 @@ import { after, test, type TestContext } from 'node:test'
 import { hourOf } from '../../src/store/keys.ts'
 import { openUsageWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { asNobody, runDossier } from '../support/run-dossier.ts'
+import { checkExit, asNobody, runDossier } from '../support/run-dossier.ts'
 
 const nobody = asNobody() ?? []
 
@@ -45,9 +45,9 @@ testShut('a store that cannot be written is verified, backed up and shown (F10)'
     via: nobody,
   })
   assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
-  const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
+  const copy = await runDossier(folder, 'verify --db copy.db', { via: nobody })
   assert.equal(copy.code, 0, copy.err)
-  const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
+  const restored = await runDossier(folder, 'restore shut/x.db --db new.db', {
     via: nobody,
   })
   assert.equal(restored.code, 0, restored.err)
@@ -59,7 +59,7 @@ testShut(
     const folder = makeShut(t)
     const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
     chmodSync(db, 0o644)
-    const created = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', db])
+    const created = await runDossier(folder, `keys create --name acme --db ${db}`)
     assert.equal(created.code, 0, created.err)
     const now = Date.now()
     const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
@@ -88,8 +88,7 @@ testShut('a dry run of what cannot be written says what to do', async (t) => {
     ['withhold', 'erase', 'rights', '20000'],
   ]) {
     const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
-    assert.equal(run.code, 1, run.out)
-    assert.match(run.err, /^dossier: shut\/x\.db: cannot be opened; [^\n]+ read and write[^\n]+\n$/)
+    checkExit(run, 1, /^dossier: shut\/x\.db: cannot be opened; [^\n]+ read and write[^\n]+\n$/)
   }
 })
 
@@ -107,7 +106,7 @@ testShut('a log with changes next to a store that cannot be written is reported'
   }
   writer.close()
   chmodSync(join(folder, 'copied'), 0o555)
-  const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
+  const run = await runDossier(folder, 'verify --db copied/x.db', { via: nobody })
   assert.equal(run.code, 1)
   assert.match(
     run.err,

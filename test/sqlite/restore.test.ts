@@ -21,8 +21,9 @@ import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector, openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
 import type { RestoreWatch } from '../../src/store/inspecting.ts'
-import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, query, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
@@ -31,11 +32,10 @@ const rows = (count: number, name: string) =>
 
 /** A store at version 2, and its backup at version 1. */
 async function makeStores(t: TestContext, name = '') {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const copy = join(folder, 'copy.db')
   await importRows(db, 'rights', rows(300, `first${name}`))
-  await mustRun(folder, ['backup', copy, '--db', db])
+  await mustRun(folder, `backup ${copy} --db ${db}`)
   await importRows(db, 'rights', rows(400, `second${name}`))
   return { folder, db, copy }
 }
@@ -47,8 +47,8 @@ const kept = (folder: string) =>
 
 test('servers serve the restored state without a restart, and never an old page for a new one', async (t) => {
   const { folder, db, copy } = await makeStores(t)
-  const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
-  await mustRun(folder, ['backup', 'with-key.db', '--db', db])
+  const made = await runCommand(folder, `keys create --name a --db ${db}`)
+  await mustRun(folder, `backup with-key.db --db ${db}`)
   const server = await runServer(t, db)
   const ask = (tag = '') =>
     askPort(server.port, '/api/v1/companies/7/rights?limit=1', {
@@ -63,7 +63,7 @@ test('servers serve the restored state without a restart, and never an old page 
   await importRows(db, 'rights', rows(10, 'third'))
   const third = await tagOf()
   assert.equal(third.version, '3')
-  const run = await mustRun(folder, ['restore', 'with-key.db', '--db', db, '--yes'])
+  const run = await mustRun(folder, `restore with-key.db --db ${db} --yes`)
   assert.match(run.out, /^\S+ restored from with-key\.db: version 2, committed 20\S+\.$/m)
   assert.doesNotMatch(run.out, /Restart/)
   const second = await tagOf()
@@ -74,7 +74,7 @@ test('servers serve the restored state without a restart, and never an old page 
   assert.equal(again.status, 200)
   assert.equal(again.headers['data-version'], '3')
   // The key is not in the older copy.
-  const old = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
+  const old = await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.equal((await ask()).status, 403)
   assert.match(old.out, /The keys are those of the copy/)
@@ -84,7 +84,7 @@ test('the replaced store is kept next to it, and can be restored itself', async 
   const { folder, db, copy } = await makeStores(t)
   const bytes = readFileSync(copy)
   const before = records(db)
-  const run = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
+  const run = await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   const beside = readdirSync(folder).filter((name) => name.startsWith('copy.db'))
   assert.deepEqual(beside, ['copy.db'])
   assert.deepEqual(readFileSync(copy), bytes)
@@ -97,7 +97,7 @@ test('the replaced store is kept next to it, and can be restored itself', async 
   )
   assert.deepEqual(records(join(folder, name)), before)
   await mustRun(folder, ['verify', '--db', name])
-  await mustRun(folder, ['verify', '--db', db])
+  await mustRun(folder, `verify --db ${db}`)
   assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
 
   await mustRun(folder, ['restore', name, '--db', db, '--yes'])
@@ -110,7 +110,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   const moved = join(folder, 'moved.db')
   renameSync(db, moved)
   writeFileSync(`${db}-wal`, 'changes')
-  const refused = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
+  const refused = await runCommand(folder, `restore ${copy} --db ${db} --yes`)
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
@@ -118,7 +118,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   )
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)
-  await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   assert.deepEqual(records(db), records(copy))
   assert.deepEqual(kept(folder), [])
 })
@@ -127,7 +127,7 @@ test('a store that is too damaged to be opened is replaced, and kept as it is', 
   const { folder, db, copy } = await makeStores(t)
   truncateSync(db, 100_000)
   const damaged = readFileSync(db)
-  const run = await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
+  const run = await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   assert.match(
     run.out,
     /Restart the servers of this store: they still have the damaged file open\./,
@@ -167,7 +167,7 @@ test('what cannot be restored is refused in one line, and the store is kept', as
       /new\.db was written by another version of Dossier \(format 99, this one reads \d+\)/,
     ],
   ] as const) {
-    const run = await runCommand(folder, ['restore', file, '--db', db, '--yes'])
+    const run = await runCommand(folder, `restore ${file} --db ${db} --yes`)
     assert.equal(run.code, 1, file)
     assert.match(run.err, says)
     assert.match(run.err, /^dossier: [^\n]+\n$/)
@@ -186,7 +186,7 @@ test('a database of another program is never replaced', async (t) => {
   const { folder, copy } = await makeStores(t)
   changeFile(join(folder, 'other.db'), 'create table t (x)')
   const says = /^dossier: other\.db is not a Dossier store; check --db, or move it away\n$/
-  const run = await runCommand(folder, ['restore', copy, '--db', 'other.db', '--yes'])
+  const run = await runCommand(folder, `restore ${copy} --db other.db --yes`)
   assert.match(run.err, says)
   assert.equal(queryValue(join(folder, 'other.db'), 'select count(*) from t'), 0)
 })
@@ -259,16 +259,10 @@ test('the next copy or compaction removes what killed commands have left next to
     for (const name of [...of(killed), ...others]) writeFileSync(join(folder, name), '770412345678')
     await mustRun(folder, [...command, '--db', db])
     const left = readdirSync(folder)
-    assert.deepEqual(
-      left.filter((name) => of(killed).includes(name)),
-      [],
-      command.join(' '),
-    )
-    assert.deepEqual(
-      left.filter((name) => others.includes(name)),
-      others.toSorted(),
-      command.join(' '),
-    )
+    const told = left.filter((name) => of(killed).includes(name))
+    assert.deepEqual(told, [], command.join(' '))
+    const found = left.filter((name) => others.includes(name))
+    assert.deepEqual(found, others.toSorted(), command.join(' '))
   }
 })
 
@@ -329,12 +323,10 @@ test('a copy that lacks imports needs consent; one of another registry is named 
   await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { kind: 'sqlite' })
   const before = await storeDigest(db)
   const older = await run('restore', copy, '--db', db)
-  assert.equal(older.code, 1)
-  assert.match(older.err, /lacks 1 version of .*which would be lost\.\n.* add --yes\n$/)
+  checkExit(older, 1, /lacks 1 version of .*which would be lost\.\n.* add --yes\n$/)
   for (const option of ['--db', '--yes']) {
     const foreign = await run('restore', other, '--db', db, ...(option === '--yes' ? [option] : []))
-    assert.equal(foreign.code, 1)
-    assert.match(foreign.err, /is a copy of another registry: .*\n.* add --replace-foreign\n$/)
+    checkExit(foreign, 1, /is a copy of another registry: .*\n.* add --replace-foreign\n$/)
   }
   assert.equal(await storeDigest(db), before, 'nothing has changed')
   const replaced = await run('restore', other, '--db', db, '--replace-foreign')
@@ -345,8 +337,7 @@ test('a copy that lacks imports needs consent; one of another registry is named 
 
 /** An open store that is copied in several steps. */
 async function makeOpen(t: TestContext) {
-  const folder = makeFolder(t)
-  const db = join(folder, 'registry.db')
+  const { folder, db } = makePlace(t, 'registry.db')
   const description = 'x'.repeat(60_000)
   const rows = Array.from({ length: 200 }, (_, n) => ({ id: n + 1, company_id: 7, description }))
   await importRows(db, 'jobs', rows)

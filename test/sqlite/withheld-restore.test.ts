@@ -17,7 +17,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
 import { identifier, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
@@ -31,7 +31,7 @@ async function makeStores(t: TestContext) {
   const folder = makeFolder(t)
   const [db, copy] = [join(folder, 'registry.db'), join(folder, 'copy.db')]
   await importRows(db, 'employees', rows)
-  await mustRun(folder, ['backup', copy, '--db', db])
+  await mustRun(folder, `backup ${copy} --db ${db}`)
   await withhold(db, 'erase', person)
   return { folder, db, copy, list: join(folder, 'registry-withheld.ndjson') }
 }
@@ -42,7 +42,7 @@ const records = (db: string) => query(db, 'select id from employees_view').lengt
 test('a restore takes what is withheld out of the copy before a server can see it', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const before = readFileSync(copy)
-  await mustRun(folder, ['restore', copy, '--db', db, '--yes'])
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   assert.equal(records(db), 1)
   assert.equal(has(db), false)
   assert.deepEqual(readFileSync(copy), before, 'the copy itself is not touched')
@@ -53,7 +53,7 @@ test('a restore takes what is withheld out of the copy before a server can see i
 
 test('two simultaneous restores do not disturb each other', async (t) => {
   const { folder, db, copy } = await makeStores(t)
-  const restore = () => runDossier(folder, ['restore', copy, '--db', db, '--yes'])
+  const restore = () => runDossier(folder, `restore ${copy} --db ${db} --yes`)
   const runs = await Promise.all([restore(), restore()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
   assert.deepEqual([has(db), records(db)], [false, 1])
@@ -66,7 +66,7 @@ test('what is withheld while a restore waits does not come back with it', async 
   const { folder, db, copy } = await makeStores(t)
   const writing = new DatabaseSync(db)
   writing.exec('begin immediate')
-  const restore = startDossier(t, folder, ['restore', copy, '--db', db, '--yes'])
+  const restore = startDossier(t, folder, `restore ${copy} --db ${db} --yes`)
   await restore.until(/waiting/i)
   writing.close()
   await withhold(db, 'erase', { resource: 'employees', id: 2 })
@@ -96,15 +96,12 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   for (const open of opens) await assert.rejects(open, /cannot be used \(EISDIR: /)
   rmSync(list, { recursive: true })
   // A copy elsewhere may be verified, which shows nothing of it, and leaves nothing next to it.
-  await mustRun(folder, ['verify', '--db', db])
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name)),
-    [],
-  )
+  await mustRun(folder, `verify --db ${db}`)
+  const told = readdirSync(folder).filter((name) => /-(wal|shm)$/.test(name))
+  assert.deepEqual(told, [])
   for (const command of ['company 7', 'imports', 'backup x.db', 'export x']) {
     const shown = await runCommand(folder, [...command.split(' '), '--db', db])
-    assert.equal(shown.code, 1, command)
-    assert.match(shown.err, /registry-withheld\.ndjson, the list [^;]* is missing/)
+    checkExit(shown, 1, /registry-withheld\.ndjson, the list [^;]* is missing/)
   }
   const elsewhere = join(folder, 'list.ndjson')
   writeFileSync(elsewhere, both)
@@ -132,7 +129,7 @@ test('a copy of another registry is not restored next to a list that is not its 
   const { folder, db, list } = await makeStores(t)
   const [other, copy] = [join(folder, 'other.db'), join(folder, 'other-copy.db')]
   await importRows(other, 'employees', rows)
-  await mustRun(folder, ['backup', copy, '--db', other])
+  await mustRun(folder, `backup ${copy} --db ${other}`)
   const before = readFileSync(db)
   const restore = ['restore', copy, '--db', db, '--replace-foreign']
   const refused = await runCommand(folder, restore)
@@ -172,8 +169,6 @@ test('the command line says what an order lacks', async (t) => {
     [['erase', 'company', ...why], /name one company by its id/],
     [['lift', 'x', ...why], /takes one NUMBER/],
   ] as const) {
-    const run = await runCommand(folder, ['withhold', ...args, '--db', 'registry.db'])
-    assert.equal(run.code, 2, run.out)
-    assert.match(run.err, message)
+    checkExit(await runCommand(folder, ['withhold', ...args, '--db', 'registry.db']), 2, message)
   }
 })

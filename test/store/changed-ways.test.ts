@@ -6,12 +6,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { checkWay, type Copy, createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import { withReader } from '../support/open-reader.ts'
 import { runStep } from '../support/random-steps.ts'
-import { patientBounds, storeAt } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
@@ -21,16 +20,13 @@ async function withStates(
   ids: readonly number[],
   work: (reader: StoreReader, states: readonly Copy[]) => Promise<void>,
 ): Promise<void> {
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  try {
+  await withReader(db, async (reader) => {
     await nextTurn()
     const { version: last } = await reader.readRegistry()
     const states = [new Map<string, string>()]
     for (let one = 1; one <= last; one += 1) states.push(await readServed(reader, ids, one))
     await work(reader, states)
-  } finally {
-    await reader.close()
-  }
+  })
 }
 
 const jurisdiction = 'GB'

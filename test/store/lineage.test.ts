@@ -1,9 +1,8 @@
 // A restored backup that diverges repeats version numbers, but no entity tag and no cursor.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { importRows, makePlace } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { keepStore } from '../support/store-state.ts'
@@ -11,8 +10,7 @@ import { keepStore } from '../support/store-state.ts'
 const right = (name: string) => [{ id: 1, company_id: 7, name }]
 
 test('after a backup is restored under a running server, no old tag gets a 304 for new bytes, and an old cursor is a 410 (K4, 12.3)', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await importRows(db, 'rights', right('first'))
   const issue = ['keys', 'create', '--name', 'x', '--scopes', 'changes,rights']
   const key = (await runCommand(folder, issue)).out.trim()

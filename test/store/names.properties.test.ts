@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { hasWords, wordsOfName, wordsOfQuery } from '../../src/store/name-words.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runsOf, storeAt } from '../support/store-at.ts'
+import { openReader, withReader } from '../support/open-reader.ts'
+import { runsOf } from '../support/store-at.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, remove, revert } from '../support/write-store.ts'
 
@@ -118,8 +118,7 @@ test('a name matches a query by its own words, however it is read', () => {
 async function checkNames(db: string, asked: string): Promise<void> {
   await checkSound(db)
   const names = query(db, 'select company_id, name from names')
-  const reader = await openStoreReader(storeAt(db))
-  try {
+  await withReader(db, async (reader) => {
     for (const text of [asked, 'north', 'a', `${asked} a`, String(names[0]?.['name'] ?? 'x')]) {
       const words = wordsOfQuery(text)
       if (words.length === 0) continue
@@ -134,9 +133,7 @@ async function checkNames(db: string, asked: string): Promise<void> {
         text,
       )
     }
-  } finally {
-    await reader.close()
-  }
+  })
 }
 
 test('frequent words are found together, in any order of their frequency (8.2)', async (t) => {
@@ -150,8 +147,7 @@ test('frequent words are found together, in any order of their frequency (8.2)',
   // In two imports, so that chunks are added to.
   await importRows(db, 'companies', rows.slice(0, 2_500))
   await importRows(db, 'companies', rows.slice(2_500))
-  const reader = await openStoreReader(storeAt(db))
-  t.after(() => reader.close())
+  const reader = await openReader(t, db)
   const queries: readonly (readonly [string, (n: number) => boolean])[] = [
     ['even third eleventh', (n) => n % 66 === 0],
     ['third eleventh', (n) => n % 33 === 0],

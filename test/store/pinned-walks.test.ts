@@ -7,14 +7,14 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { rights } from '../../src/resources/rights.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { openReader } from '../support/open-reader.ts'
 import { runStep, type Step, step } from '../support/random-steps.ts'
 import { readListing } from '../support/read-listing.ts'
-import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { runsOf } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const isOfRights = (one: Step) => one.kind !== 'import' || one.target === 'rights'
@@ -41,8 +41,7 @@ test(`walks stay on their version, whatever is written meanwhile (seed ${seed})`
   const db = join(makeFolder(t), 'registry.db')
   const rows = Array.from({ length: 12 }, (_, n) => ({ id: n + 1, company_id: 1 + (n % 2) }))
   await importRows(db, 'rights', rows)
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  t.after(() => reader.close())
+  const reader = await openReader(t, db)
   /** What was served of the companies once a version was the last one. */
   const served: { company: number; version: number; text: string }[] = []
   let isOver = false

@@ -4,28 +4,23 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { type Copy, readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { patientBounds, storeAt } from '../support/store-at.ts'
+import { withReader } from '../support/open-reader.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, prune, revert, withhold } from '../support/write-store.ts'
 
 const companies = [1, 2, 3]
 
 /** What is served of the companies at each version; undefined of one that was pruned. */
-async function readVersions(db: string) {
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  try {
+const readVersions = (db: string) =>
+  withReader(db, async (reader) => {
     const { version, earliestVersion } = await reader.readRegistry()
     const states: (Copy | undefined)[] = []
     for (let one = 1; one <= version; one += 1)
       states.push(one < earliestVersion ? undefined : await readServed(reader, companies, one))
     return states
-  } finally {
-    await reader.close()
-  }
-}
+  })
 
 test('pruning removes exactly what is older than a moment: nothing, some of it, or all', async (t) => {
   const db = join(makeFolder(t), 'a.db')

@@ -10,6 +10,7 @@ import { openForReading } from '../../src/store/sqlite/open.ts'
 import {
   importRows,
   makeFolder,
+  makePlace,
   query,
   queryStore,
   queryValue,
@@ -34,8 +35,7 @@ function rowsOf(attr: string, count: number): object[] {
 
 test('a reader during imports always sees one complete state', async (t) => {
   assert.ok(events)
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   const [many, few] = [2_000, 500]
   await importRows(db, 'events', rowsOf('old', many))
   writeRows(join(folder, 'new.ndjson'), rowsOf('new', few))
@@ -78,7 +78,7 @@ test('simultaneous imports into a new store all run, one after the other (G8)', 
   const ids = [1, 2, 3, 4]
   const runs = await Promise.all(
     ids.map((id) =>
-      runDossier(folder, ['import', 'rights', '-'], { input: `{"id":${id},"company_id":7}\n` }),
+      runDossier(folder, 'import rights -', { input: `{"id":${id},"company_id":7}\n` }),
     ),
   )
   assert.deepEqual(
@@ -86,10 +86,8 @@ test('simultaneous imports into a new store all run, one after the other (G8)', 
     ids.map(() => 'done'),
   )
   const db = join(folder, 'dossier.db')
-  assert.deepEqual(
-    query(db, 'select id from rights_view order by id').map(({ id }) => id),
-    ids,
-  )
+  const found = query(db, 'select id from rights_view order by id').map(({ id }) => id)
+  assert.deepEqual(found, ids)
   assert.equal(queryValue(db, 'select max(version) from imports'), ids.length)
 })
 

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
 import type { RevertRange } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, type TestApp } from '../support/make-app.ts'
+import { withReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { readSaid } from '../support/said.ts'
-import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
@@ -44,13 +44,11 @@ test('the revert of a company’s return leaves it as absent as it was', async (
     })
   }
   await revert(db, one(3))
-  assert.deepEqual(
-    (await readSaid(db)).map((said) => [said.is_present, said.as_of]),
-    [
-      [false, '2026-01-02T00:00:00Z'],
-      [true, '2026-01-01T00:00:00Z'],
-    ],
-  )
+  const told = (await readSaid(db)).map((said) => [said.is_present, said.as_of])
+  assert.deepEqual(told, [
+    [false, '2026-01-02T00:00:00Z'],
+    [true, '2026-01-01T00:00:00Z'],
+  ])
   await checkSound(db)
 })
 
@@ -104,9 +102,8 @@ const rows = (source: number, state: string, from = 0, to = count) =>
   })
 
 async function wholeListing(db: string, resource: Resource) {
-  const store = await openStoreReader(storeAt(db))
-  const page = await readListing(store, resource, 7, { limit: 20_000 })
-  await store.close()
+  const read = (store: StoreReader) => readListing(store, resource, 7, { limit: 20_000 })
+  const page = await withReader(db, read)
   return [page?.text, page?.meta]
 }
 
@@ -153,13 +150,11 @@ test('a restored change does not replace one that was recorded since', async (t)
   const [first, last] = [1_000_000_000_001, 1_000_000_000_002]
   const { text } = await app.ask('/api/v1/companies/GB:1/events')
   const { events } = JSON.parse(text) as { events: { id: number; after: string }[] }
-  assert.deepEqual(
-    events.map(({ id, after }) => [id, after]),
-    [
-      [last, 'y'],
-      [first, 'B'],
-    ],
-  )
+  const told = events.map(({ id, after }) => [id, after])
+  assert.deepEqual(told, [
+    [last, 'y'],
+    [first, 'B'],
+  ])
 })
 
 test('a record is not restored under an id that another source has used since', async (t) => {

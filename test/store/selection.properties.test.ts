@@ -15,6 +15,7 @@ import type { Filter, Interval, Selection, SortOrder } from '../../src/store/sel
 import { anyRecord } from '../support/arbitrary-record.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import type { WireRecord } from '../support/make-record.ts'
+import { openReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { one, revert } from '../support/write-store.ts'
 import { aboveStores, patientBounds, runsOf, someOf, storeAt } from '../support/store-at.ts'
@@ -254,8 +255,7 @@ test(
       title: `${n % 7}`.repeat(n % 500 === 9 ? 65_000 : 5_000),
     }))
     await importRows(join(folder, 'rows'), 'jobs', rows, { at: db })
-    const store = await openStoreReader(db, patientBounds)
-    t.after(() => store.close())
+    const store = await openReader(t, db)
     const page = (await readListing(store, jobs, 7, { limit: 10_000 })) ?? assert.fail()
     const all = JSON.parse(`[${page.text}]`) as WireRecord[]
     assert.equal(all.length, rows.length)

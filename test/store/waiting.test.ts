@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { beginWithKeys } from '../../src/store/postgres/transaction.ts'
-import { importRows, makeFolder, queryValue, writeRows } from '../support/import-rows.ts'
+import { importRows, makePlace, queryValue, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
@@ -34,15 +34,14 @@ async function whileHeld<T>(held: Promise<() => Promise<void>>, work: () => Prom
 }
 
 async function makeStore(t: TestContext) {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
+  const { folder, db } = makePlace(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  await mustRun(folder, ['keys', 'create', '--name', 'acme'])
+  await mustRun(folder, 'keys create --name acme')
   writeRows(join(folder, 'rows.ndjson'), [{ id: 2, company_id: 7 }])
   return {
     folder,
     db,
-    list: async () => (await runCommand(folder, ['keys', 'list', '--json'])).out,
+    list: async () => (await runCommand(folder, 'keys list --json')).out,
   }
 }
 

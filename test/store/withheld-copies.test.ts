@@ -6,16 +6,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
-import type { Manifest } from '../../src/store/exports/manifest.ts'
-import { writeExport } from '../../src/store/exports/write-export.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
-import { patientBounds } from '../support/store-at.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
+import { writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
 
 const path = '/api/v1/exports'
@@ -36,18 +33,7 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
   const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
   const key = await store.issueKey({ name: 'copies', scopes })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
-  async function copy(version?: number): Promise<Manifest> {
-    const reader = await openStoreReader(store.db, patientBounds)
-    try {
-      return await writeExport(reader, resources, {
-        ...{ folder: copies, formats: ['ndjson.zst'], version, cursorOf: writePoint },
-        onStep: () => undefined,
-        signal: new AbortController().signal,
-      })
-    } finally {
-      await reader.close()
-    }
-  }
+  const copy = (version?: number) => writeCopy(store.db, copies, { version })
   return { db, url: store.db, copies, get, copy }
 }
 
@@ -63,15 +49,13 @@ test('a copy begun before a withholding gets a 410, and a later one does not', a
   assert.equal(version, 2)
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   const listed = memberOf(await get(path), 'exports') as { version: number }[]
-  assert.deepEqual(
-    listed.map((one) => one.version),
-    [2],
-  )
-  const run = await runCommand(copies, ['compact', '--db', url, '--exports', copies])
+  const told = listed.map((one) => one.version)
+  assert.deepEqual(told, [2])
+  const run = await runCommand(copies, `compact --db ${url} --exports ${copies}`)
   assert.match(run.out, /Withdrew the copies of the versions 1, and deleted their files/)
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), ['manifest.json', 'withheld'])
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
-  const again = await runCommand(copies, ['compact', '--db', url, '--exports', copies])
+  const again = await runCommand(copies, `compact --db ${url} --exports ${copies}`)
   assert.equal(again.out.includes('Withdrew'), false)
 })
 
@@ -111,8 +95,7 @@ test('a withholding is reported even if its copies cannot be withdrawn', async (
   const file = join(copies, 'file')
   writeFileSync(file, '')
   const refused = await runCommand(copies, [...maskPerson, '--db', url, '--exports', file])
-  assert.equal(refused.code, 2)
-  assert.match(refused.err, /^dossier: --exports is ".*file"; it must be a folder$/m)
+  checkExit(refused, 2, /^dossier: --exports is ".*file"; it must be a folder$/m)
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
   assert.equal(run.code, 1)
   assert.match(run.err, /^Masked as order 1, in version \d\. /m)
@@ -136,8 +119,7 @@ test('a copy whose manifest cannot be read is reported, and all others are withd
   }
   assert.equal((memberOf(await get(path), 'exports') as object[]).length, 1)
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
-  assert.equal(run.code, 1)
-  assert.match(run.err, /^dossier: .*9\/manifest\.json is damaged or from another program, so /m)
+  checkExit(run, 1, /^dossier: .*9\/manifest\.json is damaged or from another program, so /m)
   assert.deepEqual(readdirSync(copies).sort(), ['1', '7', '8', '9'])
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), ['manifest.json', 'withheld'])
 })

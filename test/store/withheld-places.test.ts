@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
 import type { AskedSubject } from '../../src/store/withholding/withhold.ts'
-import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, queryStore, writeRows } from '../support/import-rows.ts'
 import { memberOf, type TestApp } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { readSaid } from '../support/said.ts'
@@ -15,11 +15,10 @@ import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { lift, one, revert, withhold } from '../support/write-store.ts'
+import { beginImport, lift, one, revert, withhold } from '../support/write-store.ts'
 
 test('examples in the log of imports lose what is withheld', async (t) => {
-  const folder = makeFolder(t)
-  const path = join(folder, 'registry.db')
+  const { folder, db: path } = makePlace(t, 'registry.db')
   const db = storeAt(path)
   const names = [`${jane} & Sons`, `${jane} Trading`]
   for (const [n, name] of names.entries()) {
@@ -36,7 +35,7 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   assert.equal((await storeBytes(path)).includes('Sons'), false)
   await withhold(path, 'mask', { company: ['GB', '2'], text: jane })
   assert.equal((await storeBytes(path)).includes(jane), false)
-  await mustRun(folder, ['imports', '--json', '--db', db])
+  await mustRun(folder, `imports --json --db ${db}`)
 })
 
 const recording = resources.find(({ changeFields }) => changeFields !== undefined)
@@ -266,10 +265,8 @@ for (const [kind, expected, shown] of [
     assert.deepEqual([inserted, updated, withheld, erased], expected)
     await checkSound(db)
     const now = await queryStore(db, 'select after from events_view order by company_id, id')
-    assert.deepEqual(
-      now.map(({ after }) => after),
-      shown,
-    )
+    const afters = now.map(({ after }) => after)
+    assert.deepEqual(afters, shown)
   })
 }
 
@@ -284,10 +281,8 @@ test('a backup from before a record does not bring back the person in other text
   await restore()
   await bringUp(db)
   const said = await readSaid(db)
-  assert.deepEqual(
-    said.map(({ attributes }) => attributes),
-    ['{"owner":"[withheld]"}'],
-  )
+  const told = said.map(({ attributes }) => attributes)
+  assert.deepEqual(told, ['{"owner":"[withheld]"}'])
   await checkSound(db)
 })
 
@@ -315,18 +310,10 @@ test('an import is refused if a company with withheld words got a name meanwhile
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'R', holders: [jane] }])
   await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
-  const store = await openStoreWriter(storeAt(db), resources)
-  t.after(() => store.close())
-  const session = await store.beginImport({
-    target: { name: 'companies', resource: undefined },
-    ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
-    ...{ knownCompaniesOnly: false, asOf: undefined, recording: undefined },
-    ...{ startedAt: Date.now(), onWait: () => undefined },
-  })
+  const session = await beginImport(t, db, 'companies')
   await importRows(db, 'companies', [{ id: 7, ...named }])
   const late = session.prepare(() => undefined)
   await assert.rejects(late, /what is withheld has changed while this import read its files/)
-  await session.discard()
 })
 
 const company = { company_jurisdiction: 'GB', company_identifier: '1' }

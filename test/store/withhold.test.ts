@@ -7,15 +7,16 @@ import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openStoreInspector, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace } from '../support/import-rows.ts'
 import { memberOf, type TestApp } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import type { Scope } from '../support/temp-store.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { lift, withhold } from '../support/write-store.ts'
+import { beginImport, lift, withhold } from '../support/write-store.ts'
 
 const company = { company_jurisdiction: 'GB', company_identifier: '1' }
 
@@ -314,15 +315,14 @@ test('after an order is lifted, the record returns under its id', async (t) => {
 })
 
 test('a store that is behind its list is not served; the next writer brings it up (9)', async (t) => {
-  const folder = makeFolder(t)
-  const path = join(folder, 'registry.db')
+  const { folder, db: path } = makePlace(t, 'registry.db')
   const db = storeAt(path)
   await load(path)
   const restore = await keepStore(path)
   await withhold(path, 'erase', person)
   await restore()
   await assert.rejects(openStoreReader(db), /is behind .* by an entry.*dossier migrate --db/)
-  const first = await runCommand(folder, ['migrate', '--db', db])
+  const first = await runCommand(folder, `migrate --db ${db}`)
   assert.match(first.out, /applied an entry of /)
   await withhold(path, 'mask', { resource: 'employees', field: 'name', value: 'John Roe' })
   await restore()
@@ -331,11 +331,9 @@ test('a store that is behind its list is not served; the next writer brings it u
   await assert.rejects(openStoreReader(db), behind)
   for (const command of ['verify', 'imports', 'find GB 1', 'backup x.db', 'serve']) {
     if (isServerStore(db) && command.startsWith('backup')) continue
-    const run = await runCommand(folder, [...command.split(' '), '--db', db])
-    assert.equal(run.code, 1)
-    assert.match(run.err, behind)
+    checkExit(await runCommand(folder, [...command.split(' '), '--db', db]), 1, behind)
   }
-  const migrated = await runCommand(folder, ['migrate', '--db', db])
+  const migrated = await runCommand(folder, `migrate --db ${db}`)
   assert.match(migrated.out, /applied 2 entries of /)
   await checkGone(path)
   assert.equal((await storeBytes(path)).includes('John Roe'), false)
@@ -356,20 +354,11 @@ test('a restored backup keeps the record of a lifted order', async (t) => {
 
 test('an import that has read its files before a withholding changes nothing', async (t) => {
   const { db } = await makeRegistry(t)
-  const employees = resources.find(({ name }) => name === 'employees') ?? assert.fail()
-  const store = await openStoreWriter(storeAt(db), resources)
-  t.after(() => store.close())
-  const session = await store.beginImport({
-    target: { name: employees.name, resource: employees },
-    ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
-    ...{ knownCompaniesOnly: false, asOf: undefined, recording: undefined },
-    ...{ startedAt: Date.now(), onWait: () => undefined },
-  })
+  const session = await beginImport(t, db, 'employees')
   await withhold(db, 'erase', person)
   const before = await storeBytes(db)
   const late = session.prepare(() => undefined)
   await assert.rejects(late, /what is withheld has changed while this import read its files/)
-  await session.discard()
   assert.deepEqual(await storeBytes(db), before)
 })
 

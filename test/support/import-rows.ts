@@ -32,6 +32,12 @@ export function makeFolder(t: { after(work: () => void): void }): string {
   return folder
 }
 
+/** A folder as of `makeFolder`, and the path of a store in it; commands use `dossier.db` by default. */
+export function makePlace(t: Parameters<typeof makeFolder>[0], name = 'dossier.db') {
+  const folder = makeFolder(t)
+  return { folder, db: join(folder, name) }
+}
+
 /** Options of an import in a test; the others have the defaults of the command line. */
 export type ImportOptions = Partial<Omit<ImportRequest, 'target' | 'files'>> & {
   /** How the files are read. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { createOutput } from '../../src/cli/output.ts'
-import { type Run, type RunOptions, storeOf } from './run-dossier.ts'
+import { type Run, type RunOptions, storeOf, type Words, wordsOf } from './run-dossier.ts'
 
 type Stream = Parameters<typeof createOutput>[0]
 
@@ -21,7 +21,7 @@ let turn: Promise<unknown> = Promise.resolve()
  */
 export function runCommand(
   cwd: string,
-  args: readonly string[],
+  args: Words,
   options: Pick<RunOptions, 'env'> = {},
 ): Promise<Run> {
   const run = turn.then(() => runNow(cwd, args, options))
@@ -32,7 +32,7 @@ export function runCommand(
 /** As `runCommand`, of a command that succeeds. */
 export async function mustRun(
   cwd: string,
-  args: readonly string[],
+  args: Words,
   options?: Pick<RunOptions, 'env'>,
 ): Promise<Run> {
   const run = await runCommand(cwd, args, options)
@@ -40,17 +40,13 @@ export async function mustRun(
   return run
 }
 
-async function runNow(
-  cwd: string,
-  args: readonly string[],
-  { env }: Pick<RunOptions, 'env'>,
-): Promise<Run> {
+async function runNow(cwd: string, args: Words, { env }: Pick<RunOptions, 'env'>): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-run-'))
   const [out, err] = [openFile(join(folder, 'out')), openFile(join(folder, 'err'))]
   const before = process.cwd()
   process.chdir(cwd)
   try {
-    const code = await runCommandLine(args, {
+    const code = await runCommandLine(wordsOf(args), {
       environment: { ...process.env, ...storeOf(cwd), ...env },
       stdout: createOutput(out.stream),
       stderr: createOutput(err.stream),

@@ -12,11 +12,20 @@ import { patienceMs } from './until.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
+/** What is typed after `dossier`; a line is split at its blanks. */
+export type Words = string | readonly string[]
+
 /** The result of a run; its code is null after a signal that no process can handle. */
 export interface Run {
   readonly code: number | null
   readonly out: string
   readonly err: string
+}
+
+/** Checks how a command ended, and what it said on standard error. */
+export function checkExit({ code, err }: Run, expected: number, says: RegExp): void {
+  assert.equal(code, expected, err)
+  assert.match(err, says)
 }
 
 export interface RunOptions {
@@ -46,7 +55,7 @@ const patience = { DOSSIER_DELAY_MS_MAX: '60000' }
 export function startDossier(
   scope: Scope,
   cwd: string,
-  args: readonly string[],
+  args: Words,
   options: RunOptions = {},
 ): RunningDossier {
   const running = launch(cwd, args, options)
@@ -60,19 +69,15 @@ export function startDossier(
 }
 
 /** Runs `dossier` in a folder to its end. */
-export function runDossier(
-  cwd: string,
-  args: readonly string[],
-  options: RunOptions = {},
-): Promise<Run> {
+export function runDossier(cwd: string, args: Words, options: RunOptions = {}): Promise<Run> {
   const { child, ended } = launch(cwd, args, options)
   child.stdin.end(options.input ?? '')
   return ended
 }
 
 /** Starts `dossier` in a folder; the caller ends it. */
-export function launch(cwd: string, args: readonly string[], options: RunOptions): RunningDossier {
-  const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...args]
+export function launch(cwd: string, args: Words, options: RunOptions): RunningDossier {
+  const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...wordsOf(args)]
   const env = { ...process.env, ...patience, ...storeOf(cwd), ...options.env }
   const child = spawn(command, words, { cwd, env })
   const said = { out: '', err: '' }
@@ -105,6 +110,11 @@ export function launch(cwd: string, args: readonly string[], options: RunOptions
       }
     },
   }
+}
+
+/** The words of a command line. */
+export function wordsOf(words: Words): readonly string[] {
+  return typeof words === 'string' ? words.split(' ') : words
 }
 
 /** What a shell shows for these ends, too: an interrupted command may end by the signal itself. */

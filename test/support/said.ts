@@ -1,8 +1,7 @@
 // What the sources say about the companies of a store, as rows.
 
-import { openStoreReader } from '../../src/store/open-store.ts'
 import { queryStore } from './import-rows.ts'
-import { patientBounds, storeAt } from './store-at.ts'
+import { withReader } from './open-reader.ts'
 
 /** What one source says about one company. */
 export interface SaidRow {
@@ -24,8 +23,7 @@ export interface SaidRow {
  */
 export async function readSaid(db: string, version?: number): Promise<SaidRow[]> {
   const companies = await queryStore(db, 'select id from companies order by id')
-  const reader = await openStoreReader(storeAt(db), patientBounds)
-  try {
+  return withReader(db, async (reader) => {
     const rows: SaidRow[] = []
     for (const { id } of companies) {
       const read = await reader.readCompany({ companyId: Number(id), version, resources: [] })
@@ -40,7 +38,5 @@ export async function readSaid(db: string, version?: number): Promise<SaidRow[]>
       }
     }
     return rows
-  } finally {
-    await reader.close()
-  }
+  })
 }

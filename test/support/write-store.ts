@@ -1,6 +1,7 @@
 // Changes of a store as the commands make them, in this process.
 
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { importTargets } from '../../src/import/import-targets.ts'
 import { removeSource } from '../../src/import/remove-source.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -25,6 +26,28 @@ async function withWriter<T>(
   } finally {
     await store.close()
   }
+}
+
+/** An import that has read no rows yet; it is ended when the test ends. */
+export async function beginImport(t: TestContext, db: string, name: string) {
+  const store = await openStoreWriter(storeAt(db), resources)
+  const session = await store.beginImport({
+    target: { name, resource: resources.find((one) => one.name === name) },
+    source: 'default',
+    nameAttribute: undefined,
+    isSnapshot: false,
+    unit: 'row',
+    knownCompaniesOnly: false,
+    asOf: undefined,
+    recording: undefined,
+    startedAt: Date.now(),
+    onWait: () => undefined,
+  })
+  t.after(async () => {
+    await session.discard()
+    await store.close()
+  })
+  return session
 }
 
 /** Takes versions back. */

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { endTogether } from '../../src/http/wire/end-together.ts'
 import { createPace } from '../../src/store/serving/pace.ts'
+import { openPort } from '../support/free-port.ts'
 
 test('a response that is ready does not wait for the next step of a scan', async (t) => {
   let step: Promise<boolean> | undefined
@@ -13,9 +13,7 @@ test('a response that is ready does not wait for the next step of a scan', async
     step = waitForStep().then(() => response.writableEnded)
     endTogether(response, 'ready')
   })
-  t.after(() => server.close())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await openPort(t, server)
 
   const response = await fetch(`http://127.0.0.1:${port}/`)
 

@@ -33,6 +33,8 @@ function shown(rows: readonly PlacedRow[]) {
   return rows.map(({ number, row }) => [number, row instanceof Refusal ? row.reason : row])
 }
 
+const numberOf = ({ number }: PlacedRow) => number
+
 /** A text split into chunks anywhere, even within a character. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)
@@ -87,22 +89,18 @@ describe('NDJSON', () => {
   test('a line of the maximum length is read, one byte more is refused', async () => {
     const line = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
     const rows = await ndjson(line(rowBytesMax), '\n', line(rowBytesMax + 1), '\n{"a":3}')
-    assert.deepEqual(
-      rows.map(({ row }) => row instanceof Refusal && row.reason),
-      [false, 'is longer than 8 MiB', false],
-    )
+    const told = rows.map(({ row }) => row instanceof Refusal && row.reason)
+    assert.deepEqual(told, [false, 'is longer than 8 MiB', false])
   })
 
   test('lines that only together are JSON are refused, each with its line', async () => {
     const rows = await ndjson('{"a":1},{"b":[{"c":1}\n{"d":2}]}\n{"a":3}\n')
-    assert.deepEqual(
-      rows.map(({ number, row }) => [number, row instanceof Refusal]),
-      [
-        [1, true],
-        [2, true],
-        [3, false],
-      ],
-    )
+    const found = rows.map(({ number, row }) => [number, row instanceof Refusal])
+    assert.deepEqual(found, [
+      [1, true],
+      [2, true],
+      [3, false],
+    ])
   })
 
   test('a line that is not JSON is shown around its fault, and similar faults have one reason', async () => {
@@ -113,10 +111,8 @@ describe('NDJSON', () => {
       rows.map((row) => [row.reason, row.row]),
       lines.map((line) => [reason, line]),
     )
-    assert.deepEqual(
-      rows.map(({ value }) => value),
-      [lines[0], `…${'x'.repeat(50)}","b":"y",}`],
-    )
+    const values = rows.map(({ value }) => value)
+    assert.deepEqual(values, [lines[0], `…${'x'.repeat(50)}","b":"y",}`])
   })
 
   test('a member that a line has twice is refused, whatever the lines around it', async () => {
@@ -161,7 +157,17 @@ describe('NDJSON', () => {
   test('any bytes split into any chunks give the same rows and refusals', async () => {
     const anyBytes = fc
       .array(
-        fc.constantFrom('{"a":1}', '{"é":"😀"}', '\n', '\r\n', ' ', '\uFEFF', '{', '"', '\xff'),
+        fc.constantFrom(
+          '{"a":1}',
+          '{"é":"😀"}',
+          '\n',
+          '\r\n',
+          ' ',
+          '\xef\xbb\xbf',
+          '{',
+          '"',
+          '\xff',
+        ),
       )
       .map((pieces) => Buffer.from(pieces.join(''), 'latin1'))
     await fc.assert(
@@ -181,16 +187,10 @@ describe('a JSON array', () => {
   })
 
   test('a missing element or one that is not an object is refused with its row', async () => {
-    assert.deepEqual(
-      shown(await json('[{"a":1},2,,{"a":4},]')).map(([row, what]) => [row, typeof what]),
-      [
-        [1, 'object'],
-        [2, 'string'],
-        [3, 'string'],
-        [4, 'object'],
-        [5, 'string'],
-      ],
-    )
+    const rows = await json('[{"a":1},2,,{"a":4},]')
+    const refused = rows.filter(({ row }) => row instanceof Refusal)
+    assert.deepEqual(rows.map(numberOf), [1, 2, 3, 4, 5])
+    assert.deepEqual(refused.map(numberOf), [2, 3, 5])
   })
 
   test('an element with a line end in a text is refused, and the next one is read', async () => {

@@ -74,26 +74,17 @@ const anyMoment = fc.date({
   noInvalidDate: true,
 })
 
-test('any timestamp in wire format is unchanged, and is the moment that it names', () => {
-  fc.assert(
-    fc.property(anyMoment, (moment) => {
-      const wire = moment.toISOString()
-      assert.equal(normaliseTimestamp(wire, 'milliseconds'), wire)
-      const seconds = `${wire.slice(0, 19)}Z`
-      assert.equal(normaliseTimestamp(seconds, 'seconds'), seconds)
-    }),
-  )
-})
-
-test('any instant gives the same timestamp in every zone (G15)', () => {
+test('any instant gives the same timestamp in every zone, and in wire format is unchanged (G15)', () => {
   const anyOffset = fc.integer({ min: -15 * 60, max: 15 * 60 })
   fc.assert(
     fc.property(anyMoment, anyOffset, (moment, offset) => {
+      const wire = moment.toISOString()
+      assert.equal(normaliseTimestamp(wire, 'milliseconds'), wire)
       const local = new Date(moment.getTime() + offset * 60_000).toISOString().slice(0, -1)
       const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60]
       const pad = (number: number) => String(number).padStart(2, '0')
       const zone = `${offset < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`
-      assert.equal(normaliseTimestamp(local + zone, 'milliseconds'), moment.toISOString())
+      assert.equal(normaliseTimestamp(local + zone, 'milliseconds'), wire)
     }),
   )
 })
@@ -108,8 +99,9 @@ test('exactly the days that the calendar lacks are refused (G15)', () => {
       const exists =
         year > 0 && !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text)
       assert.equal(normaliseTimestamp(text, 'seconds') instanceof Refusal, !exists)
-      const canonical = normaliseTimestamp(`${text}T00:00:00Z`, 'seconds')
-      assert.equal(canonical instanceof Refusal, !exists)
+      const wire = `${text}T00:00:00Z`
+      const canonical = normaliseTimestamp(wire, 'seconds')
+      assert.ok(exists ? canonical === wire : canonical instanceof Refusal, text)
     }),
     { numRuns: 300 },
   )

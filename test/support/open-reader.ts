@@ -1,0 +1,28 @@
+// Opens a store as a server does, for a test.
+
+import { openStoreReader } from '../../src/store/open-store.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
+import { patientBounds, storeAt } from './store-at.ts'
+
+/** A reader that is closed when the test ends. */
+export async function openReader(
+  t: { after(work: () => Promise<void>): void },
+  db: string,
+): Promise<StoreReader> {
+  const reader = await openStoreReader(storeAt(db), patientBounds)
+  t.after(async () => reader.close())
+  return reader
+}
+
+/** Reads a store, and closes it. */
+export async function withReader<T>(
+  db: string,
+  work: (reader: StoreReader) => Promise<T>,
+): Promise<T> {
+  const reader = await openStoreReader(storeAt(db), patientBounds)
+  try {
+    return await work(reader)
+  } finally {
+    await reader.close()
+  }
+}
