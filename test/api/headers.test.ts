@@ -113,12 +113,38 @@ test('the tag changes with its own listing only (5)', async (t) => {
     const before = await tagsNow()
     await importSome()
     const now = await tagsNow()
-    assert.deepEqual(
-      [...now.keys()].filter((name) => now.get(name) !== before.get(name)),
-      expected,
-      what,
-    )
+    const told = [...now.keys()].filter((name) => now.get(name) !== before.get(name))
+    assert.deepEqual(told, expected, what)
   }
+})
+
+test('requests that differ in anything have different tags (5)', async () => {
+  const selections =
+    'page=1 page=2 page=11 limit=1 limit=11 page=1&limit=12 page=11&limit=2 ' +
+    'format=csv format=ndjson format=csv&limit=all sort=name sort=-name ' +
+    'status=1 status=11 status=1&status=11 status= object_type=1 updated_at= ' +
+    'registration_date=2020-01-01 registration_date[gte]=2020-01-01'
+  const urls = selections.split(' ').map((query) => `${path}?${query}`)
+  urls.push(pathOf(rights, 2), pathOf(jobs, 1))
+  const tags = await Promise.all(urls.map(async (url) => (await ask(url)).headers['etag']))
+  assert.equal(new Set(tags).size, urls.length)
+})
+
+test('a request has the same tag and links however it is spelt (5)', async () => {
+  const csv = { accept: 'text/csv' }
+  const forms = new Set<string>()
+  for (const [query, question] of [
+    ['?page=2&limit=5&format=csv', {}],
+    ['?format=csv&limit=05&page=002', {}],
+    ['?page=2', { json: { limit: 5, format: 'csv' } }],
+    ['?limit=5', { json: { page: '2', limit: 5 }, headers: csv }],
+    ['', { json: { page: 2, limit: '5' }, headers: csv }],
+  ] as const) {
+    const { status, headers } = await ask(path + query, question)
+    assert.equal(status, 200, query)
+    forms.add(`${headers['etag']} ${headers['link']}`)
+  }
+  assert.equal(forms.size, 1)
 })
 
 test('a re-created store has other tags for the same versions (5)', async (t) => {
