@@ -29,11 +29,11 @@ const files = {
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{authorization,cache,changes,companies,company,company-names}.test.ts',
-    'test/api/{connections,exports,health,keys,paging.properties}.test.ts',
+    'test/api/{connections,exports,keys,paging.properties}.test.ts',
     'test/api/{reliability,sixth-resource,stop,versions}.test.ts',
     'test/import/{history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
-    'test/cli/{changes,commands,export,history,listing,recipe,revert}.test.ts',
+    'test/cli/{commands,export,history,listing,recipe,revert}.test.ts',
   ],
 } as const
 

@@ -82,7 +82,7 @@ for (const [what, fail] of [
   ],
   ['rejects', () => Promise.reject(new Error('disk I/O error in /var/lib/secret.db'))],
 ] as const) {
-  test(`503 with Retry-After if the store ${what}, with the reason in the log (4)`, async (t) => {
+  test(`503 with Retry-After if the store ${what}, with the reason in the log (4, I11)`, async (t) => {
     const { ask, logged } = await makeApp(t, {
       records,
       wrapStore: (store) => ({ ...store, readHead: fail, readPage: fail, ping: fail }),
@@ -96,6 +96,9 @@ for (const [what, fail] of [
       checkFailure(answer, 503, 'Service Unavailable')
       assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
     }
+    const alive = await ask('/healthz', { authorization: null })
+    assert.deepEqual([alive.status, alive.text], [200, '{"ok":true}'])
+    assert.equal(alive.headers['cache-control'], 'no-store')
     const faults = logged().filter(({ err }) => err !== undefined)
     assert.equal(faults.length, 3)
     for (const fault of faults) {
