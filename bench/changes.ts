@@ -89,7 +89,8 @@ async function fromNothing(scale: number): Promise<Figure[]> {
       const { cpu } = await compare(plain, [of, ask(path, db)])
       figures.push({
         what: `page of 1,000 changes from 0, ${resource}, listings of ${listing}`,
-        ...{ unit: '÷ page of 1,000', values: cpu },
+        unit: '÷ page of 1,000',
+        values: cpu,
         // Companies are put together from what sources say; records are there as they are sent.
         reach: resource === 'rights' ? { most: 3 } : undefined,
       })
@@ -163,16 +164,22 @@ async function waitTogether(): Promise<Figure[]> {
     return [
       {
         what: `${what}, memory beside bare node:http`,
-        ...{ unit: 'bytes each', values: [bytes - bare], reach: { most: 2_048 } },
+        unit: 'bytes each',
+        values: [bytes - bare],
+        reach: { most: 2_048 },
       },
       {
         what: `${what}, last answer after the import`,
-        ...{ unit: 'ms', values: [late], reach: { most: 1_000 } },
+        unit: 'ms',
+        values: [late],
+        reach: { most: 1_000 },
       },
       { what: `${what}, told`, unit: '', values: [told], reach: { least: clients } },
       {
         what: `${what}, answered at a stop`,
-        ...{ unit: '', values: [ends.filter(isEmpty).length], reach: { least: clients } },
+        unit: '',
+        values: [ends.filter(isEmpty).length],
+        reach: { least: clients },
       },
     ]
   } finally {

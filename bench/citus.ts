@@ -269,8 +269,10 @@ async function traffic(nodes: CitusNodes, scale: number): Promise<Figure[]> {
       await importFile(target, file, `${url.href}?schema=traffic`)
       const staged = toCoordinator.bytes() - before[1]
       figures.push({
-        ...{ what: `Citus: bytes between nodes, import of ${what}`, unit: '÷ bytes staged' },
-        ...{ values: [(travelled() - before[0]) / staged], reach: { most: 2.5 } },
+        what: `Citus: bytes between nodes, import of ${what}`,
+        unit: '÷ bytes staged',
+        values: [(travelled() - before[0]) / staged],
+        reach: { most: 2.5 },
       })
     }
     return figures

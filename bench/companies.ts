@@ -158,11 +158,15 @@ export function indexWords(scale: number): Promise<Figure[]> {
   return Promise.resolve([
     {
       what: 'import of companies with the words of their names',
-      ...{ unit: '÷ without (CPU)', values, reach: { most: 1.15 } },
+      unit: '÷ without (CPU)',
+      values,
+      reach: { most: 1.15 },
     },
     {
       what: `index of words, in a store of ${Math.round(size / 1e6)} MB`,
-      ...{ unit: 'bytes a company', values: [bytes / companies], reach: { most: 150 } },
+      unit: 'bytes a company',
+      values: [bytes / companies],
+      reach: { most: 150 },
     },
   ])
 }

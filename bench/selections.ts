@@ -38,7 +38,9 @@ export async function comparePages(scale: number): Promise<Figure[]> {
     const { cpu } = await compare([server, selected], [server, plain])
     figures.push({
       what: `${what}, by processor time`,
-      ...{ unit: '÷ plain page', values: cpu, reach: { least } },
+      unit: '÷ plain page',
+      values: cpu,
+      reach: { least },
     })
   }
   return figures
@@ -55,7 +57,9 @@ export async function makeViews(): Promise<Figure[]> {
     await using server = await startDossier(db, port, 0)
     figures.push({
       what: `first filtered request of ${records.toLocaleString('en')}`,
-      ...{ unit: 'ms', values: await firstRequests(server, key), reach: { most } },
+      unit: 'ms',
+      values: await firstRequests(server, key),
+      reach: { most },
     })
     if (records < 250_000) continue
     figures.push(...(await lastPages(server, key)), ...(await besideViews(server, key)))
@@ -79,13 +83,17 @@ async function firstRequests(server: Server, key: string): Promise<number[]> {
 
 async function lastPages(server: Server, key: string): Promise<Figure[]> {
   const page = (n: number) => ({
-    ...{ key, path: `${eventsPath}?attr=address&page=${n}`, connections: 1 },
+    key,
+    path: `${eventsPath}?attr=address&page=${n}`,
+    connections: 1,
   })
   const { latency } = await compare([server, page(500)], [server, page(1)])
   return [
     {
       what: 'last page of a filtered listing of 250,000',
-      ...{ unit: '÷ first (time)', values: latency, reach: { most: 1.2 } },
+      unit: '÷ first (time)',
+      values: latency,
+      reach: { most: 1.2 },
     },
   ]
 }

@@ -238,7 +238,8 @@ test('contrib/Caddyfile: the contract holds through Caddy', withPrograms('caddy'
   const args = ['adapt', '--config', join(root, 'contrib/Caddyfile'), '--adapter', 'caddyfile']
   const env = {
     ...process.env,
-    ...{ DOMAIN: `http://:${port}`, UPSTREAM: `127.0.0.1:${server.port}` },
+    DOMAIN: `http://:${port}`,
+    UPSTREAM: `127.0.0.1:${server.port}`,
   }
   const adapted = spawnSync('caddy', args, { env, encoding: 'utf8' })
   assert.equal(adapted.status, 0, adapted.stderr)

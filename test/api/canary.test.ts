@@ -135,11 +135,19 @@ test('a log line has request id, key name, resource, status, time and bytes', as
   const refused = failureText(403, 'Forbidden').length
   assert.deepEqual(lineOf('a'), { ...page, request_id: 'a', bytes, key: 'acme' })
   assert.deepEqual(lineOf('b'), {
-    ...{ ...page, request_id: 'b', method: 'HEAD', bytes: 0, key: 'acme' },
+    ...page,
+    request_id: 'b',
+    method: 'HEAD',
+    bytes: 0,
+    key: 'acme',
   })
   assert.deepEqual(lineOf('c'), { ...page, request_id: 'c', status: 403, bytes: refused })
   assert.deepEqual(lineOf('d'), {
-    ...{ request_id: 'd', method: 'GET', path: '/healthz', status: 200, bytes: 11 },
+    request_id: 'd',
+    method: 'GET',
+    path: '/healthz',
+    status: 200,
+    bytes: 11,
   })
 })
 

@@ -84,7 +84,11 @@ const told = ({ changes }: Page) =>
 test('after=0 gets everything, and until is the cursor from which to continue (12.2)', async () => {
   const { page, put, ask, follow } = await makeRegistry()
   assert.deepEqual(await page('?after=0'), {
-    ...{ ok: true, changes: [], after: '0', until: '0', next: null },
+    ok: true,
+    changes: [],
+    after: '0',
+    until: '0',
+    next: null,
   })
   await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)])
   const first = await page('?after=0')

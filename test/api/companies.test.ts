@@ -107,7 +107,9 @@ test('anything that is not allowed is a 400 that says what is (1.3, 1.4, 8.1)', 
 test('more than 1,000 names are a 400 that asks for another word (8.2)', async (t) => {
   const many = await makeApp(t)
   const named = Array.from({ length: 1_001 }, (_, n) => ({
-    ...{ jurisdiction: 'GB', identifier: String(n), name: `Wide Number ${n}` },
+    jurisdiction: 'GB',
+    identifier: String(n),
+    name: `Wide Number ${n}`,
   }))
   await many.store.importRows('companies', named.slice(1))
   const path = '/api/v1/companies?q=wide'
@@ -122,7 +124,9 @@ test('more than 1,000 names are a 400 that asks for another word (8.2)', async (
 test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', async (t) => {
   const many = await makeApp(t)
   const named = Array.from({ length: 300 }, (_, n) => ({
-    ...{ jurisdiction: 'GB', identifier: String(n), name: `${n} wide `.padEnd(65_536, 'x') },
+    jurisdiction: 'GB',
+    identifier: String(n),
+    name: `${n} wide `.padEnd(65_536, 'x'),
   }))
   await many.store.importRows('companies', named)
   const path = '/api/v1/companies?q=wide'

@@ -20,8 +20,10 @@ const names = [
 
 const { ask, store } = await makeApp({ after })
 const rows = names.map(([jurisdiction, identifier], at) => ({
-  ...{ id: at + 1, name: identifier },
-  ...{ company_jurisdiction: jurisdiction, company_identifier: identifier },
+  id: at + 1,
+  name: identifier,
+  company_jurisdiction: jurisdiction,
+  company_identifier: identifier,
 }))
 await store.importRows('rights', rows)
 

@@ -14,12 +14,14 @@ const right = (id: number, status: string | null) => ({ ...names, id, status, ob
 
 const named = (name: string) => ({ jurisdiction: 'GB', identifier: '09876543', name })
 await store.importRows('companies', [named('Northwind')], {
-  ...{ source: 'gb', asOf: '2024-01-31T00:00:00Z' },
+  source: 'gb',
+  asOf: '2024-01-31T00:00:00Z',
 })
 const registered = [right(1, 'registered'), right(2, 'ended'), right(3, 'registered')]
 await store.importRows('rights', registered, { asOf: '2024-02-01T00:00:00Z' })
 await store.importRows('companies', [{ ...named('Nw'), size: 3 }], {
-  ...{ source: 'a list', asOf: '2024-02-29T00:00:00Z' },
+  source: 'a list',
+  asOf: '2024-02-29T00:00:00Z',
 })
 await store.importRows('rights', [right(2, null), right(4, null)])
 const id = 1_000_000_000_001
@@ -144,7 +146,10 @@ test('the tag changes with the company, and not with another one (5)', async (t)
 test('filters of more than 50 values, or of a very long one, are not counted (8.4)', async (t) => {
   const { ask: askAbout, store: other } = await makeApp(t)
   const rows = Array.from({ length: 3_000 }, (_, n) => ({
-    ...{ company_id: 1, id: n + 1, registration_number: `N${n}`, jurisdiction: `J${n % 50}` },
+    company_id: 1,
+    id: n + 1,
+    registration_number: `N${n}`,
+    jurisdiction: `J${n % 50}`,
     // Beyond the first thousand records, so that these alone do not tell.
     object_type: `T${n < 1_500 ? 0 : n % 51}`,
     status: n === 2_999 ? 'x'.repeat(1_025) : 'x'.repeat(n % 2 === 0 ? 1_024 : 1),

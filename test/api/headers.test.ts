@@ -86,8 +86,10 @@ test('If-None-Match with another tag gets the page (5)', async () => {
 test('the tag changes with its own listing only (5)', async (t) => {
   const { ask, store } = await makeApp(t, { records, companies: [3] })
   const urls = {
-    ...{ own: path, otherCompany: pathOf(rights, 2) },
-    ...{ otherListing: pathOf(jobs, 1), empty: pathOf(rights, 3) },
+    own: path,
+    otherCompany: pathOf(rights, 2),
+    otherListing: pathOf(jobs, 1),
+    empty: pathOf(rights, 3),
   }
   const tagsNow = async () => {
     const tagOf = async ([name, url]: [string, string]) =>

@@ -126,8 +126,14 @@ test('--default-rate applies to keys without a rate; none removes the limit', as
 
 test('at any timing, each window allows exactly the quota (E10)', async () => {
   const key = (id: number): KeyRecord => ({
-    ...{ id, name: `k${id}`, hint: '', scopes: undefined, createdAt: 0 },
-    ...{ expiresAt: undefined, revokedAt: undefined, rate: id === 0 ? '3/10s' : undefined },
+    id,
+    name: `k${id}`,
+    hint: '',
+    scopes: undefined,
+    createdAt: 0,
+    expiresAt: undefined,
+    revokedAt: undefined,
+    rate: id === 0 ? '3/10s' : undefined,
   })
   const step = fc.tuple(fc.nat({ max: 2 }), fc.integer({ min: 0, max: 6_000 }))
   await fc.assert(

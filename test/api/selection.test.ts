@@ -10,7 +10,9 @@ const rights = '/api/v1/companies/7/rights'
 
 const statuses = ['registered', 'ended', 'a&b=c', null, 'registered', 'é😀']
 const trademarks = statuses.map((status, n) => ({
-  ...{ id: n + 1, company_id: 7, status },
+  id: n + 1,
+  company_id: 7,
+  status,
   name: ['b', 'B', 'é', null, '\uffee', '😀'][n],
   registration_date: n === 3 ? null : `2019-0${n + 1}-01T00:00:0${n}Z`,
   updated_at: n === 3 ? null : `2020-01-01T00:00:00.00${n}Z`,
@@ -151,7 +153,10 @@ test('people who held a position on a day are found with current_on (10.3)', asy
     ['2019-06-30T23:59:59Z', '2019-06-30T00:00:00Z'],
   ] as const
   const rows = periods.map(([start_date, end_date], n) => ({
-    ...{ id: n + 1, company_id: 7, start_date, end_date },
+    id: n + 1,
+    company_id: 7,
+    start_date,
+    end_date,
   }))
   await store.importRows('employees', rows)
   const answer = await ask('/api/v1/companies/7/employees?current_on=2019-06-30')
@@ -297,7 +302,9 @@ test('changes that an import of companies recorded have the day of its extract (
 test('a long listing is filtered without blocking the event loop, and as exactly', async (t) => {
   const app = await makeApp(t)
   const rows = Array.from({ length: 12_000 }, (_, n) => ({
-    ...{ id: n + 1, company_id: 7, status: n % 3 === 0 ? 'ended' : 'registered' },
+    id: n + 1,
+    company_id: 7,
+    status: n % 3 === 0 ? 'ended' : 'registered',
     name: `n${n % 100}`,
   }))
   await app.store.importRows('rights', rows)

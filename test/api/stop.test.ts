@@ -127,7 +127,11 @@ test('SIGTERM before readiness or during an import ends the process and damages 
   }
   const server = await runServer(t, store.db)
   const load = startLoad({
-    ...{ port: server.port, path, key, clients: 4, endsWhenClosed: true },
+    port: server.port,
+    path,
+    key,
+    clients: 4,
+    endsWhenClosed: true,
     body: whole,
   })
   const rows = makeRecords(rights, 5_000, 100).map((record) => ({ company_id: 2, ...record }))

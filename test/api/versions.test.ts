@@ -31,7 +31,9 @@ test('before the first import there is no version (9.4)', async () => {
 test('every import is a version, newest first, with what it changed (9.4)', async () => {
   const load = (name: string, asOf: string) =>
     store.importRows('companies', [{ jurisdiction: 'GB', identifier: '1', name }], {
-      ...{ source: 'gov', recordIn: changeResource, asOf },
+      source: 'gov',
+      recordIn: changeResource,
+      asOf,
     })
   await load('Old', '2024-01-31T00:00:00Z')
   await load('New', '2024-02-29T00:00:00Z')
@@ -40,8 +42,14 @@ test('every import is a version, newest first, with what it changed (9.4)', asyn
   const { committed_at: committedAt = '', ...rest } = second ?? {}
   assert.match(committedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.deepEqual(rest, {
-    ...{ version: 2, resource: 'companies', source: 'gov', as_of: '2024-02-29T00:00:00Z' },
-    ...{ inserted: 0, updated: 1, removed: 0, events: 1 },
+    version: 2,
+    resource: 'companies',
+    source: 'gov',
+    as_of: '2024-02-29T00:00:00Z',
+    inserted: 0,
+    updated: 1,
+    removed: 0,
+    events: 1,
   })
   assert.equal(first?.version, 1)
   assert.equal(answer.headers['data-version'], '2')
@@ -89,7 +97,8 @@ test('a day finds no version with a later extract, even if that was reverted (9.
   const app = await makeApp(t)
   const load = (name: string, day: string, source: string, resource = 'rights') =>
     app.store.importRows(resource, [{ key: 'k', company_id: 7, name }], {
-      ...{ asOf: `${day}T00:00:00Z`, source },
+      asOf: `${day}T00:00:00Z`,
+      source,
     })
   await load('January', '2024-01-31', 'a')
   await load('wrong', '2024-02-29', 'a')
@@ -121,7 +130,8 @@ test('a day before the first import of a listing is a 404 that names the first d
   const app = await makeApp(t)
   const load = (resource: string, day: string, source = 'default') =>
     app.store.importRows(resource, [{ id: 1, company_id: 7 }], {
-      ...{ asOf: `${day}T00:00:00Z`, source },
+      asOf: `${day}T00:00:00Z`,
+      source,
     })
   await load('jobs', '2023-06-30')
   await load('rights', '2024-02-29')

@@ -57,7 +57,10 @@ test('check-config reports all errors at once and exits with 2 (I6)', async (t) 
   assert.equal(shown.faults.length, 3)
   const port = shown.settings.find(({ setting }) => setting === 'port')
   assert.deepEqual(port, {
-    ...{ setting: 'port', variable: 'DOSSIER_PORT', value: '99999', from: 'option' },
+    setting: 'port',
+    variable: 'DOSSIER_PORT',
+    value: '99999',
+    from: 'option',
     fault: '--port is "99999"; it must be an integer from 0 to 65535',
   })
 })
@@ -107,24 +110,28 @@ test('no command shows a password, whichever argument contains the URL (C13)', a
 test('variables that Kubernetes sets for Services are ignored, others refused', async (t) => {
   const folder = makeFolder(t)
   const env = {
-    ...{ DOSSIER_SERVICE_HOST: '10.96.7.7', DOSSIER_SERVICE_PORT: '8080' },
-    ...{ DOSSIER_SERVICE_PORT_HTTP: '8080', DOSSIER_PORT: 'tcp://10.96.7.7:8080' },
-    ...{ DOSSIER_PORT_8080_TCP: 'tcp://10.96.7.7:8080', DOSSIER_PORT_8080_TCP_PROTO: 'tcp' },
-    ...{ DOSSIER_PORT_8080_TCP_PORT: '8080', DOSSIER_PORT_8080_TCP_ADDR: '10.96.7.7' },
-    ...{ DOSSIER_METRICS_PORT: 'tcp://[fd00::7]:9464', DOSSIER_REDIS_SERVICE_HOST: '10.96.7.8' },
-    ...{ DOSSIER_REDIS_PORT: 'tcp://10.96.7.8:6379', DOSSIER_REDIS_PORT_6379_TCP_PORT: '6379' },
+    DOSSIER_SERVICE_HOST: '10.96.7.7',
+    DOSSIER_SERVICE_PORT: '8080',
+    DOSSIER_SERVICE_PORT_HTTP: '8080',
+    DOSSIER_PORT: 'tcp://10.96.7.7:8080',
+    DOSSIER_PORT_8080_TCP: 'tcp://10.96.7.7:8080',
+    DOSSIER_PORT_8080_TCP_PROTO: 'tcp',
+    DOSSIER_PORT_8080_TCP_PORT: '8080',
+    DOSSIER_PORT_8080_TCP_ADDR: '10.96.7.7',
+    DOSSIER_METRICS_PORT: 'tcp://[fd00::7]:9464',
+    DOSSIER_REDIS_SERVICE_HOST: '10.96.7.8',
+    DOSSIER_REDIS_PORT: 'tcp://10.96.7.8:6379',
+    DOSSIER_REDIS_PORT_6379_TCP_PORT: '6379',
   }
   const { code, out, err } = await runCommand(folder, ['check-config'], { env })
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^--port +DOSSIER_PORT +8080 +default$/m)
   assert.match(out, /^--metrics-port +DOSSIER_METRICS_PORT +off +default$/m)
   const typos = {
-    ...{
-      DOSSIER_PORTS: '1',
-      DOSSIER_SERVICE: 'x',
-      DOSSIER_PORT_TCP: '1',
-      DOSSIER_POOL: 'tcp://h:1',
-    },
+    DOSSIER_PORTS: '1',
+    DOSSIER_SERVICE: 'x',
+    DOSSIER_PORT_TCP: '1',
+    DOSSIER_POOL: 'tcp://h:1',
   }
   const wrong = await runCommand(folder, ['check-config'], { env: { ...env, ...typos } })
   assert.equal(wrong.code, 2)

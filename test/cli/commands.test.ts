@@ -64,8 +64,13 @@ test('--rejects loads the good rows and writes the others with their reasons', a
   await mustRun(folder, [...args, 'bad.ndjson'])
   const bad = JSON.parse(readFileSync(join(folder, 'bad.ndjson'), 'utf8')) as object
   assert.deepEqual(bad, {
-    ...{ file: 'x.csv', unit: 'row', number: 2, field: 'id', value: '"zwei"' },
-    ...{ reason: 'must be an integer in plain digits', row: { id: 'zwei', company_id: '7' } },
+    file: 'x.csv',
+    unit: 'row',
+    number: 2,
+    field: 'id',
+    value: '"zwei"',
+    reason: 'must be an integer in plain digits',
+    row: { id: 'zwei', company_id: '7' },
   })
 })
 

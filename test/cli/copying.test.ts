@@ -92,7 +92,9 @@ for (const [name, command] of [
 
     const random = fc.sample(
       fc.record({
-        ...{ step, run: fc.boolean(), isAnew: fc.integer({ min: 1, max: 8 }).map((n) => n === 1) },
+        step,
+        run: fc.boolean(),
+        isAnew: fc.integer({ min: 1, max: 8 }).map((n) => n === 1),
         killedAt: fc.option(fc.double({ min: 0.2, max: 1.2, noNaN: true })),
       }),
       // Some steps take versions back, or prune.

@@ -96,7 +96,9 @@ test('find finds companies by words of their names, and by their number', async 
     { jurisdiction: 'DE', identifier: '09876543', name: 'Südwind' },
     { jurisdiction: 'FR', identifier: '7', name: 'Northwind\nTransport 09876543' },
     ...Array.from({ length: 60 }, (_, n) => ({
-      ...{ jurisdiction: 'XX', identifier: `x${n}`, name: `Wide ${n}` },
+      jurisdiction: 'XX',
+      identifier: `x${n}`,
+      name: `Wide ${n}`,
     })),
   ])
   const find = (...args: string[]) => runCommand('.', ['find', ...args, '--db', db])
@@ -132,7 +134,9 @@ test('company says since when its attributes hold, and when it was last seen', a
   const db = storeAt(path)
   const load = (day: string, isSnapshot: boolean, name: string, identifier = '1') =>
     importRows(path, 'companies', [{ jurisdiction: 'GB', identifier, name }], {
-      ...{ source: 'register', isSnapshot, asOf: `${day}T00:00:00Z` },
+      source: 'register',
+      isSnapshot,
+      asOf: `${day}T00:00:00Z`,
     })
   const heading = async () => {
     const { out, err } = await runCommand(folder, `company GB 1 --db ${db}`)
@@ -278,8 +282,13 @@ test('prune removes past states, reports how many, and the store stays sound', a
   assert.deepEqual(JSON.parse(out), {
     earliestVersion: 4,
     forgotten: {
-      ...{ companies: 0, attributes: 2, rights: 1, employees: 0 },
-      ...{ jobs: 0, pos_terminals: 0, events: 0 },
+      companies: 0,
+      attributes: 2,
+      rights: 1,
+      employees: 0,
+      jobs: 0,
+      pos_terminals: 0,
+      events: 0,
     },
   })
   await mustRun(folder, `verify --db ${db}`)

@@ -75,7 +75,9 @@ test('it shows columns and rows without a mapping, and as JSON', async (t) => {
     ],
     rows: [
       {
-        ...{ file: 'a.json', unit: 'row', number: 1 },
+        file: 'a.json',
+        unit: 'row',
+        number: 1,
         row: { jurisdiction: 'GB', identifier: '1' },
       },
     ],

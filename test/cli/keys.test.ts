@@ -26,8 +26,11 @@ describe('keys', { concurrency: 2 }, () => {
     const [first, second] = JSON.parse(out) as Record<string, unknown>[]
     const { createdAt, hint, ...rest } = first ?? {}
     assert.deepEqual(rest, {
-      ...{ id: 1, name: 'acmé-1', expiresAt: Date.parse('2099-01-31') },
-      ...{ requestsLastDay: 0, requestsLast30Days: 0 },
+      id: 1,
+      name: 'acmé-1',
+      expiresAt: Date.parse('2099-01-31'),
+      requestsLastDay: 0,
+      requestsLast30Days: 0,
     })
     assert.ok(Number(createdAt) >= before && Number(createdAt) <= Date.now())
     const [start = '', end = ''] = String(hint).split('…')

@@ -10,7 +10,8 @@ import { mustRun, runCommand } from '../support/run-command.ts'
 
 const people = Array.from({ length: 620 }, (_, n) =>
   makeRecord(employees, {
-    ...{ id: n + 1, name: `Person ${n}, \u001b[31m` },
+    id: n + 1,
+    name: `Person ${n}, \u001b[31m`,
     end_date: n % 2 === 0 ? null : '2020-01-31T00:00:00Z',
   }),
 )

@@ -65,10 +65,16 @@ describe('operating imports', { concurrency: 2 }, () => {
       Array.from({ length: 20 }, (_, n) => n + 2),
     )
     assert.deepEqual(report.counts, {
-      ...{ read: 26, inserted: 1, updated: 0, unchanged: 0, refused: 25, removed: 0 },
+      read: 26,
+      inserted: 1,
+      updated: 0,
+      unchanged: 0,
+      refused: 25,
+      removed: 0,
       companiesCreated: 1,
       recorded: 0,
-      ...{ erased: 0, withheld: 0 },
+      erased: 0,
+      withheld: 0,
     })
     assert.equal(report.files.length, 1)
   })

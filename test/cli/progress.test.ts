@@ -38,7 +38,9 @@ test('an import, a revert and a prune show their steps, and never go back', asyn
     assert.ok((shown.at(-1)?.[1] ?? 0) > 0.9)
   }
   const named = Array.from({ length: 300 }, (_, n) => ({
-    ...{ jurisdiction: 'XX', identifier: String(n), name: `Name ${n}` },
+    jurisdiction: 'XX',
+    identifier: String(n),
+    name: `Name ${n}`,
   }))
   const steps: Shown[] = []
   const onProgress = ({ step, done }: { step: string; done: number }) => steps.push([step, done])

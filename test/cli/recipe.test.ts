@@ -299,7 +299,10 @@ test('the difference is in a dry run, in the log, and as JSON', async (t) => {
     oneOf: 1,
     attributes: [
       {
-        ...{ name: 'name', changed: 1, appeared: 0, gone: 0 },
+        name: 'name',
+        changed: 1,
+        appeared: 0,
+        gone: 0,
         examples: [{ company: 'IN 2', before: 'Acme 2', after: 'Apex' }],
       },
     ],

@@ -10,7 +10,11 @@ const refused = /status of 4\d\d/
 /** What a key without scopes may read. */
 const listings = ['companies', ...resources.map(({ name }) => name)]
 const company = (name: string, more = {}) => ({
-  ...{ id: 7, jurisdiction: 'GB', identifier: '09876543', name, ...more },
+  id: 7,
+  jurisdiction: 'GB',
+  identifier: '09876543',
+  name,
+  ...more,
 })
 export const person = (id: number, name: string, position: string) => ({
   company_id: 7,

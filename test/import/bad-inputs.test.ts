@@ -27,7 +27,10 @@ let digest = ''
 /** A registry with a source of companies, imported with a day, one of rights, and banks. */
 before(async () => {
   const companies = Array.from({ length: 3 }, (_, n) => ({
-    ...{ id: n + 1, jurisdiction: 'GB', identifier: String(n + 1), town: 'Leeds' },
+    id: n + 1,
+    jurisdiction: 'GB',
+    identifier: String(n + 1),
+    town: 'Leeds',
   }))
   const rights = companies.map(({ id }) => ({ id: id + 10, company_id: id, name: 'Mark' }))
   await load('companies', companies, '--as-of', '2025-02-27')

@@ -307,7 +307,7 @@ test('the columns of CSV without a header are those that --columns names', async
   const mapping = "select coalesce(no, '4') as id, company_id, text as name from source"
   await load('rights', ['a.csv', 'ended.csv', 'b.tsv', 'empty.csv'], { file, mapping })
   await load('rights', ['c.csv'], {
-    ...{ source: 'plain' },
+    source: 'plain',
     file: { columns: ['id', 'company_id', 'name'], skippedLines: 1 },
   })
   assert.deepEqual(names(records('rights')), ['one; 1', 'two', 'three', 'four', 'five'])

@@ -160,7 +160,9 @@ test('an import is refused if an attribute goes from a fifth of a source, or cha
   /** So many of 100 companies without their town, and so many with another street. */
   const rows = (gone: number, moved: number, street = 'x') =>
     companies(100).map((one, n) => ({
-      ...{ ...one, name: 'A', street: n < moved ? street : String(n) },
+      ...one,
+      name: 'A',
+      street: n < moved ? street : String(n),
       ...(n < gone && { town: null }),
     }))
   await load(run(rows(0, 0)))
@@ -183,7 +185,9 @@ test('removals at the end of one long listing are seen even if changes are estim
   const rows = (name: string, kept: number) => [
     { id: 1, company_id: 1, name, status: 'live' },
     ...Array.from({ length: 10_000 }, (_, n) => ({
-      ...{ id: n + 2, company_id: 2, name: 'x' },
+      id: n + 2,
+      company_id: 2,
+      name: 'x',
       status: n < kept ? 'live' : null,
     })),
   ]

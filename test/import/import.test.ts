@@ -125,8 +125,10 @@ test('a refused row gives no company its register number', async (t) => {
     { id: 2, company_id: 3 },
   ])
   const named = (id: number, company: number) => ({
-    ...{ id, company_id: company },
-    ...{ company_jurisdiction: 'GB', company_identifier: `n${company}` },
+    id,
+    company_id: company,
+    company_jurisdiction: 'GB',
+    company_identifier: `n${company}`,
   })
   const { counts } = await importRows(
     db,

@@ -217,8 +217,12 @@ const cases: readonly Case[] = [
     isCut: true,
     counts: [11_241, 11_241, 0, 0],
     facts: eventsBy({
-      ...{ registered: 3_172, permitted: 2_466, last_change: 3_369 },
-      ...{ closed: 158, revoked: 1_469, revocation_published: 607 },
+      registered: 3_172,
+      permitted: 2_466,
+      last_change: 3_369,
+      closed: 158,
+      revoked: 1_469,
+      revocation_published: 607,
     }),
   },
 ]

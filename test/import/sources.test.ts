@@ -140,7 +140,11 @@ describe('Parquet', () => {
     assert.deepEqual((await load('rights', ['x.parquet'])).problems, [])
     assert.deepEqual(records('rights'), [
       {
-        ...{ id: 1, jurisdiction: null, name: 'x', object_type: null, status: null },
+        id: 1,
+        jurisdiction: null,
+        name: 'x',
+        object_type: null,
+        status: null,
         registration_number: null,
         registration_date: '2024-05-31T00:00:00Z',
         application_date: '0099-01-02T03:04:05Z',

@@ -20,7 +20,10 @@ function eventsOf(from: number, to: number): object[] {
 }
 
 const event = (id: number, attr: string, company = 7) => ({
-  ...{ company_id: company, id, date: '2024-01-01', attr },
+  company_id: company,
+  id,
+  date: '2024-01-01',
+  attr,
 })
 
 function openStore(t: TestContext) {

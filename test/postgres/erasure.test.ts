@@ -40,7 +40,9 @@ test('a withheld person is in no file after vacuum', { skip: onCitus }, async (t
   await importRows(db, 'companies', [{ ...company, name: `${name} Kft`, owner: name }])
   for (const round of [1, 2, 3]) {
     const rows = Array.from({ length: 900 }, (_, n) => ({
-      ...{ ...of, key: `${n % 3 === 0 ? name : ''}${n}`, identifier: n % 3 === 0 ? '77' : `${n}` },
+      ...of,
+      key: `${n % 3 === 0 ? name : ''}${n}`,
+      identifier: n % 3 === 0 ? '77' : `${n}`,
       name: n % 3 === 0 ? name : `Person ${n}`,
       position: `Position ${round} ${'x'.repeat((n * (round + 3)) % 300)}`,
     }))

@@ -25,7 +25,10 @@ async function makeHistories(t: TestContext, count: number) {
     [source, 'latter'],
   ] as const) {
     const rows = Array.from({ length: count }, (_, n) => ({
-      ...{ id: n + 1, company_id: 7, name: 'one', status },
+      id: n + 1,
+      company_id: 7,
+      name: 'one',
+      status,
     }))
     await importRows(`${folder}/extract`, 'rights', rows, { at })
   }

@@ -48,8 +48,14 @@ type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
 async function askOver(t: Scope, db: string): Promise<Ask> {
   const store = await openStoreReader(db, patientBounds)
   const key: KeyRecord = {
-    ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
-    ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },
+    id: 1,
+    name: 'x',
+    hint: 'x',
+    createdAt: 0,
+    scopes: undefined,
+    expiresAt: undefined,
+    revokedAt: undefined,
+    rate: undefined,
   }
   const logger = pino({ level: 'silent' })
   const app = buildApp({

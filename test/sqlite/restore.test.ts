@@ -52,7 +52,8 @@ test('servers serve the restored state without a restart, and never an old page 
   const server = await runServer(t, db)
   const ask = (tag = '') =>
     askPort(server.port, '/api/v1/companies/7/rights?limit=1', {
-      ...{ key: made.out.trim(), fields: [`If-None-Match: ${tag}`] },
+      key: made.out.trim(),
+      fields: [`If-None-Match: ${tag}`],
     })
   const tagOf = async () => {
     const { status, headers, body } = await ask()

@@ -32,7 +32,10 @@ async function withStates(
 const jurisdiction = 'GB'
 const long = 'x'.repeat(9_000)
 const named = (id: number, more: object) => ({
-  ...{ id, jurisdiction, identifier: String(id), ...more },
+  id,
+  jurisdiction,
+  identifier: String(id),
+  ...more,
 })
 
 /** What one source says: names that are hard to find or to copy. */

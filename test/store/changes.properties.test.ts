@@ -50,8 +50,13 @@ const actions = fc
 
 const right = { id: 1, key: undefined, company: 1, row: { name: 'first' } }
 const first: ImportStep = {
-  ...{ kind: 'import', target: 'rights', source: 'a', isSnapshot: false, isRecorded: false },
-  ...{ given: [{ name: 'id 1', ...right }], nameAttribute: undefined },
+  kind: 'import',
+  target: 'rights',
+  source: 'a',
+  isSnapshot: false,
+  isRecorded: false,
+  given: [{ name: 'id 1', ...right }],
+  nameAttribute: undefined,
 }
 
 /** The states that were served, by version. */

@@ -46,7 +46,9 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
         }))
         const isNamed = [...new Map(names)].some(([, name]) => name !== null && name.trim() !== '')
         await importRows(db, 'companies', rows, {
-          ...{ source, isSnapshot, onRejected: () => undefined },
+          source,
+          isSnapshot,
+          onRejected: () => undefined,
           nameAttribute: isNamed ? attribute : undefined,
         })
         await checkNames(db, asked)

@@ -28,8 +28,10 @@ const patience = { ...patientBounds, statementMs: 30_000, waitMs: 30_000 }
 /** Events of two companies; `attr` is the import that brought them. */
 function rowsOf(attr: string, count: number): object[] {
   return Array.from({ length: count }, (_, n) => ({
-    ...{ id: n + 1, company_id: 1 + (n % 2) },
-    ...{ date: `20${10 + (n % 9)}-01-01`, attr },
+    id: n + 1,
+    company_id: 1 + (n % 2),
+    date: `20${10 + (n % 9)}-01-01`,
+    attr,
   }))
 }
 
@@ -135,7 +137,11 @@ test('the views have every record of a listing of any length', async (t) => {
   const before = 'long '.repeat(60)
   // The directory of a listing of 2.6 MB has levels.
   const rows = Array.from({ length: 9_000 }, (_, n) => ({
-    ...{ id: n + 1, company_id: n < 8_000 ? 1 : n, date: '2020-01-01', attr: 'name', before },
+    id: n + 1,
+    company_id: n < 8_000 ? 1 : n,
+    date: '2020-01-01',
+    attr: 'name',
+    before,
   }))
   await importRows(db, 'events', rows)
   // With what the database then knows of its tables, it chooses other plans.

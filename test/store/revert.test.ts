@@ -28,7 +28,8 @@ test('after the revert of a first extract, the next one is first again: it recor
   await revert(db, one(1))
   // The mistyped day no longer counts either.
   const again = await importRows(db, 'employees', rows('Chair'), {
-    ...{ asOf: '2026-01-01T00:00:00Z', recordIn },
+    asOf: '2026-01-01T00:00:00Z',
+    recordIn,
   })
   assert.deepEqual([again.counts.inserted, again.counts.recorded], [1, 0])
 })
@@ -40,7 +41,9 @@ test('the revert of a company’s return leaves it as absent as it was', async (
   const extracts = [companies('1', '2'), companies('2'), companies('1', '2')]
   for (const [day, rows] of extracts.entries()) {
     await importRows(db, 'companies', rows, {
-      ...{ asOf: `2026-01-0${day + 1}T00:00:00Z`, recordIn: changeResource, isSnapshot: true },
+      asOf: `2026-01-0${day + 1}T00:00:00Z`,
+      recordIn: changeResource,
+      isSnapshot: true,
     })
   }
   await revert(db, one(3))
@@ -139,7 +142,9 @@ test('a restored change does not replace one that was recorded since', async (t)
   const db = pathOfStore(app)
   const load = (source: string, day: number, said: object) =>
     importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', ...said }], {
-      ...{ source, asOf: `2024-01-0${day}T00:00:00Z`, recordIn: changeResource },
+      source,
+      asOf: `2024-01-0${day}T00:00:00Z`,
+      recordIn: changeResource,
     })
   await load('a', 1, { name: 'A' })
   await load('b', 1, { town: 'x' })

@@ -142,7 +142,11 @@ interface Served {
 }
 
 const aboutOf = ({ meta = '[]', lineage, version, changedAt, total }: Page) => ({
-  ...{ meta, lineage, version, changedAt, total },
+  meta,
+  lineage,
+  version,
+  changedAt,
+  total,
 })
 
 async function serve(
@@ -237,7 +241,8 @@ for (const resource of someOf(resources)) {
     }
     const asked = fc.array(askedOf(resource), { minLength: 2, maxLength: 5 })
     await fc.assert(fc.asyncProperty(stepsOf(resource), asked, property), {
-      ...{ numRuns: runsOf(20), seed },
+      numRuns: runsOf(20),
+      seed,
     })
   })
 }
@@ -251,7 +256,10 @@ test(
     const jobs = resources.find(({ name }) => name === 'jobs') ?? assert.fail()
     const [sample] = fc.sample(anyRecord(jobs), { numRuns: 1, seed: 1 })
     const rows = Array.from({ length: 1_500 }, (_, n) => ({
-      ...{ ...sample, id: n + 1, company_id: 7, currency: n % 3 === 0 ? 'EUR' : null },
+      ...sample,
+      id: n + 1,
+      company_id: 7,
+      currency: n % 3 === 0 ? 'EUR' : null,
       title: `${n % 7}`.repeat(n % 500 === 9 ? 65_000 : 5_000),
     }))
     await importRows(join(folder, 'rows'), 'jobs', rows, { at: db })

@@ -53,8 +53,11 @@ describe('companies that are loaded again after their source was removed', () =>
 
 describe('officers that are loaded again after their source was removed', () => {
   const officer = (key: string, name: string, position = 'Director') => ({
-    ...{ company_jurisdiction: 'XX', company_identifier: 'a', key },
-    ...{ name, position },
+    company_jurisdiction: 'XX',
+    company_identifier: 'a',
+    key,
+    name,
+    position,
   })
   const jane = officer('1', 'Jane')
   const john = officer('2', 'John')
@@ -119,7 +122,9 @@ const companies = (from: number, to: number) =>
 
 const rights = (from: number, to: number) =>
   companies(from, to).map(({ jurisdiction, identifier }) => ({
-    ...{ company_jurisdiction: jurisdiction, company_identifier: identifier, key: identifier },
+    company_jurisdiction: jurisdiction,
+    company_identifier: identifier,
+    key: identifier,
   }))
 
 /** Imports, without a source unless one is named; returns the warnings. */
@@ -186,8 +191,11 @@ test('the source of recorded changes does not count as a forgotten one', async (
     await importRows(db, 'companies', rows, { source: 'sec', asOf, recordIn: changeResource })
   }
   const events = companies(0, 3).map(({ jurisdiction, identifier }) => ({
-    ...{ company_jurisdiction: jurisdiction, company_identifier: identifier },
-    ...{ date: '2024-01-01', attr: 'town', key: identifier },
+    company_jurisdiction: jurisdiction,
+    company_identifier: identifier,
+    date: '2024-01-01',
+    attr: 'town',
+    key: identifier,
   }))
   assert.deepEqual(await warnings(db, 'events', events), [])
 })

@@ -57,7 +57,9 @@ for (const kind of ['mask', 'erase'] as const) {
       sources: { attributes: unknown }[]
     }
     assert.deepEqual(company.sources[0]?.attributes, {
-      ...{ '[withheld]': 'Chair', name: 'X Ltd', seat: 'Chair' },
+      '[withheld]': 'Chair',
+      name: 'X Ltd',
+      seat: 'Chair',
     })
     const events = await ask('/api/v1/companies/GB:1/events')
     const changes = (memberOf(events, 'events') as Record<string, unknown>[])
@@ -134,7 +136,10 @@ test('the log keeps no shortened text that may name a person, nor what a later i
 test('a listing of many segments is rewritten where it holds the person', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   const rows = Array.from({ length: 8_000 }, (_, n) => ({
-    ...{ id: n + 1, company_id: 7, name: `Person ${n}`, position: 'x'.repeat(300) },
+    id: n + 1,
+    company_id: 7,
+    name: `Person ${n}`,
+    position: 'x'.repeat(300),
     identifier: n % 1_999 === 17 ? identifier : String(n),
   }))
   await importRows(db, 'employees', rows)

@@ -19,7 +19,9 @@ const why = ['--reason', 'imported anew', '--by', 'legal']
 
 const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })
 const companies = ['1', '2', '3'].map((number) => ({
-  ...{ jurisdiction: 'GB', identifier: number, name: `Company ${number}` },
+  jurisdiction: 'GB',
+  identifier: number,
+  name: `Company ${number}`,
   secretary: number === '1' ? jane : 'Ann',
 }))
 const employees = [
@@ -62,7 +64,11 @@ async function makeRegistries(t: TestContext) {
   /** Where a command finds a registry, and the list. */
   const where = (path = anew) => ['--db', storeAt(path), '--withheld', file]
   return {
-    ...{ folder, old, anew, file, where },
+    folder,
+    old,
+    anew,
+    file,
+    where,
     /** Adopts the list, in the registry that is made anew unless another is named. */
     adopt: (options: readonly string[] = [...why, '--yes'], path = anew) =>
       runCommand(folder, ['withhold', 'adopt', ...options, ...where(path)]),

@@ -187,8 +187,16 @@ test('what is imported again stays withheld, is counted, and makes no event', as
     const same = await importRows(app.db, 'employees', officers('CEO'), history(3))
     const [erased, unchanged] = kind === 'erase' ? [1, 1] : [0, 2]
     assert.deepEqual(same.counts, {
-      ...{ read: 2, inserted: 0, updated: 0, unchanged, refused: 0, erased },
-      ...{ removed: 0, companiesCreated: 0, recorded: 0, withheld: 1 },
+      read: 2,
+      inserted: 0,
+      updated: 0,
+      unchanged,
+      refused: 0,
+      erased,
+      removed: 0,
+      companiesCreated: 0,
+      recorded: 0,
+      withheld: 1,
     })
     const said = await importRows(app.db, 'companies', companies)
     assert.deepEqual([said.counts.unchanged, said.counts.withheld], [2, 1])

@@ -34,8 +34,10 @@ export async function makeChangedRegistry(folder: string): Promise<string> {
   writeExtracts(folder)
   for (const [name, day] of extracts) {
     await importInto(path, 'companies', [join(folder, name)], {
-      ...{ source: 'register', isSnapshot: true },
-      ...{ asOf: `${day}T00:00:00Z`, recordIn: changeResource },
+      source: 'register',
+      isSnapshot: true,
+      asOf: `${day}T00:00:00Z`,
+      recordIn: changeResource,
     })
   }
   for (const [file] of changedRights) await importInto(path, 'rights', [join(folder, file)])

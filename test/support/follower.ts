@@ -96,14 +96,13 @@ export function createFollower(): Follower {
     async step(reader, limit, to) {
       const named = to === undefined ? undefined : { version: to, lineage: undefined }
       const page = await reader.readChanges({
-        ...{
-          since,
-          until: batch.until ?? named,
-          after: batch.place,
-          hasCompanies: true,
-          resources,
-        },
-        ...{ companyId: undefined, limit },
+        since,
+        until: batch.until ?? named,
+        after: batch.place,
+        hasCompanies: true,
+        resources,
+        companyId: undefined,
+        limit,
       })
       if ('none' in page) {
         // What was read of a history that a restored backup has ended is forgotten.

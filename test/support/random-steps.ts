@@ -65,7 +65,8 @@ export const importStep: fc.Arbitrary<ImportStep> = fc
         n: fc.integer({ min: 1, max: 12 }),
         identity: fc.constantFrom('id', 'id', 'id', 'key', 'content'),
         companies: fc.uniqueArray(fc.constantFrom<Company>(1, 2, 'n3', 'n4', 'n5'), {
-          ...{ minLength: 1, maxLength: 2 },
+          minLength: 1,
+          maxLength: 2,
         }),
         value: fc.constantFrom('x', 'y', '\uffee', '😀', 'z'.repeat(3_000), cut),
         day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),

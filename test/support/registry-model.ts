@@ -179,8 +179,11 @@ function takeCompanies({ records, companies, said }: State, one: LoggedImport): 
     const identifier = one.numbers?.get(company) ?? companies.get(company)
     const change = { date: asOf, attr, before, after, identifier }
     records.set(`events ${source}/companies ${version} ${company} ${attr}`, {
-      ...{ resource: 'events', source: `${source}/companies`, id: undefined },
-      ...{ row: { jurisdiction: 'GB', ...change }, companies: new Set([company]) },
+      resource: 'events',
+      source: `${source}/companies`,
+      id: undefined,
+      row: { jurisdiction: 'GB', ...change },
+      companies: new Set([company]),
     })
   }
   const told = new Map(one.given.map((given) => [given.company, given]))

@@ -31,8 +31,13 @@ export async function readSaid(db: string, version?: number): Promise<SaidRow[]>
       const { jurisdiction, identifier } = read.company
       for (const one of read.sources ?? []) {
         rows.push({
-          ...{ company_id: Number(id), jurisdiction, identifier, source: one.source },
-          ...{ version: one.version, as_of: one.asOf, is_present: one.isPresent },
+          company_id: Number(id),
+          jurisdiction,
+          identifier,
+          source: one.source,
+          version: one.version,
+          as_of: one.asOf,
+          is_present: one.isPresent,
           attributes: one.attributes,
         })
       }

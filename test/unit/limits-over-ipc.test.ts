@@ -8,8 +8,14 @@ import { createLimit } from '../../src/auth/rate-limit.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 
 const key: KeyRecord = {
-  ...{ id: 7, name: 'small', hint: '', scopes: undefined, createdAt: 0 },
-  ...{ expiresAt: undefined, revokedAt: undefined, rate: '10/60s' },
+  id: 7,
+  name: 'small',
+  hint: '',
+  scopes: undefined,
+  createdAt: 0,
+  expiresAt: undefined,
+  revokedAt: undefined,
+  rate: '10/60s',
 }
 
 test('a process that cannot reach the counter counts locally without delay', async () => {

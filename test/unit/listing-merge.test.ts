@@ -16,7 +16,10 @@ import { decodeEntries, type ListedRecord } from '../../src/store/listing/segmen
 import type { ListingShape } from '../../src/store/listing/shape.ts'
 
 const shapeOf = (direction: ListingShape['direction']): ListingShape => ({
-  ...{ listing: 'rights', direction, hasSort: false, metaColumn: undefined },
+  listing: 'rights',
+  direction,
+  hasSort: false,
+  metaColumn: undefined,
   columns: [
     { field: 'status', type: 'text' },
     { field: 'day', type: 'integer' },

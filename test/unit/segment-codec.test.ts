@@ -14,7 +14,10 @@ import {
 import type { ListingShape } from '../../src/store/listing/shape.ts'
 
 const shape: ListingShape = {
-  ...{ listing: 'rights', direction: 'ascending', hasSort: true, metaColumn: undefined },
+  listing: 'rights',
+  direction: 'ascending',
+  hasSort: true,
+  metaColumn: undefined,
   columns: [
     { field: 'a', type: 'text' },
     { field: 'b', type: 'integer' },
@@ -121,7 +124,10 @@ test('damaged bytes are reported, and never end the process', () => {
 
 test('a record like an employee takes at most 45 bytes of an index', () => {
   const employee: ListingShape = {
-    ...{ listing: 'employees', direction: 'ascending', hasSort: false, metaColumn: undefined },
+    listing: 'employees',
+    direction: 'ascending',
+    hasSort: false,
+    metaColumn: undefined,
     columns: [
       { field: 'identifier', type: 'text' },
       { field: 'position', type: 'text' },
@@ -132,7 +138,10 @@ test('a record like an employee takes at most 45 bytes of an index', () => {
   }
   const positions = ['Director', 'Engineer', 'Chief accountant', 'Clerk', 'Warehouse supervisor']
   const list = Array.from({ length: 23 }, (_, n) => ({
-    ...{ id: 4_000_000 + n, sort: 0, source: 1, digest: Buffer.alloc(12, n + 1) },
+    id: 4_000_000 + n,
+    sort: 0,
+    source: 1,
+    digest: Buffer.alloc(12, n + 1),
     values: [
       String(40_000_000_000 + n * 987_654_321),
       positions[(n * 3) % 5] ?? null,

@@ -58,7 +58,9 @@ const strict = (content: string | Buffer, says: RegExp, options = ''): BadInput 
   next(content, says, `--strict ${options}`)
 
 const command = (run: string, says: RegExp, files: BadInput['files'] = {}): BadInput => ({
-  ...{ files, run, says },
+  files,
+  run,
+  says,
 })
 const usage = (...words: Parameters<typeof command>): BadInput => ({
   ...command(...words),
