@@ -5,13 +5,12 @@
 // F7 no generations of files: one file in WAL mode, updated in transactions (G21 shows readers).
 // F8 overwriting in place looks like a checkpoint; a replaced file is detected.
 // F9 the log beside the file belongs to it (WAL), so a start does not refuse it but recovers it.
-// F10 a read-only folder works only if another process has the store open (WAL).
+// F10 a server has to write to the folder (WAL); commands that only read do not: read-only.test.ts.
 // F12 EIO or F13 truncation under a mapped page is a signal: the process dies and is replaced (by
 //     workers or systemd). Mapped pages allow 6,000 random pages a second instead of 3,700.
 // G5 G7 no rename publishes anything: a commit does. G4 shows its failures.
 // G6 no power is cut here; G4 shows a commit whose sync failed, followed by a machine crash.
-// G18 a snapshot without a row is refused; a smaller one reports how many records it removed.
-// G23 no command rolls back: put a copy of `backup` in the store's place (docs/operating.md).
+// G23 no generation is put back: a revert makes a new version (test/store/revert.test.ts).
 // I7 a full disk and a stalled reader: log.test.ts.
 // E15 is tested in a short form; `npm run soak` sends the million requests.
 

@@ -154,7 +154,7 @@ test('text is served unchanged (3.9)', async (t) => {
     '\u202Eright to left\u200B',
     ' leading and trailing ',
     'quote " slash / back \\ tab \t line \n \u2028\u2029 bell \u0007 del \u007F',
-    '<script>&amp;\u0000'.replace('\u0000', ''),
+    '<script>&amp;',
     '\uFEFFmark',
     '\uFFFF\u{10FFFF}',
   ]
