@@ -207,7 +207,6 @@ test('companies that the source does not know are refused, whatever their names 
     /50 companies added: [^]*^dossier: of these 50 companies, only 0 are .* 50 .* add --accept$/m
   const cases: readonly (readonly [string, of: (n: number) => string])[] = [
     ['IN', (n) => String(n + 1)],
-    ['IN', (n) => `${n + 1}.0`],
     ['in', known],
     ['India', known],
     ['IN', (n) => `X${n}`],

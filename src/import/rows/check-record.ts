@@ -169,6 +169,7 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
 }
 
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
+const decimal = /^\d+\.0$/
 const formula = /^=".*"$/s
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
 const fullWidth = /[\uff01-\uff5e]/
@@ -190,12 +191,18 @@ function strangeName(name: string): string | undefined {
   return `has full-width characters; write ${JSON.stringify(name.normalize('NFKC'))}`
 }
 
+/** A natural key may be such a number, but not one that a register gives. */
+function strangeNumber(name: string): string | undefined {
+  if (!decimal.test(name)) return undefined
+  return 'is a decimal number, as programs write numbers beside empty cells; export it as text'
+}
+
 /** Checks a jurisdiction or an identifier. */
 export function checkName(row: SourceRow, column: string): string | null | Refusal {
   const given = row[column]
   const name = normaliseText(given, nameBytesMax)
   if (name instanceof Refusal) return new Refusal(name.reason, column, given)
-  const strange = name === null ? undefined : strangeName(name)
+  const strange = name === null ? undefined : (strangeName(name) ?? strangeNumber(name))
   if (strange !== undefined) return new Refusal(strange, column, given)
   if (name?.includes(':') === true && jurisdictionColumns.includes(column)) {
     return new Refusal('has a colon, which separates it from the number in GB:1', column, given)
