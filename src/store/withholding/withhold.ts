@@ -253,7 +253,7 @@ function nothingThere({ kind, subject }: WithholdRequest, isKnown: boolean): Ope
     'id' in subject
       ? `${subject.resource} has no record ${subject.id}`
       : 'field' in subject
-        ? `no record of ${subject.resource} has this ${subject.field}`
+        ? `no record of ${subject.resource} has this value in ${subject.field}`
         : `company ${[subject.company].flat().join(' ')} ${lacks}`
   const isText = 'company' in subject && isKnown
   const ofMasked =
