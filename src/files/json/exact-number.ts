@@ -83,7 +83,8 @@ function isExact(text: string): boolean {
   return [number.toPrecision(digits.length), String(number)].map(digitsOf).includes(digits)
 }
 
-const isBeyond = (number: number): boolean => Math.abs(number) > Number.MAX_SAFE_INTEGER
+/** Whether a number is beyond 2^53-1, where integers are not exact. */
+export const isBeyond = (number: number): boolean => Math.abs(number) > Number.MAX_SAFE_INTEGER
 
 /** The significant digits of a number. */
 function digitsOf(number: string): string {

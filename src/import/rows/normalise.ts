@@ -3,6 +3,7 @@
 import { isBlank } from '../../text/blank.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../../resources/field.ts'
+import { isBeyond } from '../../files/json/exact-number.ts'
 import { Refusal } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
@@ -34,8 +35,7 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
 function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
   if (JSON.isRawJSON(value)) {
-    const isBeyond = Math.abs(Number(value.rawJSON)) > Number.MAX_SAFE_INTEGER
-    return new Refusal(isBeyond ? beyondExact : noInteger)
+    return new Refusal(isBeyond(Number(value.rawJSON)) ? beyondExact : noInteger)
   }
   if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
     const number = Number(value)
