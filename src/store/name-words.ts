@@ -29,7 +29,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 const plainLetter = /[đðħłøŧæœþς]/g
 
 /** A run of scripts that are written without blanks between words, or, as Korean, often are. */
-export const dense =
+const dense =
   /([\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]+)/u
 
 /**
@@ -102,10 +102,19 @@ function wordsOf(text: string, cut: Cut): string[] {
 
 function cutFolded(text: string, cut: Cut): string[] {
   const words = fold(text).match(runs) ?? []
-  if (!words.some((word) => dense.test(word))) return words
+  if (!words.some(isDense)) return words
+  return words
+    .flatMap(splitDense)
+    .flatMap((part) => (isDense(part) ? cut(Array.from(part)) : [part]))
+}
+
+/** Whether a text has characters of scripts that are written without blanks between words. */
+export const isDense = (text: string): boolean => dense.test(text)
+
+/** A run of letters, cut where such scripts begin and end. */
+export function splitDense(run: string): readonly string[] {
   // Between the other parts, `split` keeps what the group captures.
-  const parts = words.flatMap((word) => word.split(dense)).filter((part) => part !== '')
-  return parts.flatMap((part) => (dense.test(part) ? cut(Array.from(part)) : [part]))
+  return run.split(dense).filter((part) => part !== '')
 }
 
 /** Compatible letters without marks, in lower case. */

@@ -1,7 +1,7 @@
 // Finds people in texts that are about something else, by hashes of the words of their names: so
 // the list of what is withheld recognises people without naming them.
 
-import { dense, fold } from '../name-words.ts'
+import { fold, isDense, splitDense } from '../name-words.ts'
 import type { Hasher, PhraseHash } from './list.ts'
 
 /** What takes the place of withheld text (contract 13). */
@@ -42,17 +42,16 @@ const characters = /(?:[\u1100-\u115f][\u1160-\u11ff]+|.)\p{M}*/gsu
 
 /** A run; where words are not separated, as in Chinese, every character is one. */
 function partsOf(run: string): readonly string[] {
-  if (!dense.test(run)) return [run]
-  // Between the other parts, `split` keeps what the group captures.
-  const parts = run.split(dense).filter((part) => part !== '')
-  return parts.flatMap((part) => (dense.test(part) ? (part.match(characters) ?? []) : [part]))
+  return splitDense(run).flatMap((part) =>
+    isDense(part) ? (part.match(characters) ?? []) : [part],
+  )
 }
 
 const hashOf = (hasher: Hasher, words: readonly Word[]) =>
   hasher('phrase', ...words.map(({ plain }) => plain))
 
 /** A character of a script that does not separate words says as much as two letters. */
-const lettersOf = (plain: string) => (dense.test(plain) ? 2 : plain.length)
+const lettersOf = (plain: string) => (isDense(plain) ? 2 : plain.length)
 
 /** The distinct phrases of the values of personal fields. */
 export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[] {
