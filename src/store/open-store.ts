@@ -70,9 +70,7 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
   const { db, withheld } = placeOf(at)
   const options = `--db ${describeStore(db)}`
   if (withheld === undefined && isServerStore(db)) {
-    const { listSchema, schemaIn } = await postgres()
-    const name = `the schema ${schemaIn(db) ?? 'SCHEMA'}_withheld`
-    return { ...listSchema, name, options }
+    return { ...(await postgres()).listSchemaOf(db), options }
   }
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
   const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`

@@ -18,9 +18,9 @@ import { createReader } from './read.ts'
 import { beginWriting } from './transaction.ts'
 import { storeError, describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
-import { listSchema } from './withheld-list.ts'
+import { listSchemaOf } from './withheld-list.ts'
 
-export { hasRegistry, listSchema, migrate, schemaIn }
+export { hasRegistry, listSchemaOf, migrate }
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.

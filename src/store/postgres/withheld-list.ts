@@ -4,9 +4,14 @@
 import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
+import { schemaIn } from './url.ts'
 
-/** The list next to the schema of the connection. */
-export const listSchema: Omit<ListPlace, 'name' | 'options'> = {
+/** What the name of its schema has after that of the store's. */
+const ending = '_withheld'
+
+/** The list next to the schema of a store. @param db the URL of the store. */
+export const listSchemaOf = (db: string): Omit<ListPlace, 'options'> => ({
+  name: `the schema ${schemaIn(db) ?? 'SCHEMA'}${ending}`,
   async read(db) {
     const table = await tableOf(db)
     if ((await readValue(db, tableSql, table)) === null) return undefined
@@ -22,7 +27,7 @@ export const listSchema: Omit<ListPlace, 'name' | 'options'> = {
     // A rollback removes them, too.
     return () => undefined
   },
-}
+})
 
 // No server opens a store without its list: a role that can read the keys has to read it, too.
 const readersSql = `
@@ -58,6 +63,6 @@ const tableSql = 'select to_regclass($1)::text'
 async function tableOf(db: RowReader): Promise<string> {
   // As long as a store does not exist, its schema is only in the search path.
   const schema = `coalesce(current_schema(), current_setting('search_path'))`
-  const sql = `select quote_ident(${schema} || '_withheld') || '.entries'`
+  const sql = `select quote_ident(${schema} || '${ending}') || '.entries'`
   return String(await readValue(db, sql))
 }
