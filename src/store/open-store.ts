@@ -245,10 +245,11 @@ export async function migrateStore(
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) {
-    const { checkListOfNew, migrate, openForWriting: open } = await postgres()
-    await checkListOfNew(db, list)
-    const migrated = await migrate(db, resources, options)
-    return [...migrated, ...describeCaughtUp(await open(db, list, resources), list)]
+    const { migrateStore: migrate, openForWriting } = await postgres()
+    const migrated = await migrate(db, { list, resources }, options)
+    const store = await openForWriting(db, list, resources)
+    await store.close()
+    return [...migrated, ...describeCaughtUp(store, list)]
   }
   if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)

@@ -5,11 +5,18 @@ import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openPool, openSession } from '../../src/store/postgres/connect.ts'
+import type { Client } from 'pg'
+import {
+  createSessions,
+  openPool,
+  openSession,
+  socketOf,
+} from '../../src/store/postgres/connect.ts'
 import { createSnapshots, rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
 import { storeError } from '../../src/store/postgres/url.ts'
 import { openPort } from '../support/free-port.ts'
 import { onCitus, patientBounds, testServerUrl } from '../support/store-at.ts'
+import { until } from '../support/until.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
 function message(type: string, content: Buffer): Buffer {
@@ -65,6 +72,35 @@ test('a limit for idle sessions, meant for others, ends none of ours', async (t)
   await sleep(2_000)
   assert.equal((await session.query('select 1')).rowCount, 1)
   assert.deepEqual(await rows<[number]>('select 7'), [[7]])
+})
+
+test('the operations of a command share a session until one fails, or it is lost', async (t) => {
+  const { use, take, close } = createSessions(testServerUrl(), {})
+  t.after(close)
+  const readPid = async (client: Client) => {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return rows[0]?.pid
+  }
+  const first = await use(readPid)
+  assert.equal(await use(readPid), first)
+
+  const fail = (client: Client) => client.query('begin').then(() => assert.fail('as told'))
+  await assert.rejects(use(fail), /as told/)
+  const second = await use(readPid)
+  assert.notEqual(second, first)
+  const session = await use((client) => Promise.resolve(client))
+
+  const other = await openSession(testServerUrl())
+  t.after(() => other.end())
+  await other.query('select pg_terminate_backend($1::integer, 10000)', [second])
+  await until(() => socketOf(session).destroyed, 'the session is lost')
+  const third = await use(readPid)
+  assert.notEqual(third, second)
+
+  const taken = await take()
+  t.after(() => taken.end())
+  assert.equal(await readPid(taken), third)
+  assert.notEqual(await use(readPid), third, 'what is taken belongs to its taker')
 })
 
 // PostgreSQL has it from version 17 on.

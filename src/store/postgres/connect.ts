@@ -31,7 +31,7 @@ function announcedPid(client: ClientBase): number {
 }
 
 /** Settings of a session, as for `set`. */
-type SessionSettings = Readonly<Record<string, string | number>>
+export type SessionSettings = Readonly<Record<string, string | number>>
 
 // Our timeout exceeds the server's by this much, so that the server's own error comes first. A hung
 // server sends none.
@@ -63,7 +63,13 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
 }
 
 function makeClient(db: string): Client {
-  const own = { application_name: 'dossier', connectionTimeoutMillis: 10_000 }
+  const own = {
+    application_name: 'dossier',
+    connectionTimeoutMillis: 10_000,
+    // Nothing between here and the server forgets a session that waits for long files.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 60_000,
+  }
   const config = { ...clientConfig(db), ...own }
   try {
     return createClient(config)
@@ -132,6 +138,38 @@ export async function withSession<T>(
   } finally {
     await client.end()
   }
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/**
+ * Makes the sessions of a command, for one operation after another. An operation gets the session
+ * of the one before, since to begin another takes longer than most operations.
+ */
+export function createSessions(db: string, settings: SessionSettings) {
+  let kept: Client | undefined
+
+  /** A session for its taker alone, who has to end it. */
+  async function take(): Promise<Client> {
+    const client = kept
+    kept = undefined
+    const isOpen = client !== undefined && !socketOf(client).destroyed
+    return isOpen ? client : openSession(db, settings)
+  }
+
+  /** Runs `work` in a session, which ends if that fails: it may be in a transaction. */
+  async function use<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await take()
+    try {
+      const result = await work(client)
+      kept ??= client
+      return result
+    } finally {
+      if (kept !== client) await client.end()
+    }
+  }
+
+  return { take, use, close: async () => kept?.end() }
 }
 
 // Time limits set in the database are meant for requests. If the client is killed, the server

@@ -4,7 +4,6 @@
 import type { Client } from 'pg'
 import type { RegistryDatabase, ImportConnection } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
-import { openSession } from './connect.ts'
 import { keepReads } from '../loading/kept-reads.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { binaryQuery, listingReads, writerOf } from './tables.ts'
@@ -44,12 +43,11 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
 }
 
 /**
- * Opens a session for one change of the registry, until it is committed or discarded.
+ * Makes one change of the registry in a session, which ends when it is committed or discarded.
  *
  * @param isDistributed whether Citus has distributed the tables over several nodes.
  */
-export async function openImport(db: string, isDistributed = false): Promise<ImportConnection> {
-  const client = await openSession(db, isDistributed ? distributedSettings : {})
+export function importIn(client: Client, db: string, isDistributed = false): ImportConnection {
   // When the session ends, the server rolls back, and frees the lock.
   const end = () => client.end().catch(() => undefined)
   const registry = registryOf(client, db, isDistributed)

@@ -5,6 +5,8 @@ import { type Client, type ClientBase, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { otherFormat } from '../sql/schema.ts'
+import { compareWithNew } from '../withholding/agreement.ts'
+import type { WithholdingPlace } from '../withholding/withhold.ts'
 import type { LockWait } from '../work-watch.ts'
 import { checkNodes, findCitus, findNodeRole, workerRefusal } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
@@ -14,37 +16,51 @@ import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { createList, isListDistributed } from './withheld-list.ts'
 
+/** How the tables of a store are created. */
+interface MigrationOptions extends LockWait {
+  /** Whether to distribute them by company, for which the database needs Citus. */
+  readonly isDistributed: boolean
+}
+
+/** `migrate`, in a session of its own. */
+export function migrateStore(
+  db: string,
+  place: WithholdingPlace,
+  options: MigrationOptions,
+): Promise<string[]> {
+  return withSession(db, (client) => migrate(client, db, place, options))
+}
+
 /**
  * Creates the tables of a new store, and the views of resources that are new.
  *
- * @param isDistributed whether to distribute them by company, for which the database needs Citus.
  * @returns what was done, a line each; empty if there was nothing to do.
- * @throws OperatorError if another version has made the tables, or Citus is needed and missing.
+ * @throws OperatorError if another version has made the tables, if Citus is needed and missing, or
+ *   if the list of a new store belongs to another registry.
  */
 export async function migrate(
+  client: Client,
   db: string,
-  resources: readonly Resource[],
-  options: { readonly isDistributed?: boolean } & Partial<LockWait> = {},
+  { list, resources }: WithholdingPlace,
+  { isDistributed, ...wait }: MigrationOptions = { isDistributed: false, onWait: () => undefined },
 ): Promise<string[]> {
-  const { isDistributed = false, onWait = () => undefined } = options
+  if (!(await hasTables(client, db))) await compareWithNew(registryOf(client, db), list)
+  const done: string[] = []
+  const citus = await findCitus(client)
+  if (citus?.isOnWorker === true) throw workerRefusal(db)
+  const isToDistribute = isDistributed || citus?.isToDistribute === true
+  if (isToDistribute) await checkNodes(client, db, citus)
   const schema = schemaIn(db)
-  return withSession(db, async (client) => {
-    const done: string[] = []
-    const citus = await findCitus(client)
-    if (citus?.isOnWorker === true) throw workerRefusal(db)
-    const isToDistribute = isDistributed || citus?.isToDistribute === true
-    if (isToDistribute) await checkNodes(client, db, citus)
-    if (schema !== undefined && (await currentSchema(client)) === null) {
-      await createSchema(client, schema)
-      done.push(`created the schema ${schema}`)
-    }
-    const within = async (work: () => Promise<string[]>) =>
-      done.push(...(await inTransaction(client, db, { onWait }, work)))
-    await within(() => create(client, db, resources))
-    if (isToDistribute) await within(() => distribute(client))
-    if (await lacksList(client, db)) await within(() => copyList(client, db))
-    return done
-  })
+  if (schema !== undefined && (await currentSchema(client)) === null) {
+    await createSchema(client, schema)
+    done.push(`created the schema ${schema}`)
+  }
+  const within = async (work: () => Promise<string[]>) =>
+    done.push(...(await inTransaction(client, db, wait, work)))
+  await within(() => create(client, db, resources))
+  if (isToDistribute) await within(() => distribute(client))
+  if (await lacksList(client, db)) await within(() => copyList(client, db))
+  return done
 }
 
 /** Creates a schema, unless another process has just done so. */

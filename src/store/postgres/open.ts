@@ -7,20 +7,34 @@ import { createInspector, type StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreReader } from '../reading.ts'
 import { readStoreId } from '../sql/database.ts'
-import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
+import { compareWithList, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
-import { type Compacted, createWriter, type StoreWriter, type Use } from '../writing.ts'
+import {
+  type Compacted,
+  createWriter,
+  type StoreWriter,
+  type Use,
+  type WritingAccess,
+} from '../writing.ts'
 import { findNodeRole, workerRefusal } from './citus/nodes.ts'
-import { commandBounds, openPool, type ServingBounds, withSession } from './connect.ts'
-import { registryOf, distributedSettings, openImport } from './database.ts'
-import { checkSchema, hasRegistry, isOutdated, migrate } from './migrate.ts'
+import {
+  commandBounds,
+  createSessions,
+  openPool,
+  type ServingBounds,
+  type Sessions,
+  type SessionSettings,
+  withSession,
+} from './connect.ts'
+import { distributedSettings, importIn, registryOf } from './database.ts'
+import { checkSchema, hasRegistry, isOutdated, migrate, migrateStore } from './migrate.ts'
 import { createReader } from './read.ts'
 import { beginWriting } from './transaction.ts'
 import { storeError, describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 import { listSchemaOf } from './withheld-list.ts'
 
-export { hasRegistry, listSchemaOf, migrate }
+export { hasRegistry, listSchemaOf, migrateStore }
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.
@@ -46,85 +60,75 @@ export async function openForReading(
 }
 
 /**
- * Opens a store for inspection. Each operation has a read-only session of its own.
+ * Opens a store for inspection, in read-only sessions.
  *
  * @throws OperatorError as `openForReading`.
  */
-export async function openForInspecting(
+export function openForInspecting(
   db: string,
   list: ListPlace,
   resources: readonly Resource[],
 ): Promise<StoreInspector> {
-  const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
-  return explained(db, async () => {
-    const isDistributed = await look(async (client) => {
+  return opened(db, { default_transaction_read_only: 'on' }, async ({ use: useSession, close }) => {
+    const isDistributed = await useSession(async (client) => {
       await checkSchema(client, db)
       refuseBehind(await compareWithList(registryOf(client, db), list), describeUrl(db), list)
       return (await findNodeRole(client)) !== undefined
     })
     const registryIn = (client: Client) => registryOf(client, db, isDistributed)
-    const use: Use = (work) => look((client) => work(registryIn(client)))
+    const use: Use = (work) => useSession((client) => work(registryIn(client)))
     return createInspector({ use, list }, resources, {
       verify: (checks, onStep) =>
-        look((client) =>
+        useSession((client) =>
           verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),
         ),
       backup: (path) => Promise.reject(noBackup(db, path)),
-      close: () => undefined,
+      close,
     })
   })
 }
 
-const readOnly = { default_transaction_read_only: 'on' }
-
 /**
- * Opens a store for a command that writes, and creates its tables if necessary. Each operation has
- * a session of its own; none is open in between.
+ * Opens a store for a command that writes, and creates its tables if necessary.
  *
  * @throws OperatorError as `openForReading`.
  */
-export async function openForWriting(
+export function openForWriting(
   db: string,
   list: ListPlace,
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
-  return explained(db, async () => {
-    const isDistributedIn = async (client: Client) => {
+  return opened(db, distributedSettings, async ({ use, take, close }) => {
+    const isDistributed = await use(async (client) => {
+      if (await isOutdated(client, db, resources)) await migrate(client, db, { list, resources })
       const role = await findNodeRole(client)
       if (role === 'worker') throw workerRefusal(db)
       return role !== undefined
+    })
+    const access: WritingAccess = {
+      list,
+      use: (work) => use((client) => work(registryOf(client, db, isDistributed))),
+      openImport: async () => importIn(await take(), db, isDistributed),
+      compact: (wait) => withSession(db, (client) => compact(client, db, wait)),
+      close,
     }
-    let isDistributed = await withSession(db, async (client) =>
-      (await isOutdated(client, db, resources)) ? undefined : isDistributedIn(client),
-    )
-    if (isDistributed === undefined) {
-      await checkListOfNew(db, list)
-      await migrate(db, resources)
-      isDistributed = await withSession(db, isDistributedIn)
-    }
-    const settings = isDistributed ? distributedSettings : {}
-    return await createWriter(
-      {
-        list,
-        use: (work) =>
-          withSession(db, (client) => work(registryOf(client, db, isDistributed)), settings),
-        openImport: () => openImport(db, isDistributed),
-        compact: (wait) => withSession(db, (client) => compact(client, db, wait)),
-        close: () => undefined,
-      },
-      resources,
-    )
+    return createWriter(access, resources)
   })
 }
 
-/**
- * Compares the list with a store that is about to be created.
- *
- * @throws OperatorError if the list belongs to another registry.
- */
-export async function checkListOfNew(db: string, list: ListPlace): Promise<void> {
-  if (await hasRegistry(db)) return
-  await withSession(db, (client) => compareWithNew(registryOf(client, db), list))
+/** Opens a store with sessions that are closed if that fails. */
+async function opened<T>(
+  db: string,
+  settings: SessionSettings,
+  open: (sessions: Sessions) => Promise<T>,
+): Promise<T> {
+  const sessions = createSessions(db, settings)
+  try {
+    return await explained(db, () => open(sessions))
+  } catch (error) {
+    await sessions.close()
+    throw error
+  }
 }
 
 async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
