@@ -1,24 +1,27 @@
 // A thread that queries PostgreSQL while the test's thread is blocked.
 
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { types } from 'pg'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { type Client, types } from 'pg'
+import { createSessions } from '../../src/store/postgres/connect.ts'
 
 // As text, the way the embedded store has it.
 types.setTypeParser(types.builtins.JSON, String)
 
 const { port, isAnswered } = workerData as { port: MessagePort; isAnswered: Int32Array }
 
+let last = { db: '', sessions: createSessions('', {}) }
+
 async function ask(db: string, sql: string): Promise<object> {
-  const client = await openSession(db)
+  if (db !== last.db) {
+    await last.sessions.close()
+    last = { db, sessions: createSessions(db, {}) }
+  }
   try {
     // Several statements have several results; the last one counts.
-    const results = [await client.query<object>(sql)].flat()
-    return { rows: results.at(-1)?.rows }
+    const query = async (client: Client) => [await client.query<object>(sql)].flat()
+    return { rows: (await last.sessions.use(query)).at(-1)?.rows }
   } catch (error) {
     return { error: String(error) }
-  } finally {
-    await client.end()
   }
 }
 
