@@ -201,7 +201,7 @@ test(
       await client.query(`create table ${list} (number integer primary key, line text not null)`)
       await client.query(`insert into ${list} select * from kept`)
     })
-    await assert.rejects(openStoreReader(ofWorker), /_withheld\), the list [^;]* is missing/)
+    await assert.rejects(openStoreReader(ofWorker), /_withheld, the list [^;]* is missing/)
     await lift(db, 1)
     assert.equal(await served(ofWorker), 2)
     await importRows(db, 'rights', given)
