@@ -236,8 +236,8 @@ const starting: Measure = async (scale) => {
     await ended
   }
   return [
-    { what: 'start to first answer', unit: 's', values: seconds, reach: { most: 0.5 } },
-    { what: 'resident memory when idle', unit: 'MB', values: idleMb, reach: { most: 120 } },
+    { what: 'start to first answer', unit: 's', values: seconds, reach: { most: 0.4 } },
+    { what: 'resident memory when idle', unit: 'MB', values: idleMb, reach: { most: 90 } },
   ]
 }
 
