@@ -75,7 +75,7 @@ test('standard input: a 300 MB line is refused and the next one read (G16)', asy
 /** The peak memory of a process, in MB. */
 async function peakOf(pid: number | undefined, ended: Promise<unknown>): Promise<number> {
   let peak = 0
-  const watch = setInterval(() => (peak = Math.max(peak, peakMemoryMb(pid))), 5)
+  const watch = setInterval(() => (peak = Math.max(peak, peakMemoryMb(pid))), 20)
   await ended
   clearInterval(watch)
   return peak
