@@ -4,7 +4,6 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import { closing } from './closing.ts'
 import type { ImportPlan } from './importing.ts'
-import { beginImport } from './loading/session.ts'
 import { type ImportConnection, type RegistryDatabase, readStoreId } from './sql/database.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './sql/stored-keys.ts'
 import { compareWithList, readState } from './withholding/agreement.ts'
@@ -13,7 +12,8 @@ import type { ListPlace } from './withholding/list.ts'
 import type { EntryRequest, LiftRequest, WithholdRequest } from './withholding/withhold.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
 
-// Loaded on demand: an import needs none of it, and loading it takes as long as some 1,000 rows.
+// Loaded on demand: no command needs all of it, and loading it takes as long as some 1,000 rows.
+const loading = () => import('./loading/session.ts')
 const withholding = () => import('./withholding/withhold.ts')
 const pruning = () => import('./history/prune.ts')
 const reverting = () => import('./history/revert.ts')
@@ -67,7 +67,7 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
     async beginImport(plan: ImportPlan) {
       const { list } = await compare()
       const gate = await use((db) => createGate(db, list, plan))
-      return change((db) => beginImport(db, plan, gate))
+      return change(async (db) => (await loading()).beginImport(db, plan, gate))
     },
     withhold: (request: WithholdRequest) =>
       change(async (db) => (await withholding()).withhold(db, place, request)),
