@@ -120,7 +120,8 @@ export function noChanges(
   }
 }
 
-function laterVersion(version: number, latest: number): ApiError {
+/** A 404: the version may still come, as to a standby that lags (contract 9.3). */
+export function laterVersion(version: number, latest: number): ApiError {
   const message = `Version ${version} does not exist yet; the last one is ${latest}`
   return new ApiError(404, message, retryAfter(1))
 }

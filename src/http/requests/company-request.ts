@@ -8,7 +8,7 @@ import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { CompanyName, IdentifyingName } from '../../store/inspecting.ts'
 import type { Moment, StoreReader } from '../../store/reading.ts'
 import { invalid } from '../errors.ts'
-import { fromStore, unknownCompany, unknownThen } from '../store-errors.ts'
+import { fromStore, laterVersion, unknownCompany, unknownThen } from '../store-errors.ts'
 import { readMembers } from './members.ts'
 import { parseVersion } from './selection-parameters.ts'
 
@@ -63,7 +63,7 @@ interface Locating {
  * Finds the numbers of a company and a version.
  *
  * @throws ApiError 404, which names near companies where it may, or the first moment that can be
- *   asked for; 503 without the store.
+ *   asked for, or says that the version may come; 503 without the store.
  */
 export function locate(
   store: StoreReader,
@@ -96,6 +96,11 @@ async function findCompany(
 ): Promise<number> {
   const found = await fromStore(() => store.findCompany(name, version))
   if (found !== undefined) return found
+  if (version !== undefined) {
+    // A standby that lags may learn of the company only with that version.
+    const { version: latest } = await fromStore(() => store.readRegistry())
+    if (version > latest) throw laterVersion(version, latest)
+  }
   const near = isNearTold
     ? await fromStore(() => store.findNames(nearNames(...name), nearShownMax))
     : []
