@@ -22,9 +22,9 @@ export const failures = {
       `${pageBytesMax >> 20} MiB; then the message names a \`limit\` that fits.`,
     example: 'limit is "0"; it takes an integer from 1 to 1000',
   },
+  // One for a listing that a request for changes or a file names comes after the rate limit.
   403: {
     when: 'The key is missing, malformed, unknown, expired, revoked or not valid for this listing.',
-    isBeforeTheKey: true,
   },
   404: {
     when: 'The company, or the version, is not in the registry.',

@@ -356,7 +356,7 @@ test('a waiting client gets an empty answer at once when the service stops', asy
 })
 
 test('answers are as the OpenAPI document announces them', async () => {
-  const { ask, key, put } = await makeRegistry()
+  const { ask, key, put, store } = await makeRegistry()
   const follow = await askAnnounced({ ask }, path)
   await put('companies', [{ jurisdiction: 'GB', identifier: '7', name: 'Acme' }])
   await put('rights', [right(1, 'a')])
@@ -367,6 +367,10 @@ test('answers are as the OpenAPI document announces them', async () => {
   const tag = await checkTag((question) => ask(all, { key, ...question }))
   assert.match(tag, /^W\/"/)
   await follow('?after=0', { key, headers: { 'if-none-match': tag } })
+  // The key is admitted, and this request counts, before its parameters are read.
+  const limited = await store.issueKey({ name: 'limited', scopes: ['changes'], rate: '9/60s' })
+  const refused = await follow('?after=0&resource=rights', { key: limited })
+  assert.equal(refused.status, 403)
 })
 
 test('a wait may be longer than a connection may be idle (12.4)', async () => {
