@@ -37,17 +37,20 @@ const dense =
  * Korean, every character and every pair of neighbours.
  */
 export function wordsOfName(name: string): readonly string[] {
-  return wordsOf(name, (characters) => [...characters, ...pairsOf(characters)])
+  return distinct(wordsOf(name, (characters) => [...characters, ...pairsOf(characters)]))
 }
 
 /**
- * The words of a query; the last one may be the beginning of a word. In a text without blanks, the
- * pairs of neighbours, or the only character.
+ * The words of a query, each once; the last one may be the beginning of a word, so it may also be
+ * among those before it. In a text without blanks, the pairs of neighbours, or the only character.
  */
 export function wordsOfQuery(query: string): readonly string[] {
-  return wordsOf(query, (characters) =>
+  const all = wordsOf(query, (characters) =>
     characters.length === 1 ? characters : pairsOf(characters),
   )
+  const last = all.pop()
+  const words = distinct(all)
+  return last === undefined || words.length === wordsMax ? words : [...words, last]
 }
 
 /** Whether a name has all words of a query, the last one as the beginning of a word. */
@@ -86,14 +89,17 @@ type Cut = (dense: readonly string[]) => readonly string[]
 
 function wordsOf(text: string, cut: Cut): string[] {
   const all = ascii.test(text) ? (text.toLowerCase().match(asciiRuns) ?? []) : cutFolded(text, cut)
+  return all.map((word) =>
+    word.length > wordLengthMax ? word.slice(0, wordLengthMax).toWellFormed() : word,
+  )
+}
+
+/** The first words that count. */
+function distinct(words: readonly string[]): string[] {
   // Most names have few words, and none of them twice.
   const found: string[] = []
-  for (const one of all) {
-    const isLong = one.length > wordLengthMax
-    const word = isLong ? one.slice(0, wordLengthMax).toWellFormed() : one
-    const known = found.indexOf(word)
-    // A word that is last in a query has to stay last.
-    if (known >= 0) found.splice(known, 1)
+  for (const word of words) {
+    if (found.includes(word)) continue
     found.push(word)
     if (found.length === wordsMax) break
   }

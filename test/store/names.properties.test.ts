@@ -193,4 +193,6 @@ test('a name is folded: compatible letters, without marks, in lower case (8.3)',
   assert.ok(hasWords('삼성전자 주식회사', wordsOfQuery('전자')))
   assert.ok(hasWords('Northwind Trading', wordsOfQuery('trading nor')))
   assert.ok(!hasWords('Northwind Trading', wordsOfQuery('nor trading')))
+  assert.ok(hasWords('Baden-Baden', wordsOfQuery('baden-baden')))
+  assert.ok(!hasWords('Badenia', wordsOfQuery('baden-baden')))
 })
