@@ -3,12 +3,14 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+import { checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
@@ -27,14 +29,14 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
     makeFolder({ after: (work) => t.after(() => Promise.resolve(work())) }),
     'copies',
   )
-  const { ask, store } = await makeApp(t, { exportsFolder: copies })
+  const { ask, store, ...app } = await makeApp(t, { exportsFolder: copies })
   const db = join(store.folder, 'registry.db')
   await importRows(db, 'employees', rows)
   const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
   const key = await store.issueKey({ name: 'copies', scopes })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
   const copy = (version?: number) => writeCopy(store.db, copies, { version })
-  return { db, url: store.db, copies, get, copy }
+  return { ...app, db, url: store.db, copies, key, get, copy }
 }
 
 test('a copy begun before a withholding gets a 410, and a later one does not', async (t) => {
@@ -57,6 +59,29 @@ test('a copy begun before a withholding gets a 410, and a later one does not', a
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   const again = await runCommand(copies, `compact --db ${url} --exports ${copies}`)
   assert.equal(again.out.includes('Withdrew'), false)
+})
+
+test('a file that is being sent ends with its copy', async (t) => {
+  const { app, db, copies, key, copy } = await makeCopied(t)
+  await copy()
+  const file = join(copies, '1/employees-1.ndjson.zst')
+  // More than the buffers of two sockets hold.
+  const bytes = 24 << 20
+  truncateSync(file, bytes)
+  const manifest = join(copies, '1/manifest.json')
+  const told = readFileSync(manifest, 'utf8')
+  const own = told.slice(told.indexOf('employees-1.ndjson.zst'))
+  writeFileSync(manifest, told.replace(own, own.replace(/"bytes": \d+/, `"bytes": ${bytes}`)))
+  const headers = { authorization: `Bearer ${key}` }
+  const port = await listenOn({ app })
+  const at = `http://127.0.0.1:${port}${path}/1/employees-1.ndjson.zst`
+  const asked = request(at, { headers }).end()
+  // A connection that is reset is an error of the answer, too.
+  asked.on('error', () => undefined)
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  assert.equal(answer.headers['content-length'], String(bytes))
+  await withhold(db, 'erase', { resource: 'employees', id: 1 })
+  await assert.rejects(answer.resume().toArray(), /aborted|ECONNRESET/)
 })
 
 test('a withholding after a restored backup withdraws the copies of the lost history', async (t) => {

@@ -123,6 +123,8 @@ async function answerManifest(request: HttpRequest, service: Service): Promise<H
 }
 
 async function answerFile(request: HttpRequest, service: Service): Promise<HttpReply> {
+  const { store } = service
+  const withheld = await fromStore(() => store.withheldState())
   const found = await namedExport(request, service)
   const { file: name } = request.target.params as { file: string }
   const exported = findFile(found.manifest, name)
@@ -159,7 +161,9 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   if (range !== undefined) {
     reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
-  return send(piecesOf(path, { start, end }), 'identity')
+  // Losing the store does not end a stream.
+  const isOffered = async () => (await store.withheldState().catch(() => withheld)) === withheld
+  return send(piecesOf(path, { start, end }, isOffered), 'identity')
 }
 
 /** @throws ApiError 503 if the file is not the one of the manifest. */
@@ -176,8 +180,15 @@ function contentTypeOf(name: string): string {
 
 const pieceBytes = 262_144
 
-async function* piecesOf(path: string, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  path: string,
+  { start, end }: ByteRange,
+  isOffered: () => Promise<boolean>,
+): AsyncGenerator<Buffer> {
   if (end === start) return
   const options = { start, end: end - 1, highWaterMark: pieceBytes }
-  for await (const piece of createReadStream(path, options)) yield piece as Buffer
+  for await (const piece of createReadStream(path, options)) {
+    if (!(await isOffered())) throw new Error('the copy was withdrawn')
+    yield piece as Buffer
+  }
 }
