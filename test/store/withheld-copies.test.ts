@@ -12,7 +12,7 @@ import { resources } from '../../src/resources/index.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
-import { checkExit } from '../support/run-dossier.ts'
+import { checkExit, dossier } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
 import { writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
@@ -35,7 +35,8 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
   const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
   const key = await store.issueKey({ name: 'copies', scopes })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
-  const copy = (version?: number) => writeCopy(store.db, copies, { version })
+  const copy = (options: Parameters<typeof writeCopy>[2] = {}) =>
+    writeCopy(store.db, copies, options)
   return { ...app, db, url: store.db, copies, key, get, copy }
 }
 
@@ -59,6 +60,18 @@ test('a copy begun before a withholding gets a 410, and a later one does not', a
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   const again = await runCommand(copies, `compact --db ${url} --exports ${copies}`)
   assert.equal(again.out.includes('Withdrew'), false)
+})
+
+test('a copy is not kept if something is withheld while it is written', async (t) => {
+  const { url, copies, copy } = await makeCopied(t)
+  let isWithheld = false
+  const onStep = () => {
+    if (!isWithheld) spawnSync(dossier, [...maskPerson, '--db', url, '--exports', copies])
+    isWithheld = true
+  }
+  await assert.rejects(copy({ onStep }), /^OperatorError: what is withheld has changed while/)
+  assert.deepEqual(readdirSync(copies), [])
+  assert.equal((await copy()).version, 2)
 })
 
 test('a file that is being sent ends with its copy', async (t) => {
@@ -89,7 +102,7 @@ test('a withholding after a restored backup withdraws the copies of the lost his
   const restore = await keepStore(db)
   await importRows(db, 'employees', [{ id: 3, company_id: 7 }])
   await withhold(db, 'erase', { resource: 'employees', id: 1 })
-  await copy(1)
+  await copy({ version: 1 })
   assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 200)
   await restore()
   // The order is version 2 now, and the next one version 3, as the first one was.

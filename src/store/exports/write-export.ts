@@ -50,7 +50,6 @@ export async function writeExport(
   plan: ExportPlan,
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
-  // If something is withheld meanwhile, the copy is withdrawn as soon as it is complete.
   const withheldState = await store.withheldState()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
@@ -70,6 +69,11 @@ export async function writeExport(
     mkdirSync(partial, privateFolderMode)
     writeFileSync(join(partial, withheldName), `${withheldState}\n`, durable)
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
+    if ((await store.withheldState()) !== withheldState) {
+      throw new OperatorError(
+        'what is withheld has changed while this copy was written; nothing was kept; run it again',
+      )
+    }
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)
     if (isLost) renameSync(whole, former)
