@@ -1,7 +1,7 @@
 // The first import of a file writes it once, without a log; nobody else can open it meanwhile.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -145,4 +145,35 @@ test('commands wait for a first import, or say that one is under way', async (t)
   }
   assert.equal(queryValue(db, countJobs), rows)
   assert.equal(modeOf(db), 'wal')
+})
+
+/** Whether a process has a file open, as Linux shows it. */
+function hasOpen(pid: number | undefined, path: string): boolean {
+  const files = `/proc/${pid}/fd`
+  try {
+    return readdirSync(files).some((file) => readlinkSync(join(files, file)) === path)
+  } catch {
+    // The process has just closed a file.
+    return false
+  }
+}
+
+const skip = process.platform !== 'linux'
+
+test('a command whose file a failed first import removes says so', { skip }, async (t) => {
+  const { folder, db } = makePlace(t, 'registry.db')
+  await importRows(db, 'jobs', [{ id: 1, company_id: 7 }], { isDryRun: true })
+  const first = new DatabaseSync(db)
+  first.exec('pragma journal_mode = delete; begin exclusive')
+  const { child, ended } = startDossier(t, folder, `keys create --name a --db ${db}`)
+  await until(() => hasOpen(child.pid, db), 'it waits for the file')
+  rmSync(db)
+  first.exec('rollback')
+  first.close()
+  checkExit(
+    await ended,
+    1,
+    /registry\.db: was removed or replaced meanwhile; run the command again$/m,
+  )
+  assert.equal(existsSync(db), false)
 })

@@ -54,6 +54,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   14: 'cannot be opened; this user needs to read and write both the file and its folder',
   26: 'is not a Dossier store; check --db',
   776: 'is incomplete, since the command that created it was killed; any import repairs it',
+  1032: 'was removed or replaced meanwhile; run the command again',
 }
 
 /** SQLite's error codes for errors of the system. */
