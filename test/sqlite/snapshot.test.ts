@@ -8,8 +8,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import type { Snapshot } from '../../src/store/sql/database.ts'
 import { openForWriting } from '../../src/store/sqlite/open.ts'
+import { rights } from '../../src/resources/rights.ts'
 import { createReads, createSnapshots } from '../../src/store/sqlite/reads.ts'
-import { makeFolder } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace } from '../support/import-rows.ts'
+import { openReader } from '../support/open-reader.ts'
 
 /** A file with one number in it, read over one connection and written over another. */
 function makeNumber(t: TestContext) {
@@ -53,4 +55,16 @@ test('work is given up if the store changes again and again', async (t) => {
     return read(snapshot)
   })
   await assert.rejects(work, /changed during each of 5 attempts/)
+})
+
+test('a day is looked up in one state, even if a restore takes versions back meanwhile', async (t) => {
+  const { db } = makePlace(t, 'registry.db')
+  for (const name of ['jobs', 'rights']) {
+    await importRows(db, name, [{ id: 1, company_id: 7 }], { asOf: '2026-11-01' })
+  }
+  const reader = await openReader(t, db)
+  const found = reader.findVersion(rights, { asOf: '2026-10-31' })
+  using restored = new DatabaseSync(db)
+  restored.exec('delete from imports where version > 1')
+  assert.deepEqual(await found, { first: '2026-11-01' })
 })

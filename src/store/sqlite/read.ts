@@ -41,7 +41,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     ids.clear()
     for (const kept of heads.values()) kept.clear()
   })
-  const { now, renew } = snapshots
+  const { now, renew, inSnapshot } = snapshots
   const listings = createListingReader({ ...reads, now })
   const companies = createCompanyReader(db, reads, snapshots, ids)
   const faults = rememberFault()
@@ -56,7 +56,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     ...companies,
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
     findNames: (names, limit) => findNames(queries, names, limit),
-    findVersion: (resource, moment) => findVersion(queries, resource, moment),
+    findVersion: (...asked) => inSnapshot((snapshot) => findVersion(snapshot, ...asked)),
     withheldState: () => readState(queries),
     findKey: faults.watch((hash) => {
       checkFile()
