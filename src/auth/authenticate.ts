@@ -48,14 +48,14 @@ export function createAuthenticate(
 ): Authenticate {
   const cached = new LRUCache<string, { key: KeyRecord; until: number }>({ max: cachedKeysMax })
 
-  function remember(id: string, key: KeyRecord | undefined): KeyRecord | undefined {
+  function remember(id: string, key: KeyRecord | undefined, readAt: number): KeyRecord | undefined {
     // An expired or revoked key is looked up each time, like an unknown one: neither the response
     // nor its timing reveals the difference, and both are refused while the address has to wait.
     if (key === undefined || !isValid(key, now())) {
       cached.delete(id)
       return undefined
     }
-    cached.set(id, { key, until: now() + cachedMs })
+    cached.set(id, { key, until: readAt + cachedMs })
     return key
   }
 
@@ -72,7 +72,9 @@ export function createAuthenticate(
     const isNew = !cached.has(id)
     const seconds = isNew ? await throttle?.waitOf(client.ip, id) : undefined
     if (seconds !== undefined) return waitFor(seconds)
-    const key = remember(id, await store.findKey(Buffer.from(id, 'latin1')))
+    // The answer may come late, and say what was true then.
+    const readAt = now()
+    const key = remember(id, await store.findKey(Buffer.from(id, 'latin1')), readAt)
     if (key !== undefined && isNew) throttle?.noteGood(id)
     return key ?? refuse(client, id)
   }

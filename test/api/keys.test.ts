@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib'
 import { findKeyFaults } from '../../fuzz/keys.ts'
 import { hashKey, isWellFormedKey, keyHint, makeKey } from '../../src/auth/key.ts'
 import { resources } from '../../src/resources/index.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
 import { failureText, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { aboveStores } from '../support/store-at.ts'
@@ -122,6 +123,30 @@ test('setting the clock back does not revive a revoked key (2.2, C16)', async (t
   assert.equal((await ask(path, { key })).status, 200)
   await store.revokeKey('leaving')
   clock -= 3_600_000
+  assert.equal((await ask(path, { key })).status, 403)
+})
+
+test('a late answer about a key does not admit it for longer (2.2)', async (t) => {
+  let clock = Date.parse('2030-01-01T00:00:00Z')
+  const read = Promise.withResolvers<undefined>()
+  const answered = Promise.withResolvers<undefined>()
+  const wrapStore = (store: StoreReader) => ({
+    ...store,
+    async findKey(hash: Uint8Array) {
+      const found = await store.findKey(hash)
+      read.resolve(undefined)
+      await answered.promise
+      return found
+    },
+  })
+  const { ask, store } = await makeApp(t, { records, now: () => clock, wrapStore })
+  const key = await store.issueKey({ name: 'leaving' })
+  const first = ask(path, { key })
+  await read.promise
+  await store.revokeKey('leaving')
+  clock += 1_000
+  answered.resolve(undefined)
+  assert.equal((await first).status, 200)
   assert.equal((await ask(path, { key })).status, 403)
 })
 
