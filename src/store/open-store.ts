@@ -74,7 +74,19 @@ async function listOf(at: StoreAt): Promise<ListPlace> {
   }
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
   const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
-  return { ...listFile(path, mode), options: `${options} --withheld ${path}` }
+  const list = { ...listFile(path, mode), options: `${options} --withheld ${path}` }
+  return isServerStore(db) ? { ...list, append: keeping(list.append) } : list
+}
+
+/**
+ * Never removes lines again: a lost session loses its lock, too, and another command may have
+ * followed them by then. If none has, the next one that writes does, as after a kill.
+ */
+function keeping(append: ListPlace['append']): ListPlace['append'] {
+  return async (...given) => {
+    await append(...given)
+    return () => undefined
+  }
 }
 
 /** Opens a file that agrees with its list. */

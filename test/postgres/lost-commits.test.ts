@@ -13,6 +13,7 @@ import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutti
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit, runDossier, type RunningDossier, startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { until } from '../support/until.ts'
@@ -72,6 +73,32 @@ for (const [cut, isDone] of cuts) {
     if (!isDone) assert.match(run.err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
   })
 }
+
+/** The sessions that wait for the lock of the store. */
+const waitingSql = `
+  select from pg_locks where locktype = 'advisory' and not granted
+    and objid::bigint = hashtext(current_schema())::bigint & x'ffffffff'::bigint`
+
+test('an order whose COMMIT is lost stays in a file, since another command may follow it', async (t) => {
+  const { folder, db, proxy, through } = await makeStore(t)
+  const order = (id: number, at: string) =>
+    `withhold erase rights ${id} --reason r --by b --yes --db ${at} --withheld list.ndjson`
+  writeFileSync(join(folder, 'more.ndjson'), '{"id":2,"company_id":7}\n')
+  await mustRun(folder, `import rights more.ndjson --db ${db} --withheld list.ndjson`)
+  const session = await openSession(db)
+  t.after(() => session.end())
+  const others: RunningDossier[] = []
+  const first = async () => {
+    others.push(startDossier(t, folder, order(2, db)))
+    await until(async () => (await session.query(waitingSql)).rowCount === 1, 'it waits')
+  }
+  proxy.cutNext('commit lost', { first })
+  const lost = await runDossier(folder, order(1, through))
+  assert.equal(lost.code, 1)
+  for (const { ended } of others) checkExit(await ended, 0, /^/)
+  const list = await mustRun(folder, `withhold list --json --db ${db} --withheld list.ndjson`)
+  assert.equal((JSON.parse(list.out) as unknown[]).length, 2)
+})
 
 test('if the server cannot be reached, the outcome is reported as unknown', async (t) => {
   const { db, proxy, through } = await makeStore(t)

@@ -108,7 +108,7 @@ export interface ListPlace {
   /**
    * Adds lines: durably, or in the transaction of `db`.
    *
-   * @returns a function that removes them again, for a failed transaction.
+   * @returns a function that removes them again, for a failed transaction, where that is safe.
    */
   append(db: RegistryDatabase, lines: string): Awaitable<() => void>
 }
