@@ -40,9 +40,14 @@ export async function readCompany(
   if (outside !== undefined) return outside
   const version = askedVersion ?? registry.version
   const identity = await readIdentity(snapshot, id, version)
+  const heads = await readCompanyHeads(snapshot, id, version)
+  if (askedVersion !== undefined) {
+    // If each read sees the last state, a prune meanwhile may have dropped what they look for.
+    const pruned = findOutside(askedVersion, await readRegistry(snapshot, id))
+    if (pruned !== undefined) return pruned
+  }
   if (identity === undefined) return undefined
   const named = await snapshot.change(identity.changedIn, registry)
-  const heads = await readCompanyHeads(snapshot, id, version)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, asked, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
