@@ -10,6 +10,8 @@ import { makeRights } from '../support/rights-store.ts'
 import { answersIn, askPort, openWire, requestTo } from '../support/run-server.ts'
 import { until } from '../support/until.ts'
 
+type Request = Parameters<typeof requestTo>[1]
+
 const { records, path } = makeRights(12)
 
 /** A listening application, whose store reads pages only once it is let. */
@@ -38,11 +40,11 @@ async function listen(t: TestContext, halfClosedMs = 100) {
   const port = await listenOn(made)
 
   /** Sends requests, and leaves as soon as the application has all of them. */
-  async function leave(target: string, count: number, key = made.key): Promise<void> {
+  async function leave(target: string, count: number, request?: Request): Promise<void> {
     const before = arrived
     for (let n = 0; n < count; n += 1) {
       const wire = await openWire(port)
-      wire.send(requestTo(target, { key }))
+      wire.send(requestTo(target, { key: made.key, ...request }))
       await until(() => arrived === before + n + 1)
       wire.socket.destroy()
     }
@@ -59,11 +61,19 @@ test('clients that leave while a file is prepared do not count as its readers (E
   assert.equal((await askPort(port, '/docs')).status, 200)
 })
 
-test('clients that leave before their stream begins do not keep a place for it (E11)', async (t) => {
-  const { ask, leave } = await listen(t)
-  await leave(`${path}?format=csv&limit=all`, streamsMax)
-  await until(async () => (await ask(`${path}?format=csv&limit=all`)).status === 200)
-})
+for (const coding of ['identity', 'gzip']) {
+  const what = `clients that leave before their stream in ${coding} begins do not keep its place (E11)`
+  test(what, async (t) => {
+    const { ask, logged, leave } = await listen(t)
+    const all = `${path}?format=csv&limit=all`
+    await leave(all, streamsMax, { fields: [`Accept-Encoding: ${coding}`] })
+    await until(async () => (await ask(all)).status === 200)
+    assert.deepEqual(
+      logged().filter(({ level }) => level === 50),
+      [],
+    )
+  })
+}
 
 test('a client that leaves before its answer is logged with 499', async (t) => {
   const { logged, leave } = await listen(t)
@@ -79,7 +89,7 @@ test('nothing is read for a client that has left while it waited for changes', a
   const { until: last } = JSON.parse((await ask('/api/v1/changes?after=0', { key })).text) as {
     until: string
   }
-  await leave(`/api/v1/changes?after=${last}&wait=60`, 1, key)
+  await leave(`/api/v1/changes?after=${last}&wait=60`, 1, { key })
   await sleep(300)
   const before = callsOf('readRegistry', 'readChanges')
   await sleep(500)

@@ -6,7 +6,7 @@
 
 import { pipeline } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
-import { asApiError, overloaded } from '../errors.ts'
+import { asApiError, overloaded, unavailable } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { giveBack } from './body-memory.ts'
 import { type Coding, createEncoder } from './coding.ts'
@@ -24,7 +24,7 @@ export const streamsMax = 32
  * Takes a place for a stream, before any of its headers is set.
  *
  * @returns a function that sends pieces as they are made; for HEAD, none is made.
- * @throws ApiError 503 if there are too many streams, or the key has its share.
+ * @throws ApiError 503 if there are too many streams, the key has its share, or the client left.
  */
 export type BeginStream = (
   request: HttpRequest,
@@ -69,6 +69,8 @@ export function createBeginStream(options: StreamOptions): BeginStream {
   return (request) => {
     const { reply, socket } = request
     if (request.method === 'HEAD') return () => reply.send()
+    // The client has left; an encoder cannot be joined to its reply.
+    if (reply.raw.destroyed) throw unavailable()
     const leave = places.take(request.key?.id)
     if (leave === undefined) throw overloaded('streams')
     return (pieces, coding) => {
