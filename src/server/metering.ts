@@ -43,10 +43,10 @@ export function startMetering(
   }
 
   async function write(): Promise<void> {
-    if (writer.isReplaced()) closeReplaced()
     const taken = uses.take()
     let done = 0
     try {
+      if (writer.isReplaced()) closeReplaced()
       for (; done < taken.length; done += rowsAtOnce) {
         await writer.add(taken.slice(done, done + rowsAtOnce), now(), waitMsMax)
         if (isAway) logger.info('key usage is written again')

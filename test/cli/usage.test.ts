@@ -1,7 +1,7 @@
 // Uses of keys: counted by servers, written to a separate file, shown by `keys list`.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test, type TestContext } from 'node:test'
@@ -156,6 +156,27 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.match(await end(server), /key usage is written again/)
     const [listed] = await list(store.db, '--usage-db', file)
     assert.equal(listed?.requestsLastDay, 7)
+  })
+
+  test('a server whose file of counts cannot be looked up any more keeps serving (I7)', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    const folder = join(store.folder, 'lost')
+    const file = join(folder, 'uses.db')
+    mkdirSync(folder)
+    const server = await runServer(t, store.db, ['--usage-db', file, '--usage-seconds', '1'])
+    await ask(server, key, 3)
+    const counted = async () => (await list(store.db, '--usage-db', file))[0]?.requestsLastDay
+    await until(async () => (await counted()) === 3)
+    renameSync(folder, `${folder}-away`)
+    // A link to itself fails as a disk that is gone does.
+    symlinkSync(folder, folder)
+    await until(() => server.printed().includes('key usage cannot be written'), 'it warns')
+    await ask(server, key, 4)
+    rmSync(folder)
+    renameSync(`${folder}-away`, folder)
+    await end(server)
+    assert.equal(await counted(), 7)
   })
 
   for (const [workers, endings] of [
