@@ -25,9 +25,9 @@ import { makeTempStore } from '../support/temp-store.ts'
 import { until } from '../support/until.ts'
 
 /** A server of a store with one company of 40 rights, and ways to send requests. */
-async function serve(t: TestContext) {
+async function serve(t: TestContext, count = 40) {
   const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, count) }])
   const key = await store.issueKey({ name: 'test' })
   const server = await runServer(t, store.db, ['--cache-mib', '0'])
   const ask = (path: string) => askPort(server.port, path, { key })
@@ -66,6 +66,26 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
     () => Promise.resolve(/malformed|not a database/.test(server.printed())),
     'the log says why',
   )
+})
+
+test('a server whose store is repaired in part stays alive and not ready (F3, F4)', async (t) => {
+  const { store, ask } = await serve(t, 10_001)
+  changeStore(store.db, 'pragma wal_checkpoint(truncate)')
+  const whole = readFileSync(store.db)
+  const pageBytes = 32_768
+  const placeOf = (table: string) => {
+    const sql = `select rootpage from sqlite_schema where name = '${table}'`
+    return (Number(queryValue(store.db, sql)) - 1) * pageBytes
+  }
+  const [heads, segments] = [placeOf('heads'), placeOf('segments')]
+  for (const at of [heads, segments]) overwrite(store.db, Buffer.alloc(pageBytes), at)
+  checkRawFailure(await ask(`${pathOf(rights, 1)}?sort=name`), 503)
+  checkRawFailure(await ask('/readyz'), 503)
+  overwrite(store.db, whole.subarray(heads, heads + pageBytes), heads)
+  checkRawFailure(await ask('/readyz'), 503)
+  assert.equal((await ask('/healthz')).status, 200)
+  overwrite(store.db, whole, 0)
+  await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
 })
 
 test('a page that lacks a segment is a 503 that the log explains, not a shorter page (F5)', async (t) => {

@@ -52,7 +52,11 @@ export function createReader(db: DatabaseSync): StoreReader {
     storeId: String(db.prepare('select id from store').get()?.['id']),
     ...listings,
     readHead: faults.watch(keepHeads(listings, reads, snapshots, heads)),
-    readPage: faults.watch((...asked) => listings.readPage(...asked)),
+    readPage: faults.watch(
+      (...asked) => listings.readPage(...asked),
+      // Without its turns: nobody waits for it any longer.
+      (selection, offset, limit) => listings.readPage(selection, offset, limit),
+    ),
     ...companies,
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
     findNames: (names, limit) => findNames(queries, names, limit),
@@ -66,10 +70,10 @@ export function createReader(db: DatabaseSync): StoreReader {
       return Number.isInteger(key.id) ? key : undefined
     }),
     lastImports: () => lastImports(queries),
-    ping() {
+    async ping() {
       checkFile()
       ping.get()
-      faults.retry()
+      await faults.retry()
     },
     ...closing(() => db.close()),
   }
@@ -117,20 +121,20 @@ function isUnchanged(present: Head, version: number, { earliestVersion }: Regist
 function rememberFault() {
   let failed: (() => unknown) | undefined
   return {
-    /** Wraps a function to remember its failures. */
+    /** Wraps a function to remember its failures, and how to do it again. */
     watch:
-      <A extends unknown[], T>(read: (...args: A) => T) =>
+      <A extends unknown[], T>(read: (...args: A) => T, again: (...args: A) => unknown = read) =>
       (...args: A): T => {
         try {
           return read(...args)
         } catch (error) {
-          failed = () => read(...args)
+          failed = () => again(...args)
           throw error
         }
       },
-    /** Repeats the failed read; throws if it still fails. */
-    retry() {
-      failed?.()
+    /** Repeats the failed read; rejects if it still fails. */
+    async retry() {
+      await failed?.()
       failed = undefined
     },
   }
