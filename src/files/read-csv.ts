@@ -35,10 +35,15 @@ export interface CsvRow {
 /**
  * Reads the header of a file.
  *
+ * @param check throws if its columns are wrong.
  * @throws OperatorError here or from the rows, for a faulty header, text that is not UTF-8, a
  *   record that is too long, or a quote that is not closed.
  */
-export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>) {
+export async function openCsv(
+  file: SourceFile,
+  chunks: AsyncIterable<Buffer>,
+  check: (columns: readonly string[]) => void = () => undefined,
+) {
   const { name, options } = file
   const { skippedLines = 0, columns } = options
   const texts = decodeUtf8(name, skippedLines + 1, chunks)
@@ -46,9 +51,11 @@ export async function openCsv(file: SourceFile, chunks: AsyncIterable<Buffer>) {
     const start = await startOf(texts)
     if (columns !== undefined) {
       const header = nameColumns(name, formsOf(file), start, columns)
+      check(columns)
       return { header, rows: readRows(name, header, skippedLines + 1, startingWith(start, texts)) }
     }
     const { header, record } = parseHeader(name, formsOf(file), start, skippedLines)
+    check(header.columns)
     const line = skippedLines + linesIn(start.slice(0, record.end)) + 1
     const rest = startingWith(start.slice(record.next), texts)
     return { header, rows: readRows(name, header, line, rest) }

@@ -83,8 +83,9 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
     const { format } = sourceFile
     if (format === 'csv' || format === 'tsv') {
       const { chunks } = await openContent(sourceFile, digest, options)
-      const { header, rows } = await openCsv(sourceFile, chunks)
-      if (!showing) checkColumns(sourceFile.name, header.columns, target, false)
+      const { header, rows } = await openCsv(sourceFile, chunks, (columns) => {
+        if (!showing) checkColumns(sourceFile.name, columns, target, false)
+      })
       found.columns.push(...header.columns)
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {

@@ -194,6 +194,14 @@ test('reading an idle named pipe can be interrupted, and its data is read when i
   assert.match(report.out, /"inserted": ?1/)
 })
 
+test('a pipe whose columns are refused is not read to its end', async (t) => {
+  const folder = makeFolder(t)
+  const { child, ended } = startDossier(t, folder, 'import rights - --format csv')
+  // Little more than the header may have: all of it is read, and more is waited for.
+  child.stdin.write(`company_id,nam\n${'1,x\n'.repeat(263_000)}`)
+  assert.match((await ended).err, /nam \(did you mean name\?\) is not a known column/)
+})
+
 test('a row nested 6,000 deep is refused, and the others are read', async (t) => {
   const folder = makeFolder(t)
   const deep = `${'['.repeat(6_000)}${']'.repeat(6_000)}`
