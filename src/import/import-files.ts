@@ -288,7 +288,9 @@ function watchProgress({ files, onProgress }: ImportRequest) {
     onBytes: (read: number) => void (bytes += read),
     onRows: (rows: number) => {
       count = rows
-      onProgress({ step: 'reading', count, done: readingShare * (bytes / totalBytes) })
+      // A file may grow, and some file systems say that each has no bytes.
+      const read = Math.min(bytes / totalBytes, 1)
+      onProgress({ step: 'reading', count, done: readingShare * read })
     },
     onStep: (step: string, done: number) =>
       onProgress({ step, count, done: readingShare + (1 - readingShare) * done }),

@@ -1,6 +1,7 @@
 // The progress of long work on standard error.
 
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +10,7 @@ import { createOutput } from '../../src/cli/output.ts'
 import { createProgress, watchChecks } from '../../src/cli/progress.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
 import { storeAt } from '../support/store-at.ts'
 import { withoutProgress } from '../../torture/processes.ts'
 
@@ -66,6 +67,22 @@ test('an import, a revert and a prune show their steps, and never go back', asyn
     ),
   )
 })
+
+const grown = '/proc/sys/kernel/hostname'
+const onProc = { skip: existsSync(grown) ? false : 'there is no /proc' }
+
+test(
+  'the progress of a file with more bytes than the system says is at most the whole',
+  onProc,
+  async (t) => {
+    const db = join(makeFolder(t), 'registry.db')
+    const shown: Shown[] = []
+    const onProgress = ({ step, done }: { step: string; done: number }) => shown.push([step, done])
+    await importInto(db, 'rights', [grown], { file: { format: 'ndjson' }, onProgress })
+    assert.ok(shown.length > 0)
+    stepsOf(shown)
+  },
+)
 
 test('off a terminal, there is a line every five seconds', () => {
   let now = 0
