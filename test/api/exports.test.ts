@@ -2,20 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, truncateSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
-import { checkFailure, checkTag, makeApp, type Question } from '../support/make-app.ts'
+import { checkFailure, checkTag, listenOn, makeApp, type Question } from '../support/make-app.ts'
+import { openWire, requestTo } from '../support/run-server.ts'
 import { writeCopy } from '../support/write-copy.ts'
 
 const path = '/api/v1/exports'
 const folder = makeFolder({ after })
 const copies = join(folder, 'copies')
 mkdirSync(copies)
-const { ask, store } = await makeApp({ after }, { exportsFolder: copies })
+const made = await makeApp({ after }, { exportsFolder: copies })
+const { ask, store } = made
 const rights = Array.from({ length: 500 }, (_, n) => ({ id: n + 1, company_id: 1, name: `n ${n}` }))
 await store.importRows('rights', rights)
 const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
@@ -116,4 +119,26 @@ test('a key without the scope, or without the listing, gets the same 403 (2.2)',
 test('a file that differs from the manifest is not sent', async () => {
   truncateSync(join(copies, '1', 'companies-1.ndjson.zst'), 3)
   checkFailure(await get(`${path}/1/companies-1.ndjson.zst`), 503, 'Service Unavailable')
+})
+
+test('a file that becomes shorter while it is sent is cut off, and the cause is logged', async () => {
+  const name = 'rights-1.ndjson.zst'
+  const [sent, described] = [name, 'manifest.json'].map((own) => join(copies, '1', own))
+  assert.ok(sent !== undefined && described !== undefined)
+  // More than the buffers of two sockets hold.
+  const bytes = 33_554_432
+  writeFileSync(sent, Buffer.alloc(bytes))
+  const other = readFileSync(described, 'utf8').replace(
+    `"bytes": ${content.length},`,
+    `"bytes": ${bytes},`,
+  )
+  writeFileSync(described, other)
+  const wire = await openWire(await listenOn(made))
+  wire.send(requestTo(file, { key, isLast: false }))
+  await once(wire.socket, 'data')
+  wire.socket.pause()
+  truncateSync(sent, bytes - 1)
+  wire.socket.resume()
+  assert.match(await wire.closed(), /^HTTP\/1.1 200 /)
+  assert.match(JSON.stringify(made.logged()), /has become shorter while it was sent/)
 })

@@ -187,8 +187,11 @@ async function* piecesOf(
 ): AsyncGenerator<Buffer> {
   if (end === start) return
   const options = { start, end: end - 1, highWaterMark: pieceBytes }
+  let left = end - start
   for await (const piece of createReadStream(path, options)) {
     if (!(await isOffered())) throw new Error('the copy was withdrawn')
+    left -= (piece as Buffer).length
     yield piece as Buffer
   }
+  if (left > 0) throw new Error(`${path} has become shorter while it was sent`)
 }
