@@ -48,6 +48,16 @@ test('copies are listed, with the cursor from which changes continue', async () 
   assert.equal(changes.text.startsWith('{"ok":true,"changes":[],'), true)
 })
 
+test('a folder that cannot be read is a 503 that the log explains, not an empty list', async (t) => {
+  const none = join(folder, 'none')
+  const lost = await makeApp(t, { exportsFolder: none })
+  const other = await lost.store.issueKey({ name: 'copies', scopes: ['exports'] })
+  assert.equal((await lost.ask(path, { key: other })).text, '{"ok":true,"exports":[]}')
+  writeFileSync(none, '')
+  checkFailure(await lost.ask(path, { key: other }), 503, 'Service Unavailable')
+  assert.match(JSON.stringify(lost.logged()), /ENOTDIR/)
+})
+
 test('a file is sent whole, with its size, its tag and its digest', async () => {
   const whole = await getFile()
   assert.equal(whole.status, 200)

@@ -1,6 +1,6 @@
 // The endpoints of complete copies: their list, and their files (contract 12.6).
 
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { StoreReader } from '../../store/reading.ts'
@@ -45,8 +45,9 @@ async function answerList(
 ): Promise<HttpReply> {
   checkNames(await readMembers(request), [])
   const registry = await fromStore(() => store.readRegistry())
+  const versions = await fromStore(() => versionsIn(exportsFolder))
   const offered: object[] = []
-  for (const version of versionsIn(exportsFolder).slice(0, listedMax)) {
+  for (const version of versions.slice(0, listedMax)) {
     const found = await findExport(store, exportsFolder, version)
     if (found === undefined || found.isWithdrawn) continue
     const { committed_at, cursor, resources } = found.manifest
@@ -65,14 +66,9 @@ async function answerList(
   })
 }
 
+/** None before the first export, which makes the folder. @throws if it cannot be read. */
 function versionsIn(folder: string | undefined): readonly number[] {
-  if (folder === undefined) return []
-  try {
-    return exportedVersions(folder)
-  } catch {
-    // Nothing has been exported yet.
-    return []
-  }
+  return folder === undefined || !existsSync(folder) ? [] : exportedVersions(folder)
 }
 
 /** A copy of this registry, and of its history. */
