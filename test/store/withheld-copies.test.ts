@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -139,6 +146,15 @@ test('a withholding is reported even if its copies cannot be withdrawn', async (
   assert.match(run.err, /^Masked as order 1, in version \d\. /m)
   assert.match(run.err, /^Complete copies, if any, still contain it: /m)
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
+})
+
+test('a copy whose folder cannot be entered is reported', async (t) => {
+  const { url, copies } = await makeCopied(t)
+  mkdirSync(copies)
+  // A link to itself cannot be entered, as a folder of another user.
+  symlinkSync('9', join(copies, '9'))
+  const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
+  checkExit(run, 1, /^dossier: .*9\/manifest\.json: stat failed with ELOOP/m)
 })
 
 test('a copy whose manifest cannot be read is reported, and all others are withdrawn', async (t) => {

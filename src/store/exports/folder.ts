@@ -1,6 +1,6 @@
 // The folder of complete copies: one folder for each version, with its manifest.
 
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
 import { isRunning } from '../../files/unfinished.ts'
@@ -98,7 +98,8 @@ function withdrawIfOutdated(
 ): boolean {
   const found = readExport(folder, version, withheldState)
   const path = join(folder, String(version), manifestName)
-  if (found === undefined && existsSync(path)) {
+  // A folder that cannot be entered may have a copy.
+  if (found === undefined && statSync(path, { throwIfNoEntry: false }) !== undefined) {
     throw new OperatorError(
       `${path} is damaged or from another program, so its copy may have withheld data; ` +
         'remove its folder, or name another one with --exports',
