@@ -8,13 +8,14 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { openStoreReader, openStoreWriter, type StorePlace } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
@@ -170,5 +171,19 @@ test('the command line says what an order lacks', async (t) => {
     [['lift', 'x', ...why], /takes one NUMBER/],
   ] as const) {
     checkExit(await runCommand(folder, ['withhold', ...args, '--db', 'registry.db']), 2, message)
+  }
+})
+
+test('a list that cannot be looked up is not taken for none', async (t) => {
+  const { folder, copy, list } = await makeStores(t)
+  await assert.rejects(
+    openStoreReader({ db: copy, withheld: list }),
+    /is behind .*, the list of what is withheld/,
+  )
+  // A link to itself cannot be entered, as a folder of another user.
+  symlinkSync('lost', join(folder, 'lost'))
+  const withheld = join(folder, 'lost', 'list.ndjson')
+  for (const open of [openStoreReader, (at: StorePlace) => openStoreWriter(at, resources)]) {
+    await assert.rejects(open({ db: copy, withheld }), /cannot be used \(ELOOP: /)
   }
 })

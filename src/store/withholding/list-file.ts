@@ -1,6 +1,6 @@
 // The list of what is withheld, in a file of its own.
 
-import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { flush, makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -16,9 +16,9 @@ export function listFile(path: string, mode: () => number): Omit<ListPlace, 'opt
   return {
     name: path,
     read() {
-      if (!existsSync(path)) return undefined
-      const text = explained(() => readFileSync(path, 'utf8'))
-      return wholeLines(text)
+      // One that cannot be looked up is not taken for none.
+      const stat = explained(() => statSync(path, { throwIfNoEntry: false }))
+      return stat && wholeLines(explained(() => readFileSync(path, 'utf8')))
     },
     append: (_db, lines) =>
       explained(() => {
