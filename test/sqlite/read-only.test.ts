@@ -75,6 +75,12 @@ testShut(
       assert.match(run.out, says)
       assert.equal(run.err, '')
     }
+    const own = join(folder, 'own')
+    mkdirSync(own, { mode: 0o700 })
+    const lost = ['--usage-db', join(own, 'uses.db')]
+    const run = await runDossier(folder, ['keys', 'list', '--db', db, ...lost], { via: nobody })
+    assert.match(run.err, /^dossier: .*uses\.db: cannot be opened; this user needs to read/)
+    assert.doesNotMatch(run.out, /LAST USE/)
   },
 )
 

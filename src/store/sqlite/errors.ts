@@ -10,9 +10,9 @@ export function storeError(path: string, error: unknown): unknown {
 }
 
 /** Does work on a file for SQLite. @throws OperatorError like SQLite's own, if the system fails. */
-export function onFile(path: string, work: () => void): void {
+export function onFile<T>(path: string, work: () => T): T {
   try {
-    work()
+    return work()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const advice = adviceOfCode[codeOfSystem[code] ?? 0]

@@ -1,6 +1,6 @@
 // Counts the use of keys in a file next to the store: one row per key and hour.
 
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -126,7 +126,7 @@ export function createUsageWriter(path: string, storeId: string, mode = privateM
  * @throws OperatorError if the file cannot be read.
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
-  if (!existsSync(path)) return []
+  if (isMissing(path)) return []
   using db = openAsItIs(path, (how) => openFile(path, { readOnly: true, how }))
   try {
     return db.prepare(readSql).all({ store: storeId, hour: hourOf(now) }) as unknown as KeyUsage[]
@@ -162,7 +162,7 @@ export function openUsageReader(path: string, storeId: string) {
      */
     readUses(keyId: number, now: number): KeyUses {
       if (opened?.isReplaced() === true) close()
-      if (!existsSync(path)) return { today: 0, last30Days: 0 }
+      if (isMissing(path)) return { today: 0, last30Days: 0 }
       opened ??= open()
       const hour = hourOf(now)
       const values = { store: storeId, key: keyId, hour, midnight: midnightOf(hour) }
@@ -170,6 +170,11 @@ export function openUsageReader(path: string, storeId: string) {
     },
     close,
   }
+}
+
+/** @throws OperatorError if this user cannot tell. */
+function isMissing(path: string): boolean {
+  return onFile(path, () => statSync(path, { throwIfNoEntry: false })) === undefined
 }
 
 interface Opening {
