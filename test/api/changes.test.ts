@@ -247,9 +247,9 @@ test('an invalid cursor, or one of another state, is refused in one sentence (12
     ['?after=-1', /^after is "-1"/],
     ['?after=01', /^after is "01"/],
     ['?after=0~1', /^after is "0~1"/],
-    [`?after=0~${until}~rights.1`, /^after is "0~/],
-    [`?after=0~${until}~rights.1.7&resource=jobs`, /^after continues with rights, which/],
-    [`?after=0~${until}~right.1.7`, /^after continues with right, which/],
+    [`?after=0~${until}~rights.1.7`, /^after is "0~/],
+    [`?after=0~${until}~rights.1.7~.&resource=jobs`, /^after continues with rights, which/],
+    [`?after=0~${until}~right.1.7~.`, /^after continues with right, which/],
     ['?after=0&after=0', 'after is given more than once; give one'],
     ['?after=0&until=x', /^until is "x"; it takes the number/],
     ['?after=2&until=1', 'until is version 1, which is before that of after'],
@@ -271,8 +271,26 @@ test('an invalid cursor, or one of another state, is refused in one sentence (12
   checkFailure(ofAnotherStore, 410, elsewhere.replace('2', '3'))
   checkFailure(await follow('?after=2.0123456789abcdef.z'), 410, elsewhere)
   checkFailure(await follow('?after=0&until=2.0123456789abcdef.z'), 410, elsewhere)
-  checkFailure(await follow(`?after=0~2.0123456789abcdef.z~rights.1.1.0.1`), 410, elsewhere)
+  checkFailure(await follow(`?after=0~2.0123456789abcdef.z~rights.1.1.0.1~.`), 410, elsewhere)
   checkFailure(await follow('?after=0&company_id=GB:1'), 404, /GB:1 is not in the registry/)
+})
+
+test('a page of a walk with another resource or company is refused: it would skip changes', async () => {
+  const { follow, put, page } = await makeRegistry()
+  await put('rights', [right(1, 'a'), right(2, 'b')])
+  await put('jobs', [{ id: 1, company_id: 1, title: 'x' }])
+  for (const [asked, others] of [
+    ['', ['&resource=rights', '&company_id=1']],
+    ['&resource=rights', ['', '&resource=rights&company_id=1']],
+    ['&resource=rights&company_id=1', ['', '&resource=rights']],
+  ] as const) {
+    const { next } = await page(`?after=0&limit=1${asked}`)
+    assert.equal((await follow(`?after=${next}${asked}`)).status, 200)
+    for (const other of others) {
+      const message = /^after (?:is a page of another request; repeat its|continues with companies)/
+      checkFailure(await follow(`?after=${next}${other}`), 400, message)
+    }
+  }
 })
 
 test('a cursor misses nothing after pruning; a walk to a pruned version begins again', async () => {

@@ -48,7 +48,7 @@ const page = objectOf('A page of changes', {
   until: { ...cursor, description: 'The state after them: the next `after`' },
   next: {
     ...{ ...cursor, type: ['string', 'null'] },
-    description: 'The `after` of the next page; null at the end',
+    description: 'The `after` of the next page of the same request; null at the end',
   },
 })
 

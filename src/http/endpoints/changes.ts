@@ -11,7 +11,7 @@ import {
 } from '../requests/changes-request.ts'
 import { changesBody, changesLines } from '../answers/changes-text.ts'
 import { locate } from '../requests/company-request.ts'
-import { writePage, writePoint } from '../requests/cursors.ts'
+import { walkOf, writePage, writePoint } from '../requests/cursors.ts'
 import { badRequest, forbidden, unavailable } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
@@ -109,7 +109,7 @@ async function readReady(
 
 /**
  * @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name; 400 for a
- *   cursor within a listing that is not requested, since it belongs to another walk.
+ *   cursor of a walk with another resource or company, or within a listing that is not read.
  */
 async function requestOf(
   request: HttpRequest,
@@ -134,6 +134,9 @@ async function requestOf(
           { company, version: cursor.since.version },
           { resource: undefined, isNearTold },
         )
+  if (cursor.walk !== undefined && cursor.walk !== walkOf(resource, located?.companyId)) {
+    throw badRequest('after is a page of another request; repeat its resource and company_id')
+  }
   return {
     since: cursor.since,
     until,
@@ -190,17 +193,22 @@ async function make(
   const page = await fromStore(() => store.readChanges(asked))
   if ('none' in page) throw noChanges(page, asked)
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
-  const ready = await makeReady({ ...answerOf(question, page), identity }, coding)
+  const ready = await makeReady({ ...answerOf(question, asked, page), identity }, coding)
   const isNothing = page.changes.length === 0 && page.next === undefined
   return { ...ready, isNothingYet: isNothing && asked.until === undefined }
 }
 
-function answerOf({ query, format }: ChangesQuestion, page: ChangesPage): StateAnswer {
+function answerOf(
+  { query, format, resource }: ChangesQuestion,
+  { companyId }: ChangesRequest,
+  page: ChangesPage,
+): StateAnswer {
   const { registry, since, until, next: place } = page
   const cursors = {
     after: writePoint(since),
     until: writePoint(until),
-    next: place === undefined ? null : writePage(since, until, place),
+    next:
+      place === undefined ? null : writePage([since, until], place, walkOf(resource, companyId)),
   }
   const { next } = cursors
   const link = next === null ? undefined : linkTo('next', `${changesPath}?after=${next}${query}`)

@@ -1,7 +1,8 @@
 // Cursors of changes: a state of the registry, or a page between two of them (contract 12.3).
 //
 // A state is a version, the lineage of its import, and the moment of its commit, by which a cursor
-// of another history is recognised. A page has both states, and the last change before it.
+// of another history is recognised. A page has both states, the last change before it, and what its
+// walk asks for: with another resource or company, the walk would silently skip changes.
 
 import type { ChangesPlace, HistoryPoint, NamedPoint } from '../../store/changes.ts'
 
@@ -11,11 +12,14 @@ export interface Cursor {
   /** Both or none of them. */
   readonly until: NamedPoint | undefined
   readonly after: ChangesPlace | undefined
+  /** As `walkOf` writes it. */
+  readonly walk: string | undefined
 }
 
 const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{16})\.([0-9a-z]{1,9}))?)$/
 /** The base in which moments are written, as milliseconds since 1970. */
 const momentRadix = 36
+const walkPattern = /^[a-z_]{0,64}\.\d{0,16}$/
 const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
 
 /** A cursor that begins at a state. */
@@ -25,11 +29,20 @@ export function writePoint({ version, lineage, committedAt }: NamedPoint): strin
   return parts.filter((part) => part !== undefined).join('.')
 }
 
-/** A cursor of the page after a change. */
-export function writePage(since: HistoryPoint, until: HistoryPoint, place: ChangesPlace): string {
+/** What a walk asks for: its resource and company, if any. */
+export function walkOf(resource: string | undefined, companyId: number | undefined): string {
+  return `${resource ?? ''}.${companyId ?? ''}`
+}
+
+/** A cursor of the page of a walk after a change. */
+export function writePage(
+  [since, until]: readonly [HistoryPoint, HistoryPoint],
+  place: ChangesPlace,
+  walk: string,
+): string {
   const { listing, version, companyId, record } = place
   const at = [listing, version, companyId, ...(record ? [record.sort, record.id] : [])]
-  return [writePoint(since), writePoint(until), at.join('.')].join('~')
+  return [writePoint(since), writePoint(until), at.join('.'), walk].join('~')
 }
 
 /** A state; undefined if the text is not one. A version's number alone has no lineage. */
@@ -44,14 +57,14 @@ export function parsePoint(text: string): NamedPoint | undefined {
 
 /** The meaning of a cursor; undefined if the text is not a cursor. */
 export function parseCursor(text: string): Cursor | undefined {
-  const [first = '', second, third, ...more] = text.split('~')
+  const [first = '', second, third = '', walk = '', ...more] = text.split('~')
   const since = parsePoint(first)
   if (since === undefined) return undefined
-  if (second === undefined) return { since, until: undefined, after: undefined }
+  if (second === undefined) return { since, until: undefined, after: undefined, walk: undefined }
   const until = parsePoint(second)
-  const after = parsePlace(third ?? '')
+  const after = parsePlace(third)
   const isWhole = until?.lineage !== undefined && since.lineage !== undefined && more.length === 0
-  return isWhole && after !== undefined ? { since, until, after } : undefined
+  return isWhole && after && walkPattern.test(walk) ? { since, until, after, walk } : undefined
 }
 
 function parsePlace(text: string): ChangesPlace | undefined {
