@@ -88,12 +88,13 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
   if (body === undefined) throw new Failure('fault')
   const given = response.headers.get('data-version')
   const version = given === null ? undefined : Number(given)
-  noteVersion(version ?? 0)
+  const isPast = response.headers.get('link')?.includes('rel="latest-version"') ?? false
+  if (!isPast) noteVersion(version ?? 0)
   return {
     body: body as Body,
     path,
     version,
-    isPast: response.headers.get('link')?.includes('rel="latest-version"') ?? false,
+    isPast,
     at: Date.now(),
   }
 }

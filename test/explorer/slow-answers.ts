@@ -243,4 +243,22 @@ export function testSlowAnswers(): void {
     await page.getByRole('link', { name: /^Employees 1/ }).waitFor()
     await page.getByText('1–1 of 1').waitFor()
   })
+
+  test('a link to the past asks for nothing twice', async (t) => {
+    const registry = await makeHistory(t)
+    const page = await registry.visit('/')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      asked.push(request.url())
+    })
+    // The answer about the past comes first.
+    const release = await holdAnswers(page, /companies\/7$|versions/)
+    const past = page.waitForResponse(/version=2$/)
+    await page.evaluate('location.hash = "#/companies/7?version=2"')
+    await (await past).finished()
+    await release()
+    await page.getByText('You are looking at the past: Version 2').waitFor()
+    await untilLoaded(page)
+    assert.equal(asked.filter((url) => url.endsWith('?version=2')).length, 1)
+  })
 }
