@@ -46,6 +46,21 @@ export function testFinding(): void {
     assert.equal(new URL(page.url()).hash, '#/companies/1')
   })
 
+  test('the page works where a browser blocks storage and channels', async (t) => {
+    const { printed } = bench()
+    const page = await visit(t, 'about:blank')
+    await page.addInitScript(`
+      const refuse = () => {
+        throw new DOMException('The operation is insecure.', 'SecurityError')
+      }
+      Object.defineProperty(window, 'sessionStorage', { get: refuse })
+      BroadcastChannel = class { constructor() { refuse() } }`)
+    await page.goto(printed)
+    await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
+    await page.getByRole('button', { name: 'Forget key' }).click()
+    await page.getByLabel('Your key').waitFor()
+  })
+
   test('a wrong key gets a sentence; the right one is kept only by choice', async (t) => {
     const { url, key } = bench()
     const page = await visit(t, `${url}/`, { expected: /status of 403/ })

@@ -9,8 +9,7 @@ const answerMsMax = 150
 
 type Message = { readonly asks: true } | { readonly key: string } | { readonly forgets: true }
 
-const channel =
-  typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('dossier')
+const channel = openChannel()
 
 /** Answers other tabs from now on, and forgets the key when another tab forgets it. */
 export function shareKey(): void {
@@ -42,6 +41,15 @@ export function keepKey(): void {
 export function forgetEverywhere(): void {
   if (isKeptInTab()) tell({ forgets: true })
   forgetKey()
+}
+
+function openChannel(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel('dossier')
+  } catch {
+    // Browsers that block storage may refuse channels, too.
+    return undefined
+  }
 }
 
 function tell(message: Message): void {
