@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askDemo, bench, visit, visitDemo } from './browser.ts'
+import { askDemo, bench, holdAnswers, untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 export function testFinding(): void {
@@ -44,6 +44,24 @@ export function testFinding(): void {
     await page.evaluate(`location.href = ${JSON.stringify(printed)}`)
     await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
     assert.equal(new URL(page.url()).hash, '#/companies/1')
+  })
+
+  test('an address with a key counts more than a key that is still being checked', async (t) => {
+    const { printed, url } = bench()
+    const page = await visit(t, `${url}/`, { expected: /status of 403/ })
+    const release = await holdAnswers(page, /v1\/key$/)
+    await page.getByLabel('Your key').fill('dossier_wrong')
+    await page.keyboard.press('Enter')
+    await page.evaluate(`location.href = ${JSON.stringify(printed)}`)
+    await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
+    await release()
+    await page
+      .getByRole('link', { name: /^Rights/ })
+      .first()
+      .click()
+    await page.getByText('1–25 of 230').waitFor()
+    await untilLoaded(page)
+    assert.equal(await page.getByLabel('Your key').count(), 0)
   })
 
   test('the page works where a browser blocks storage and channels', async (t) => {

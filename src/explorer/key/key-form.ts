@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyAnswer } from '../answers.ts'
-import { ask, keyPath, type Wait } from '../api.ts'
+import { ask, type AskOptions, keyPath, type Wait } from '../api.ts'
 import { html, type Shown } from '../html.ts'
 import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
 import { sentence, Waiting } from '../notice.ts'
@@ -23,15 +23,20 @@ function KeyForm() {
   const [isBusy, setBusy] = useState(false)
   const [wait, setWait] = useState<Wait>()
   const field = useRef<HTMLInputElement>(null)
+  const abort = useRef(new AbortController())
   useEffect(() => {
     document.title = texts.product
     field.current?.focus()
+    return () => abort.current.abort()
   }, [])
 
   const submit = async (event: Event) => {
     event.preventDefault()
     setBusy(true)
-    const found = await faultOf(text, setWait)
+    const { signal } = abort.current
+    const found = await faultOf(text, { signal, onWait: setWait })
+    // An address may have brought another key meanwhile.
+    if (signal.aborted) return
     setBusy(false)
     setFault(found)
     if (found !== undefined) return field.current?.focus()
@@ -61,17 +66,14 @@ function KeyForm() {
 }
 
 /** What is wrong with a key, as a sentence; undefined if the service accepts it. */
-async function faultOf(
-  text: string,
-  onWait: (wait: Wait | undefined) => void,
-): Promise<Shown | undefined> {
+async function faultOf(text: string, options: AskOptions): Promise<Shown | undefined> {
   if (!isKeyLike(text)) return texts.keyUnlike
   holdKey(text, false)
   try {
-    await ask<KeyAnswer>(keyPath, { onWait })
+    await ask<KeyAnswer>(keyPath, options)
     return undefined
   } catch (error) {
-    forgetKey()
+    if (!options.signal?.aborted) forgetKey()
     return sentence(error)
   }
 }
