@@ -107,6 +107,8 @@ async function failureOf(response: Response, path: string, options: AskOptions):
     // A refusal does not say why (contract 2.2); the answer about the key itself does.
     await ask(keyPath, options)
   }
+  // The page may have been open since before the version was pruned; this answer tells it.
+  if (kind === 'gone') await ask(keyPath, options)
   const body = await readBody(response, options.signal)
   const said = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   return new Failure(kind, typeof said === 'string' ? said.replace(/[^?]$/, '$&.') : '')

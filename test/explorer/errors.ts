@@ -199,6 +199,25 @@ export function testErrors(): void {
     assert.doesNotMatch(String(kept), /One|Two/)
   })
 
+  test('a page that was open while its version was pruned goes on with the newest one', async (t) => {
+    const registry = await serveRegistry(t)
+    const load = async (name: string) => {
+      await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
+      await registry.load('employees', [{ company_id: 1, id: 1, name: `${name} Clerk` }])
+    }
+    await load('One')
+    const page = await registry.visit('/companies/1', { expected: refused })
+    await page.getByRole('heading', { level: 1, name: 'One' }).waitFor()
+    await untilLoaded(page)
+    await load('Two')
+    await registry.store.prune()
+    await page.evaluate('location.hash = "#/companies/1/print"')
+    await page.getByText('Two Clerk').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor()
+    await untilLoaded(page)
+    assert.equal(await page.getByText('This version is no longer kept.').count(), 0)
+  })
+
   test('offline, what was loaded stays, and the page retries by itself', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights', {
       expected: /ERR_INTERNET_DISCONNECTED/,
