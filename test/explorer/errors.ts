@@ -7,6 +7,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openPort } from '../support/free-port.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
+import { until } from '../support/until.ts'
 import { untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
@@ -239,8 +240,9 @@ export function testErrors(): void {
   test('one notice that the service is away speaks for all requests, and retries them all', async (t) => {
     const page = await visitDemo(t, '/companies/1', { expected: /ERR_FAILED/ })
     await untilLoaded(page)
+    await page.evaluate('printed = 0; print = () => { printed += 1 }')
     await page.route(/limit=1000/, (route) => route.abort())
-    await page.evaluate('location.hash = "#/companies/1/print"')
+    await page.keyboard.press('Control+p')
     const sections = page.locator('.print-view > section')
     await sections.last().waitFor()
     await page.locator('.print-view [aria-busy=true]').first().waitFor({ state: 'detached' })
@@ -248,6 +250,8 @@ export function testErrors(): void {
     const away = page.getByText('The service cannot be reached.')
     await away.first().waitFor()
     assert.equal(await away.count(), 1)
+    // What is missing is not printed as if there were none.
+    assert.equal(await page.evaluate('printed'), 0)
     await page.unroute(/limit=1000/)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page
@@ -255,6 +259,7 @@ export function testErrors(): void {
       .first()
       .waitFor()
     await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
+    await until(async () => (await page.evaluate('printed')) === 1, 'it is printed')
   })
 }
 

@@ -103,9 +103,11 @@ function PrintedListing(props: ListingProps) {
   })
   const loaded = useAnswer<ListingAnswer>(listingPath(id, resource, asked))
   const isOver = loaded.value !== undefined || loaded.failure !== undefined
+  // While the service is away, the page retries: paper would lack what is still to come.
+  const isFinal = isOver && loaded.failure?.kind !== 'offline'
   useEffect(() => {
-    if (isOver) onLoaded()
-  }, [isOver])
+    if (isFinal) onLoaded()
+  }, [isFinal])
   const title = texts.plural(resource.title)
   const answer = loaded.value?.body
   const rows = answer === undefined ? [] : rowsOf(resource, answer)
