@@ -148,13 +148,16 @@ test('a withholding is reported even if its copies cannot be withdrawn', async (
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
 })
 
-test('a copy whose folder cannot be entered is reported', async (t) => {
+test('copies whose folder cannot be entered are reported', async (t) => {
   const { url, copies } = await makeCopied(t)
   mkdirSync(copies)
   // A link to itself cannot be entered, as a folder of another user.
   symlinkSync('9', join(copies, '9'))
   const run = await runCommand(copies, [...maskPerson, '--db', url, '--exports', copies])
   checkExit(run, 1, /^dossier: .*9\/manifest\.json: stat failed with ELOOP/m)
+  const within = join(copies, '9', 'copies')
+  const again = await runCommand(copies, ['compact', '--db', url, '--exports', within])
+  checkExit(again, 1, /^dossier: .*9\/copies: stat failed with ELOOP/m)
 })
 
 test('a copy whose manifest cannot be read is reported, and all others are withdrawn', async (t) => {

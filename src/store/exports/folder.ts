@@ -74,7 +74,8 @@ export function withdrawOutdated(
   storeId: string,
   withheldState: string,
 ): readonly number[] {
-  if (!existsSync(folder)) return []
+  // One that cannot be entered may have copies.
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return []
   removeKilled(folder)
   const faults: unknown[] = []
   const withdrawn = exportedVersions(folder).filter((version) => {
