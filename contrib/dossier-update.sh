@@ -44,11 +44,10 @@ name=$(basename "${url%%[?#]*}")
 file=$folder/$day-$name
 last=$folder/last
 dossier=${DOSSIER:-dossier}
-mkdir -p "$folder"
 
 trap 'rm -f "$file.part"' EXIT
-if ! said=$(curl --fail --silent --show-error --location --retry 2 --max-time 3600 \
-  --output "$file.part" "$url" 2>&1); then
+if ! said=$({ mkdir -p "$folder" && curl --fail --silent --show-error --location --retry 2 \
+  --max-time 3600 --output "$file.part" "$url"; } 2>&1); then
   alarm 3 "$source: $url cannot be fetched: $said"
 fi
 if [ -e "$last" ] && cmp -s "$last" "$file.part"; then

@@ -27,6 +27,7 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
     response.end(served)
   })
   const url = `http://127.0.0.1:${await openPort(t, server)}/banks.csv?x=1`
+  let extracts = 'extracts'
   const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
   async function run(...args: string[]) {
     const child = spawn(join(root, 'contrib/dossier-update.sh'), args, {
@@ -37,6 +38,7 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
         DOSSIER_DB: db,
         ALARM: 'cat >> alarms',
         AS_OF: '',
+        EXTRACTS: extracts,
       },
     })
     let out = ''
@@ -69,7 +71,11 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   assert.equal(await storeDigest(db), before, 'nothing was changed')
   const left = readdirSync(join(folder, 'extracts/banks')).filter((name) => name.endsWith('.part'))
   assert.deepEqual(left, [])
-
   served = extract(3)
+  extracts = '/dev/null'
+  assert.equal((await run('banks', url)).code, 3)
+  assert.match(readFileSync(alarms, 'utf8'), /cannot be fetched: mkdir: .*\n$/)
+
+  extracts = 'extracts'
   assert.equal((await run('banks', url, '--accept')).code, 0)
 })
