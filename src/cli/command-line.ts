@@ -101,9 +101,11 @@ async function runCommand(
     if (command.takesBadSettings !== true) db = input.settings.db
     return await command.run(input, context)
   } catch (error) {
-    if (context.signal.aborted && error === context.signal.reason) {
+    const { signal } = context
+    const interrupted = signal.reason === 'SIGINT' ? 130 : 143
+    if (signal.aborted && error === signal.reason) {
       context.stderr.writeLines('dossier: interrupted; nothing was changed')
-      return context.signal.reason === 'SIGINT' ? 130 : 143
+      return interrupted
     }
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
@@ -113,7 +115,8 @@ async function runCommand(
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
     context.stderr.writeLines(`dossier: ${hide(message)}`)
-    return 1
+    const isPart = signal.aborted && error instanceof Error && error.cause === signal.reason
+    return isPart ? interrupted : 1
   }
 }
 

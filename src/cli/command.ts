@@ -9,6 +9,7 @@ import {
   settings,
   variableOf,
 } from '../config/settings.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { type KnownOption, parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 
@@ -51,6 +52,12 @@ export interface Command {
   readonly takesBadSettings?: true
   /** Resolves to the exit code. */
   run(input: Input, context: CommandContext): Promise<number>
+}
+
+/** The error of a command that has changed something before: an interruption says so. */
+export function keepingChanges(error: unknown, { signal }: CommandContext): unknown {
+  if (!signal.aborted || error !== signal.reason) return error
+  return new OperatorError('interrupted; the changes reported before are kept', { cause: error })
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type Command,
   type CommandContext,
   type Input,
+  keepingChanges,
   print,
   refuseWords,
   unknownAction,
@@ -165,13 +166,13 @@ async function list(input: Input, context: CommandContext): Promise<number> {
  */
 async function handOver<T>(
   { plain }: IssuedKey,
-  { stdout, stderr }: CommandContext,
+  context: CommandContext,
   change: (print: HandOver) => Promise<T>,
 ): Promise<T> {
   const key = { isPrinted: false }
   try {
     return await change(async () => {
-      await stdout.deliverLine(plain).catch((error: unknown) => {
+      await context.stdout.deliverLine(plain).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
         throw new OperatorError(
           `the key could not be printed, so it was not kept; standard output: ${reason}`,
@@ -180,12 +181,11 @@ async function handOver<T>(
       key.isPrinted = true
     })
   } catch (error) {
-    if (key.isPrinted) {
-      stderr.writeLines(
-        'dossier: the printed key works; the expiry of the earlier ones was not stored',
-      )
-    }
-    throw error
+    if (!key.isPrinted) throw error
+    context.stderr.writeLines(
+      'dossier: the printed key works; the expiry of the earlier ones was not stored',
+    )
+    throw keepingChanges(error, context)
   }
 }
 

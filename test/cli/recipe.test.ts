@@ -1,12 +1,13 @@
 // A source is said once: the log keeps how it was imported, and its next extract is one line.
 
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { makePlace, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { checkExit } from '../support/run-dossier.ts'
+import { checkExit, startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -119,6 +120,28 @@ describe('the recipe of a source', () => {
     assert.equal(code, 1)
     assert.match(err, /^dossier: nse gives companies \(last from .*: --resource NAME$/m)
     await load('update nse other.csv --resource employees')
+  })
+
+  test('an update that is interrupted after its first kind does not say that nothing was changed', async (t) => {
+    const { folder, load, db } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    await load(`import employees nse-2025-10.csv ${options.replace('companies', 'employees')}`)
+    execFileSync('mkfifo', [join(folder, 'nse-2025-12.csv')])
+    const { child, until, ended } = startDossier(
+      t,
+      folder,
+      'update nse nse-2025-12.csv --complete',
+      {
+        env: { DOSSIER_DB: storeAt(db) },
+      },
+    )
+    spawn('sh', ['-c', 'cat nse-2025-11.csv > nse-2025-12.csv'], { cwd: folder })
+    // The second kind waits for the pipe to be written again.
+    await until(/^dossier import employees/m)
+    child.kill('SIGINT')
+    const run = await ended
+    assert.match(run.out, /version 3/)
+    checkExit(run, 130, /^dossier: interrupted; the changes reported before are kept$/m)
   })
 
   test('kinds after one that is refused are not tried, and a mapping is for one kind', async (t) => {

@@ -17,6 +17,7 @@ import {
   type Input,
   onlyWord,
   print,
+  keepingChanges,
   unknownAction,
 } from '../command.ts'
 import { confirm } from '../confirm.ts'
@@ -130,12 +131,14 @@ async function remove(
   }
   if (!input.flags.has('yes')) await confirm('Remove these? [y/N] ', context, 'to remove these')
   await using store = await openExistingStore(input.settings, resources)
-  for (const { target: of } of chosen) {
+  for (const [n, { target: of }] of chosen.entries()) {
     const target = targets.find((known) => known.name === of)
     if (target === undefined) throw new OperatorError(`this Dossier has no ${of}`)
     const wait = lockWait(context)
     const request = { target, source: name, startedAt: context.now(), ...wait }
-    const { version, removed } = await removeSource(store, request)
+    const { version, removed } = await removeSource(store, request).catch((error: unknown) => {
+      throw n === 0 ? error : keepingChanges(error, context)
+    })
     const what =
       of === 'companies'
         ? countOf(removed, 'company', 'companies')

@@ -9,7 +9,13 @@ import { resources } from '../../resources/index.ts'
 import type { SourceRecipe } from '../../store/inspecting.ts'
 import { isRecordingSource } from '../../store/importing.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
-import { type Command, type CommandContext, type Input, parseInput } from '../command.ts'
+import {
+  type Command,
+  type CommandContext,
+  type Input,
+  keepingChanges,
+  parseInput,
+} from '../command.ts'
 import { findMapping, isMappingFile } from './find-mapping.ts'
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
@@ -47,6 +53,8 @@ late.
       let code = 1
       try {
         code = await updateBy(one, { source, files, input, context })
+      } catch (error) {
+        throw n === 0 ? error : keepingChanges(error, context)
       } finally {
         const rest = chosen.slice(n + 1).map(({ target }) => target)
         if (code !== 0 && rest.length > 0) {
