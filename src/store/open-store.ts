@@ -11,7 +11,7 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
-import { openForInspecting, openForReading, removeUnused } from './sqlite/open.ts'
+import { isMissing, openForInspecting, openForReading, removeUnused } from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { createUsageWriter } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
@@ -200,7 +200,7 @@ export async function openStoreForImport(
   options?: WriterOptions,
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
-  if (isServerStore(db) || existsSync(db)) return openStoreWriter(at, resources, options)
+  if (isServerStore(db) || !isMissing(db)) return openStoreWriter(at, resources, options)
   return openUntil(
     () => removeUnused(db),
     () => openStoreWriter(at, resources, options),
@@ -239,7 +239,7 @@ export async function openStoreForTrial(
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
 export async function hasStore(db: string): Promise<boolean> {
-  return isServerStore(db) ? (await postgres()).hasRegistry(db) : existsSync(db)
+  return isServerStore(db) ? (await postgres()).hasRegistry(db) : !isMissing(db)
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { chmodSync, cpSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
 import { hourOf } from '../../src/store/keys.ts'
@@ -95,6 +95,21 @@ testShut('a dry run of what cannot be written says what to do', async (t) => {
   ]) {
     const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
     checkExit(run, 1, /^dossier: shut\/x\.db: cannot be opened; [^\n]+ read and write[^\n]+\n$/)
+  }
+})
+
+testShut('a store that cannot be looked up is not taken for none', async (t) => {
+  const folder = makeFolder(t)
+  chmodSync(folder, 0o755)
+  const db = join(folder, 'own/x.db')
+  mkdirSync(dirname(db), { mode: 0o700 })
+  cpSync(made, db)
+  const says = /^dossier: .*own\/x\.db: cannot be opened; this user needs to read/
+  const withheld = ['--withheld', join(folder, 'list.ndjson')]
+  const trial = ['import', 'rights', '-', '--dry-run', '--db', db, ...withheld]
+  const input = '{"company_id":7}\n'
+  for (const args of [trial, ['keys', 'create', '--name', 'acme', '--db', db]]) {
+    checkExit(await runDossier(folder, args, { via: nobody, input }), 1, says)
   }
 })
 

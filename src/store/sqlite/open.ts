@@ -37,9 +37,7 @@ export function openForReading(path: string): DatabaseSync {
 type How = '' | '?immutable=1'
 
 function openUnmapped(path: string, how: How = ''): DatabaseSync {
-  if (!existsSync(path)) {
-    // It may be in a folder that this user must not enter.
-    onFile(path, () => void statSync(path, { throwIfNoEntry: false }))
+  if (isMissing(path)) {
     throw new OperatorError(`${path} does not exist; create it with: dossier import`)
   }
   const db = openFile(path, true, how)
@@ -80,6 +78,11 @@ export function openAsItIs(path: string, open: (how: How) => DatabaseSync): Data
   }
   // Nobody can write it from here, and its log is empty: nothing has to be locked.
   return open('?immutable=1')
+}
+
+/** @throws OperatorError if this user cannot tell, as in a folder that must not be entered. */
+export function isMissing(path: string): boolean {
+  return onFile(path, () => statSync(path, { throwIfNoEntry: false })) === undefined
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0

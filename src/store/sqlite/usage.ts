@@ -8,7 +8,7 @@ import { makeFile, privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { hourOf, type KeyUsage, type KeyUse, type KeyUses, midnightOf } from '../keys.ts'
 import { isBusy, isNoDatabase, onFile, storeError } from './errors.ts'
-import { isBlank, openAsItIs } from './open.ts'
+import { isBlank, isMissing, openAsItIs } from './open.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchPath } from './transaction.ts'
 import { enterWal } from './wal.ts'
@@ -170,11 +170,6 @@ export function openUsageReader(path: string, storeId: string) {
     },
     close,
   }
-}
-
-/** @throws OperatorError if this user cannot tell. */
-function isMissing(path: string): boolean {
-  return onFile(path, () => statSync(path, { throwIfNoEntry: false })) === undefined
 }
 
 interface Opening {
