@@ -1,12 +1,14 @@
 // Contract 12.6: complete copies as files.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { readExport } from '../../src/store/exports/folder.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { checkFailure, checkTag, listenOn, makeApp, type Question } from '../support/make-app.ts'
@@ -56,6 +58,24 @@ test('a folder that cannot be read is a 503 that the log explains, not an empty 
   writeFileSync(none, '')
   checkFailure(await lost.ask(path, { key: other }), 503, 'Service Unavailable')
   assert.match(JSON.stringify(lost.logged()), /ENOTDIR/)
+})
+
+test('a copy that is moved away while it is looked up is there or not, without a fault', async (t) => {
+  const moving = `const { renameSync } = require('node:fs')
+    for (;;) { renameSync('1', 'away'); renameSync('away', '1') }`
+  const moved = makeFolder(t)
+  cpSync(copies, moved, { recursive: true })
+  const mover = spawn(process.execPath, ['-e', moving], { cwd: moved })
+  await once(mover, 'spawn')
+  const found = new Set<boolean>()
+  try {
+    for (let n = 0; n < 20_000 || found.size < 2; n += 1) {
+      found.add(readExport(moved, 1, '') !== undefined)
+    }
+  } finally {
+    mover.kill('SIGKILL')
+    await once(mover, 'exit')
+  }
 })
 
 test('a file is sent whole, with its size, its tag and its digest', async () => {

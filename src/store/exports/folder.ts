@@ -49,16 +49,20 @@ export function readExport(
   withheldState: string,
 ): StoredExport | undefined {
   const own = join(folder, String(version))
-  const path = join(own, manifestName)
-  if (!existsSync(path)) return undefined
-  const manifest = parseManifest(readFileSync(path, 'utf8'))
+  const manifest = parseManifest(readIfThere(join(own, manifestName)))
   if (manifest === undefined) return undefined
-  return { folder: own, manifest, isWithdrawn: withheldIn(own) !== withheldState }
+  const withheld = readIfThere(join(own, withheldName)).trimEnd()
+  return { folder: own, manifest, isWithdrawn: withheld !== withheldState }
 }
 
-function withheldIn(folder: string): string {
-  const path = join(folder, withheldName)
-  return existsSync(path) ? readFileSync(path, 'utf8').trimEnd() : ''
+/** The text of a file of a copy, which may be removed at any moment; empty if there is none. */
+function readIfThere(path: string): string {
+  try {
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
 }
 
 /**
