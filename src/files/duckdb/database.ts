@@ -25,9 +25,9 @@ const graceMs = 1_000
 
 /** Opens a DuckDB instance that never accesses the network. */
 export async function openDatabase(signal: AbortSignal) {
-  const folder = makeTemporaryFolder('duckdb')
   // Loaded only here, so that the server does not load it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
+  const folder = makeTemporaryFolder('duckdb')
   const instance = await DuckDBInstance.create(':memory:', {
     // A second thread would need its own buffers, and would not make imports faster.
     threads: '1',
