@@ -222,7 +222,7 @@ function faultOfEnd(ended: Ended, isMade: boolean): string | undefined {
 /** A copy has the files of its manifest, and no others, each with the bytes that this names. */
 function faultOfCopy(copies: string): string | undefined {
   if (exportedVersions(copies).join() !== String(version)) return 'another copy, or none'
-  const found = readExport(copies, version, '')
+  const found = readExport(copies, version)
   if (found === undefined) return 'a copy without a manifest'
   const { folder, manifest } = found
   const files = manifest.resources.flatMap((one) => one.files)

@@ -49,7 +49,7 @@ async function answerList(
   const offered: object[] = []
   for (const version of versions.slice(0, listedMax)) {
     const found = await findExport(store, exportsFolder, version)
-    if (found === undefined || found.isWithdrawn) continue
+    if (found === undefined || (await isWithdrawn(store, found))) continue
     const { committed_at, cursor, resources } = found.manifest
     offered.push({
       version,
@@ -78,8 +78,7 @@ async function findExport(
   version: number,
 ): Promise<StoredExport | undefined> {
   if (folder === undefined) return undefined
-  const withheldState = await fromStore(() => store.withheldState())
-  const found = readExport(folder, version, withheldState)
+  const found = readExport(folder, version)
   if (found === undefined || found.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(found.manifest.cursor)
   if (since === undefined) return undefined
@@ -88,6 +87,10 @@ async function findExport(
     store.readChanges({ ...asked, hasCompanies: false, resources: [] }),
   )
   return 'none' in changes ? undefined : found
+}
+
+async function isWithdrawn(store: StoreReader, { withheldState }: StoredExport): Promise<boolean> {
+  return (await fromStore(() => store.withheldState())) !== withheldState
 }
 
 /**
@@ -104,7 +107,7 @@ async function namedExport(
   if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
   const found = await findExport(store, exportsFolder, Number(version))
   if (found === undefined) throw notFound()
-  if (found.isWithdrawn) {
+  if (await isWithdrawn(store, found)) {
     const message = `The copy of version ${version} was withdrawn`
     throw new ApiError(410, `${message}; ${exportsPath} lists the available ones`)
   }
@@ -119,8 +122,6 @@ async function answerManifest(request: HttpRequest, service: Service): Promise<H
 }
 
 async function answerFile(request: HttpRequest, service: Service): Promise<HttpReply> {
-  const { store } = service
-  const withheld = await fromStore(() => store.withheldState())
   const found = await namedExport(request, service)
   const { file: name } = request.target.params as { file: string }
   const exported = findFile(found.manifest, name)
@@ -158,8 +159,8 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
     reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
   // Losing the store does not end a stream.
-  const isOffered = async () => (await store.withheldState().catch(() => withheld)) === withheld
-  return send(piecesOf(path, { start, end }, isOffered), 'identity')
+  const isGone = () => isWithdrawn(service.store, found).catch(() => false)
+  return send(piecesOf(path, { start, end }, isGone), 'identity')
 }
 
 /** @throws ApiError 503 if the file is not the one of the manifest. */
@@ -179,13 +180,13 @@ const pieceBytes = 262_144
 async function* piecesOf(
   path: string,
   { start, end }: ByteRange,
-  isOffered: () => Promise<boolean>,
+  isGone: () => Promise<boolean>,
 ): AsyncGenerator<Buffer> {
   if (end === start) return
   const options = { start, end: end - 1, highWaterMark: pieceBytes }
   let left = end - start
   for await (const piece of createReadStream(path, options)) {
-    if (!(await isOffered())) throw new Error('the copy was withdrawn')
+    if (await isGone()) throw new Error('the copy was withdrawn')
     left -= (piece as Buffer).length
     yield piece as Buffer
   }

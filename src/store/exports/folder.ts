@@ -10,8 +10,12 @@ import { type Manifest, manifestName, parseManifest, withheldName } from './mani
 export interface StoredExport {
   readonly folder: string
   readonly manifest: Manifest
-  /** It contains what has been withheld since, so it is not offered. */
-  readonly isWithdrawn: boolean
+  /**
+   * The state of the list of what is withheld when the copy was begun. If it is another one now,
+   * the copy is withdrawn: an order may touch nothing in a restored backup, and so not be in its
+   * log, but a copy may have what it withholds.
+   */
+  readonly withheldState: string
 }
 
 /** The name of a copy's folder. */
@@ -37,22 +41,13 @@ export function removeKilled(folder: string): void {
   }
 }
 
-/**
- * The copy of a version; undefined if there is none.
- *
- * @param withheldState the state of the list of what is withheld. An order may touch nothing in a
- *   restored backup, and so not be in its log, but a copy may have what it withholds.
- */
-export function readExport(
-  folder: string,
-  version: number,
-  withheldState: string,
-): StoredExport | undefined {
+/** The copy of a version; undefined if there is none. */
+export function readExport(folder: string, version: number): StoredExport | undefined {
   const own = join(folder, String(version))
   const manifest = parseManifest(readIfThere(join(own, manifestName)))
   if (manifest === undefined) return undefined
-  const withheld = readIfThere(join(own, withheldName)).trimEnd()
-  return { folder: own, manifest, isWithdrawn: withheld !== withheldState }
+  const withheldState = readIfThere(join(own, withheldName)).trimEnd()
+  return { folder: own, manifest, withheldState }
 }
 
 /** The text of a file of a copy, which may be removed at any moment; empty if there is none. */
@@ -101,7 +96,7 @@ function withdrawIfOutdated(
   storeId: string,
   withheldState: string,
 ): boolean {
-  const found = readExport(folder, version, withheldState)
+  const found = readExport(folder, version)
   const path = join(folder, String(version), manifestName)
   // A folder that cannot be entered may have a copy.
   if (found === undefined && statSync(path, { throwIfNoEntry: false }) !== undefined) {
@@ -110,7 +105,7 @@ function withdrawIfOutdated(
         'remove its folder, or name another one with --exports',
     )
   }
-  if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
+  if (found?.manifest.registry !== storeId || found.withheldState === withheldState) return false
   const paths = found.manifest.resources
     .flatMap(({ files }) => files.map(({ name }) => join(found.folder, name)))
     .filter((file) => existsSync(file))

@@ -54,7 +54,7 @@ export async function writeExport(
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
-  const known = readExport(plan.folder, version, '')?.manifest
+  const known = readExport(plan.folder, version)?.manifest
   // No server offers a copy of a history that a restored backup has left.
   const isLost =
     known?.registry === store.storeId &&
