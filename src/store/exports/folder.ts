@@ -1,8 +1,9 @@
 // The folder of complete copies: one folder for each version, with its manifest.
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
+import { isAbsent } from '../../files/absent.ts'
 import { isRunning } from '../../files/unfinished.ts'
 import { type Manifest, manifestName, parseManifest, withheldName } from './manifest.ts'
 
@@ -74,7 +75,7 @@ export function withdrawOutdated(
   withheldState: string,
 ): readonly number[] {
   // One that cannot be entered may have copies.
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return []
+  if (isAbsent(folder)) return []
   removeKilled(folder)
   const faults: unknown[] = []
   const withdrawn = exportedVersions(folder).filter((version) => {
@@ -99,7 +100,7 @@ function withdrawIfOutdated(
   const found = readExport(folder, version)
   const path = join(folder, String(version), manifestName)
   // A folder that cannot be entered may have a copy.
-  if (found === undefined && statSync(path, { throwIfNoEntry: false }) !== undefined) {
+  if (found === undefined && !isAbsent(path)) {
     throw new OperatorError(
       `${path} is damaged or from another program, so its copy may have withheld data; ` +
         'remove its folder, or name another one with --exports',

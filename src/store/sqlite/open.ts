@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
+import { isAbsent } from '../../files/absent.ts'
 import { makeFile } from '../../files/new-file.ts'
 import { readStart } from '../../files/file-start.ts'
 import { otherFormat } from '../sql/schema.ts'
@@ -82,7 +83,7 @@ export function openAsItIs(path: string, open: (how: How) => DatabaseSync): Data
 
 /** @throws OperatorError if this user cannot tell, as in a folder that must not be entered. */
 export function isMissing(path: string): boolean {
-  return onFile(path, () => statSync(path, { throwIfNoEntry: false })) === undefined
+  return onFile(path, () => isAbsent(path))
 }
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0

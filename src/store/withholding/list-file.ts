@@ -1,7 +1,8 @@
 // The list of what is withheld, in a file of its own.
 
-import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isAbsent } from '../../files/absent.ts'
 import { flush, makeFile } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
@@ -17,8 +18,8 @@ export function listFile(path: string, mode: () => number): Omit<ListPlace, 'opt
     name: path,
     read() {
       // One that cannot be looked up is not taken for none.
-      const stat = explained(() => statSync(path, { throwIfNoEntry: false }))
-      return stat && wholeLines(explained(() => readFileSync(path, 'utf8')))
+      const text = explained(() => (isAbsent(path) ? '' : readFileSync(path, 'utf8')))
+      return wholeLines(text)
     },
     append: (_db, lines) =>
       explained(() => {
