@@ -256,18 +256,13 @@ export async function migrateStore(
 ): Promise<readonly string[]> {
   const { db } = placeOf(at)
   const list = await listOf(at)
+  const done: string[] = []
   if (isServerStore(db)) {
-    const { migrateStore: migrate, openForWriting } = await postgres()
-    const migrated = await migrate(db, { list, resources }, options)
-    const store = await openForWriting(db, list, resources)
-    await store.close()
-    return [...migrated, ...describeCaughtUp(store, list)]
-  }
-  if (options.isDistributed) {
+    done.push(...(await (await postgres()).migrateStore(db, { list, resources }, options)))
+  } else if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
-  }
-  const done = existsSync(db) ? [] : [`created ${db}`]
-  const store = await (await files()).openWriter(db, { list, resources })
+  } else if (!existsSync(db)) done.push(`created ${db}`)
+  const store = await openStoreWriter(at, resources)
   await store.close()
   return [...done, ...describeCaughtUp(store, list)]
 }
