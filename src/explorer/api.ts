@@ -102,13 +102,10 @@ export async function ask<Body>(path: string, options: AskOptions = {}): Promise
 /** The failure that an unsuccessful answer means. */
 async function failureOf(response: Response, path: string, options: AskOptions): Promise<Failure> {
   const kind = kinds[response.status] ?? 'fault'
-  if (kind === 'scope') {
-    if (path === keyPath) return new Failure('key')
-    // A refusal does not say why (contract 2.2); the answer about the key itself does.
-    await ask(keyPath, options)
-  }
-  // The page may have been open since before the version was pruned; this answer tells it.
-  if (kind === 'gone') await ask(keyPath, options)
+  if (kind === 'scope' && path === keyPath) return new Failure('key')
+  // A refusal does not say why (contract 2.2), and the page may have been open since before the
+  // version was pruned; the answer about the key itself tells both.
+  if (kind === 'scope' || kind === 'gone') await ask(keyPath, options)
   const body = await readBody(response, options.signal)
   const said = (body as { error?: { message?: unknown } } | undefined)?.error?.message
   return new Failure(kind, typeof said === 'string' ? said.replace(/[^?]$/, '$&.') : '')
