@@ -134,8 +134,10 @@ function rememberFault() {
       },
     /** Repeats the failed read; rejects if it still fails. */
     async retry() {
-      await failed?.()
-      failed = undefined
+      const again = failed
+      await again?.()
+      // Another read may have failed meanwhile.
+      if (failed === again) failed = undefined
     },
   }
 }
