@@ -13,7 +13,7 @@ import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { checkFailure, checkTag, listenOn, makeApp, type Question } from '../support/make-app.ts'
 import { openWire, requestTo } from '../support/run-server.ts'
-import { writeCopy } from '../support/write-copy.ts'
+import { lengthenFile, writeCopy } from '../support/write-copy.ts'
 
 const path = '/api/v1/exports'
 const folder = makeFolder({ after })
@@ -153,21 +153,14 @@ test('a file that differs from the manifest is not sent', async () => {
 
 test('a file that becomes shorter while it is sent is cut off, and the cause is logged', async () => {
   const name = 'rights-1.ndjson.zst'
-  const [sent, described] = [name, 'manifest.json'].map((own) => join(copies, '1', own))
-  assert.ok(sent !== undefined && described !== undefined)
   // More than the buffers of two sockets hold.
   const bytes = 33_554_432
-  writeFileSync(sent, Buffer.alloc(bytes))
-  const other = readFileSync(described, 'utf8').replace(
-    `"bytes": ${content.length},`,
-    `"bytes": ${bytes},`,
-  )
-  writeFileSync(described, other)
+  lengthenFile(copies, name, bytes)
   const wire = await openWire(await listenOn(made))
   wire.send(requestTo(file, { key, isLast: false }))
   await once(wire.socket, 'data')
   wire.socket.pause()
-  truncateSync(sent, bytes - 1)
+  truncateSync(join(copies, '1', name), bytes - 1)
   wire.socket.resume()
   assert.match(await wire.closed(), /^HTTP\/1.1 200 /)
   assert.match(JSON.stringify(made.logged()), /has become shorter while it was sent/)

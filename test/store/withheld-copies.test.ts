@@ -4,14 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -21,7 +14,7 @@ import { checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.t
 import { runCommand } from '../support/run-command.ts'
 import { checkExit, dossier } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
-import { writeCopy } from '../support/write-copy.ts'
+import { lengthenFile, writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
 
 const path = '/api/v1/exports'
@@ -84,14 +77,9 @@ test('a copy is not kept if something is withheld while it is written', async (t
 test('a file that is being sent ends with its copy', async (t) => {
   const { app, db, copies, key, copy } = await makeCopied(t)
   await copy()
-  const file = join(copies, '1/employees-1.ndjson.zst')
   // More than the buffers of two sockets hold.
   const bytes = 24 << 20
-  truncateSync(file, bytes)
-  const manifest = join(copies, '1/manifest.json')
-  const told = readFileSync(manifest, 'utf8')
-  const own = told.slice(told.indexOf('employees-1.ndjson.zst'))
-  writeFileSync(manifest, told.replace(own, own.replace(/"bytes": \d+/, `"bytes": ${bytes}`)))
+  lengthenFile(copies, 'employees-1.ndjson.zst', bytes)
   const headers = { authorization: `Bearer ${key}` }
   const port = await listenOn({ app })
   const at = `http://127.0.0.1:${port}${path}/1/employees-1.ndjson.zst`

@@ -1,8 +1,10 @@
 // Complete copies of a store, as `dossier export` writes them.
 
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
-import type { Manifest } from '../../src/store/exports/manifest.ts'
+import { type Manifest, manifestName } from '../../src/store/exports/manifest.ts'
 import { writeExport } from '../../src/store/exports/write-export.ts'
 import { withReader } from './open-reader.ts'
 
@@ -24,4 +26,14 @@ export function writeCopy(
       ...options,
     }),
   )
+}
+
+/** Makes a file of the copy of version 1 longer, with zeros, and its manifest say so. */
+export function lengthenFile(copies: string, name: string, bytes: number): void {
+  truncateSync(join(copies, '1', name), bytes)
+  const path = join(copies, '1', manifestName)
+  const text = readFileSync(path, 'utf8')
+  const at = text.indexOf(name)
+  const own = text.slice(at).replace(/"bytes": \d+/, `"bytes": ${bytes}`)
+  writeFileSync(path, text.slice(0, at) + own)
 }
