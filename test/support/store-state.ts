@@ -4,9 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import { buffer } from 'node:stream/consumers'
 import type { Client } from 'pg'
-import { to as copyTo } from 'pg-copy-streams'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { beginWriting } from '../../src/store/postgres/transaction.ts'
@@ -36,15 +34,17 @@ export async function storeBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** The rows of a table in an order of their own: Citus copies them in any. */
+/** The rows of a table as text, in an order of their own: Citus has them in any. */
 async function tableBytes(client: Client, name: string): Promise<Buffer> {
   const columns = await client.query(
     'select from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
     [name],
   )
   const order = Array.from({ length: columns.rowCount ?? 0 }, (_, n) => n + 1).join(', ')
-  const rows = `select * from ${name} order by ${order}`
-  return buffer(client.query(copyTo(`copy (${rows}) to stdout (format binary)`)))
+  const { rows } = await client.query<{ row: string }>(
+    `select r::text as row from (select * from ${name} order by ${order}) r`,
+  )
+  return Buffer.from(rows.map(({ row }) => row).join('\n'))
 }
 
 /** A digest of the state of a store. */

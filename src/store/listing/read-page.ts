@@ -46,7 +46,8 @@ export function readPageTexts(
   const { companyId, total, directory } = head
   if (range.offset >= total || budget.bytesMax < 0) return fitTexts([], range, budget)
   if (first?.others !== undefined && range.offset === 0 && range.limit >= total) {
-    return fitTexts([first.texts, first.others], range, budget)
+    const texts = [first.texts, first.others]
+    return fitTexts(texts, range, budget, createFree(reads, texts))
   }
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)

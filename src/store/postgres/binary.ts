@@ -5,6 +5,7 @@
 // https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 
 import { EventEmitter, once } from 'node:events'
+import { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { Client, type ClientConfig, type QueryArrayConfig, types } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -20,15 +21,44 @@ interface DriverConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void
 }
 
-/** Makes a client that returns the columns of binary results as bytes. */
+type Receive = (bytes: Buffer) => void
+
+/**
+ * Makes a client that returns the columns of binary results as bytes. It cannot COPY TO, which
+ * would read the socket itself.
+ */
 export function createClient(config: ClientConfig): Client {
-  const client = new Client(config)
+  let receive: Receive | undefined
+  // A socket that TLS takes over cannot have memory of its own choice.
+  const stream = ({ ssl }: ClientConfig) =>
+    ssl ? new Socket() : receivingSocket((bytes) => receive?.(bytes))
+  const client = new Client({ stream: stream as () => Socket, ...config })
   const { connection } = client as unknown as { readonly connection: DriverConnection }
   const attachListeners = connection.attachListeners.bind(connection)
   connection.attachListeners = (stream) => {
-    attachListeners(withoutBinaryRows(stream, connection))
+    const others = new EventEmitter()
+    attachListeners(others)
+    receive = createReceiver(connection, others)
+    stream.on('data', receive)
+    stream.on('end', () => others.emit('end'))
   }
   return client
+}
+
+/**
+ * What arrives on any socket, until that has called for it, which is immediately. New memory for
+ * each piece would be left to the garbage collector, and cost a page of 38 kB 100 us.
+ */
+const received = Buffer.allocUnsafeSlow(65_536)
+
+/** A socket that emits no data, but calls for it; the bytes are overwritten after the call. */
+function receivingSocket(receive: Receive): Socket {
+  const callback = (bytes: number) => {
+    receive(received.subarray(0, bytes))
+    return true
+  }
+  const options = { onread: { buffer: received, callback } }
+  return new Socket(options)
 }
 
 const dataRow = 'D'.charCodeAt(0)
@@ -36,65 +66,101 @@ const headerLength = 5
 
 /**
  * Passes the server's messages to the driver's parser, except for rows of binary results, which it
- * emits on the connection as the driver would.
+ * emits on the connection as the driver would. It keeps none of the bytes that it is called with.
  */
-function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): EventEmitter {
-  const others = new EventEmitter()
+function createReceiver(connection: DriverConnection, others: EventEmitter): Receive {
   let isBinary = false
-  /** What has arrived after the last complete message. */
-  let kept: Buffer[] = []
-  let keptBytes = 0
-  /** The bytes up to the end of the first message that was kept, if that is known. */
-  let needed = 0
+  /** A message whose end has not arrived yet: memory for all of it, or at first for its header. */
+  let partial: Buffer | undefined
+  let filled = 0
   connection.on('rowDescription', ({ fields }: { fields: readonly { format: string }[] }) => {
     isBinary = fields[0]?.format === 'binary'
   })
 
+  // The columns of a row are known when the messages before it have been parsed.
+  const isRow = (bytes: Buffer, at: number) => bytes[at] === dataRow && isBinary
+  const passRow = (row: Buffer) =>
+    connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(row) })
+
   /** Passes on complete messages, those of other kinds together; returns where the rest begins. */
-  function handle(bytes: Buffer): number {
-    let start = 0
-    let at = 0
-    needed = headerLength
-    while (at + headerLength <= bytes.length) {
-      const end = at + 1 + bytes.readUInt32BE(at + 1)
-      if (end > bytes.length) {
-        needed = end - at
-        break
-      }
-      if (bytes[at] === dataRow) {
-        // The columns of a row are known when the messages before it have been parsed.
-        if (start < at) others.emit('data', bytes.subarray(start, at))
-        start = isBinary ? end : at
-        if (isBinary) connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(bytes, at) })
-      }
-      at = end
+  function passComplete(bytes: Buffer, from: number): number {
+    let [start, at] = [from, from]
+    const passOthers = () => {
+      if (start < at) others.emit('data', copyOf(bytes, start, at))
+      start = at
     }
-    if (start < at) others.emit('data', bytes.subarray(start, at))
+    for (let end; (end = at + lengthOf(bytes, at)) <= bytes.length; at = end) {
+      if (bytes[at] === dataRow) passOthers()
+      if (!isRow(bytes, at)) continue
+      passRow(copyOf(bytes, at, end))
+      start = end
+    }
+    passOthers()
     return at
   }
 
-  stream.on('data', (chunk: Buffer) => {
-    kept.push(chunk)
-    keptBytes += chunk.length
-    if (keptBytes < needed) return
-    const bytes = kept.length === 1 ? chunk : Buffer.concat(kept, keptBytes)
-    const end = handle(bytes)
-    kept = end === bytes.length ? [] : [bytes.subarray(end)]
-    keptBytes = bytes.length - end
-  })
-  stream.on('end', () => others.emit('end'))
-  return others
+  return (bytes) => {
+    let at = 0
+    while (at < bytes.length) {
+      if (partial === undefined) {
+        at = passComplete(bytes, at)
+        if (at === bytes.length) return
+        ;[partial, filled] = [allocate(lengthOf(bytes, at)), 0]
+      }
+      const count = bytes.copy(partial, filled, at)
+      ;[at, filled] = [at + count, filled + count]
+      if (filled < partial.length) return
+      const whole = partial
+      const length = lengthOf(whole, 0)
+      partial = length > filled ? copyOf(whole, 0, filled, length) : undefined
+      if (partial !== undefined) continue
+      if (isRow(whole, 0)) passRow(whole)
+      else others.emit('data', whole)
+    }
+  }
 }
 
-/** The columns of a row, parts of the bytes received; null for null. */
-function fieldsOf(bytes: Buffer, message: number): (Buffer | null)[] {
-  let at = message + headerLength
-  const fields = new Array<Buffer | null>(bytes.readUInt16BE(at))
+/** The length of a message; of its header, as long as that is not complete. */
+function lengthOf(bytes: Buffer, at: number): number {
+  return bytes.length - at < headerLength ? headerLength : 1 + bytes.readUInt32BE(at + 1)
+}
+
+function copyOf(bytes: Buffer, from: number, to: number, length = to - from): Buffer {
+  const copy = allocate(length)
+  bytes.copy(copy, 0, from, to)
+  return copy
+}
+
+/** Larger messages have memory of their own, smaller ones share what Node makes for several. */
+const sharedMax = 4_096
+
+/** Memory of messages that share it with no other. */
+const own = new WeakSet<ArrayBufferLike>()
+
+function allocate(length: number): Buffer {
+  if (length <= sharedMax) return Buffer.allocUnsafe(length)
+  const memory = Buffer.allocUnsafeSlow(length)
+  own.add(memory.buffer)
+  return memory
+}
+
+/** Frees the memory of columns of bytes, along with that of their rows, if it is not shared. */
+export function freeRows(columns: readonly Uint8Array[]): void {
+  for (const { buffer } of columns) {
+    // Several columns may be of one row.
+    if (own.delete(buffer)) (buffer as ArrayBuffer).transfer(0)
+  }
+}
+
+/** The columns of a row, parts of its message; null for null. */
+function fieldsOf(row: Buffer): (Buffer | null)[] {
+  let at = headerLength
+  const fields = new Array<Buffer | null>(row.readUInt16BE(at))
   at += 2
   for (let n = 0; n < fields.length; n++) {
-    const length = bytes.readInt32BE(at)
+    const length = row.readInt32BE(at)
     at += 4
-    fields[n] = length < 0 ? null : bytes.subarray(at, at + length)
+    fields[n] = length < 0 ? null : row.subarray(at, at + length)
     if (length > 0) at += length
   }
   return fields

@@ -22,6 +22,7 @@ import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
 import { firstSegmentOf, firstTexts } from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
+import { freeRows } from './binary.ts'
 import { dialect } from './dialect.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
 
@@ -102,6 +103,7 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
     head: (...asked) => at(asked[1], () => listings.head(...asked)),
     texts: (...asked) => at(asked[0], () => listings.texts(...asked)),
     entries: (...asked) => at(asked[0], () => listings.entries(...asked)),
+    free: freeRows,
     change: versions.change,
     async now(read) {
       for (let attempt = 1; ; attempt += 1) {

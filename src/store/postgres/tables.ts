@@ -13,7 +13,15 @@ import type { Client } from 'pg'
 import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
 import { firstTexts, headOf, headSql, heldByHead, type ReadHead } from '../sql/head-tables.ts'
-import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
+import {
+  type BinaryQuery,
+  bigint,
+  copyRows,
+  type Field,
+  freeRows,
+  integer,
+  text,
+} from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
@@ -158,6 +166,7 @@ export function listingReads(rows: Rows): ListingReads {
     head: async (...asked) => (await readHead(rows, asked, false)).head,
     texts: (companyId, segments) => read('texts', companyId, segments),
     entries: (companyId, segments) => read('entries', companyId, segments),
+    free: freeRows,
   }
 }
 
