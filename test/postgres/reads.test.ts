@@ -1,18 +1,22 @@
 // Reads of PostgreSQL that do not share a snapshot, while the store changes in between.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { wholeListing } from '../../src/store/selection.ts'
 import { openGate } from '../../src/store/postgres/citus/gate.ts'
 import { openPool } from '../../src/store/postgres/connect.ts'
 import { createSnapshots } from '../../src/store/postgres/pool-rows.ts'
 import { createReads } from '../../src/store/postgres/reads.ts'
 import { readCompany } from '../../src/store/serving/company.ts'
+import { createListingReader } from '../../src/store/serving/listings.ts'
 import { createValueCounts } from '../../src/store/serving/value-counts.ts'
 import type { Snapshot } from '../../src/store/sql/database.ts'
 import { importRows, makePlace } from '../support/import-rows.ts'
+import { queryServer } from '../support/query-server.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
-import { prune } from '../support/write-store.ts'
+import { one, prune, revert } from '../support/write-store.ts'
 
 test(
   'a company is of a pruned version, not without records, if it is pruned meanwhile',
@@ -33,5 +37,93 @@ test(
     const asked = { companyId: 7, version: 1, resources }
     const found = await readCompany({ ...ofVersions, rows }, asked, createValueCounts())
     assert.deepEqual(found, { outside: 'pruned', earliest: 2, latest: 2 })
+  },
+)
+
+/** Rights of company 7; 20 of them fill a segment, if the last one is long. */
+const rightsOf = (ids: readonly number[]) =>
+  ids.map((id) => ({ id, company_id: 7, name: 'x'.repeat(id === 1_019 ? 1_100 : 240) }))
+
+const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, n) => first + n)
+
+function readOver(t: TestContext, db: string) {
+  const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  const reader = createListingReader(createReads(pool, { gate: openGate, even: undefined }))
+  let statements = 0
+  pool.on('acquire', () => (statements += 1))
+  /** The ids of the first 100 rights of company 7, and how many statements have read them. */
+  const read = async (version?: number) => {
+    statements = 0
+    const page = await reader.readPage({ ...wholeListing(rights, 7), version }, 0, 100)
+    assert.ok(page !== undefined && 'records' in page)
+    const texts = page.records.map((bytes) => Buffer.from(bytes).toString())
+    page.free?.()
+    const records = JSON.parse(`[${texts.join(',')}]`) as { id: number }[]
+    return { ids: records.map(({ id }) => id), statements }
+  }
+  return { pool, read }
+}
+
+const heldSql =
+  "select count(*)::integer as held from heads where listing = 'rights' and texts is not null"
+
+test('one statement reads a short listing, however it came about', { skip: onCitus }, async (t) => {
+  const { db } = makePlace(t)
+  const held = () => queryServer(storeAt(db), heldSql)[0]?.['held']
+  await importRows(db, 'rights', rightsOf(idsFrom(1_000, 20)))
+  const { read } = readOver(t, db)
+  assert.equal(held(), 1)
+  assert.deepEqual(await read(), { ids: idsFrom(1_000, 20), statements: 1 })
+
+  await importRows(db, 'rights', rightsOf(idsFrom(1_020, 60)))
+  assert.equal(held(), 0, 'its first segment has a row of its own')
+  assert.deepEqual(await read(), { ids: idsFrom(1_000, 80), statements: 1 })
+  assert.deepEqual(await read(1), { ids: idsFrom(1_000, 20), statements: 1 })
+
+  // The segments that come first have the greatest numbers.
+  await importRows(db, 'rights', rightsOf(idsFrom(1, 20)))
+  const all = [...idsFrom(1, 20), ...idsFrom(1_000, 80)]
+  assert.deepEqual(await read(), { ids: all, statements: 1 })
+})
+
+test('one statement reads a short listing that was reverted', { skip: onCitus }, async (t) => {
+  const { db } = makePlace(t)
+  await importRows(db, 'rights', rightsOf(idsFrom(1, 5)))
+  await importRows(db, 'rights', rightsOf(idsFrom(6, 5)))
+  await revert(db, one(2))
+  const { read } = readOver(t, db)
+  assert.deepEqual(await read(), { ids: idsFrom(1, 5), statements: 1 })
+})
+
+test(
+  'a short listing is read without the other segments of its company',
+  { skip: onCitus },
+  async (t) => {
+    const { db } = makePlace(t)
+    const others = rightsOf(idsFrom(101, 4_000)).map((row) => ({
+      ...row,
+      company_id: 10 + (row.id % 100),
+    }))
+    const more = { company_id: 7, attr: 'name', after: 'x'.repeat(400), date: '2026-01-01' }
+    await importRows(
+      db,
+      'events',
+      idsFrom(1, 2_000).map((id) => ({ id, ...more })),
+    )
+    await importRows(db, 'rights', [...others, ...rightsOf(idsFrom(1, 80))])
+    const { pool, read } = readOver(t, db)
+    await pool.query('analyze')
+    const readSegments = async () => {
+      await pool.query('select pg_stat_force_next_flush()')
+      const { rows } = await pool.query<{ read: number }>(
+        "select idx_tup_read as read from pg_stat_user_indexes where relid = 'segments'::regclass",
+      )
+      return rows[0]?.read ?? NaN
+    }
+    const before = await readSegments()
+    assert.equal((await read()).ids.length, 80)
+    const count = (await readSegments()) - before
+    assert.ok(count > 0 && count < 10, `${count} segments`)
   },
 )

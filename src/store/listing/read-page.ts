@@ -4,7 +4,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { findSeparator, separatorBytes } from '../record-texts.ts'
 import { greatestLimit, type PageBudget } from '../page-size.ts'
-import { decodeDirectory, findRange, type LeafRange } from './directory.ts'
+import { decodeDirectory, type Directory, findRange, type LeafRange } from './directory.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
 
 /** Records as they are served. */
@@ -19,10 +19,12 @@ export interface PageTexts {
 
 /** Texts that were read with the head of a listing. */
 export interface FirstTexts {
-  /** The texts of its first segment. */
+  /**
+   * The texts of its first segment; or of all, joined by commas in the order of their numbers, but
+   * for those that were not found.
+   */
   readonly texts: Uint8Array
-  /** The texts of all its other segments, joined by commas, if it is short. */
-  readonly others?: Uint8Array | undefined
+  readonly isWhole: boolean
 }
 
 /** A range of records, by their positions in the order served. */
@@ -45,13 +47,13 @@ export function readPageTexts(
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
   if (range.offset >= total || budget.bytesMax < 0) return fitTexts([], range, budget)
-  if (first?.others !== undefined && range.offset === 0 && range.limit >= total) {
-    const texts = [first.texts, first.others]
-    return fitTexts(texts, range, budget, createFree(reads, texts))
-  }
+  const listed = decodeDirectory(directory)
+  const whole = first?.isWhole === true ? inOrder(listed, first.texts) : undefined
+  if (whole !== undefined) return fitTexts(whole, range, budget, createFree(reads, whole))
+  const firstTexts = first?.isWhole === true ? undefined : first?.texts
   const end = Math.min(total, range.offset + range.limit)
   const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
-  const found = findRange(decodeDirectory(directory), range.offset, end - range.offset, readNodes)
+  const found = findRange(listed, range.offset, end - range.offset, readNodes)
   return after(found, (leaves) => {
     if (
       range.limit * budget.recordBytesMax > budget.bytesMax &&
@@ -59,9 +61,26 @@ export function readPageTexts(
     ) {
       return leaveOut(range, budget)
     }
-    return after(readTexts(reads, companyId, leaves, first?.texts), (texts) =>
+    return after(readTexts(reads, companyId, leaves, firstTexts), (texts) =>
       fitTexts(cutTexts(texts, leaves, range.offset, end), range, budget, createFree(reads, texts)),
     )
+  })
+}
+
+/** The texts of all segments in the order of their listing; undefined if some were not found. */
+function inOrder({ entries }: Directory, texts: Uint8Array): readonly Uint8Array[] | undefined {
+  const ends = new Map<number, number>()
+  let end = -1
+  for (const { segment, bytes } of entries.toSorted((a, b) => a.segment - b.segment)) {
+    end += 1 + bytes
+    ends.set(segment, end)
+  }
+  if (end !== texts.length) return undefined
+  const isInOrder = [...ends.keys()].every((segment, n) => segment === entries[n]?.segment)
+  if (isInOrder) return [texts]
+  return entries.map(({ segment, bytes }) => {
+    const to = ends.get(segment) ?? 0
+    return texts.subarray(to - bytes, to)
   })
 }
 

@@ -20,34 +20,47 @@ import {
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { firstSegmentOf, firstTexts } from '../sql/head-tables.ts'
+import { firstTexts } from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
 import { freeRows } from './binary.ts'
-import { dialect } from './dialect.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
 
 /** How often a listing is read again whose segments were pruned after its head was read. */
 const attemptsMax = 3
 
-/** The other segments of a listing are read with its head if they have at most about this size. */
-const othersBytesMax = 1_048_576
+/** All segments of a listing are read with its head if they have at most about this size. */
+const wholeBytesMax = 1_048_576
+
+/** Whether a head `h` has at most $4 records, and few enough bytes to read them with it. */
+const isWhole = `
+  h.total <= $4 and h.total::bigint * h.largest <= ${wholeBytesMax} and h.directory like '[0,%'`
+
+/** The segments of such a head; a mark is no number. */
+const segmentsOfWhole = `
+  translate(
+    jsonb_path_query_array(
+      h.directory::jsonb, '$[1 to last][0] ? (@.type() == "number")'
+    )::text, '[]', '{}'
+  )::bigint[]`
 
 /**
- * Joins the texts of all other segments of a head if it has at most $4 records, and they are small:
- * another statement would cost as much again.
+ * The texts of such a head, joined by commas in the order of their numbers, since another statement
+ * would cost as much again; of others, those of the first segment. Not by a join: PostgreSQL might
+ * read all segments of the company for it.
  */
-const othersOfHead = `
-  left join lateral (
-    select string_agg(coalesce(n.texts, m.texts), ','::bytea order by e.place) as texts
-    from json_array_elements(h.directory::json) with ordinality e (entry, place)
-    left join segments n on n.company_id = $1 and n.segment = (e.entry ->> 0)::bigint
-    left join heads m on m.company_id = $1 and m.texts is not null
-      and m.segment = case when n.segment is null then (e.entry ->> 0)::bigint end
-    where e.place > 2 and h.total <= $4 and h.total::bigint * h.largest <= ${othersBytesMax}
-      and h.directory like '[0,%],[%'
-  ) r on true`
-
-const first = firstSegmentOf(dialect, '$1')
+const textsOfHead = `
+  coalesce(
+    h.texts,
+    (
+      select string_agg(texts, ','::bytea order by segment) from segments
+      where company_id = $1
+        and segment = any(case when w.is_whole then ${segmentsOfWhole} else array[h.segment] end)
+    ),
+    (
+      select o.texts from heads o
+      where o.company_id = $1 and o.segment = h.segment and o.texts is not null limit 1
+    )
+  )`
 
 /**
  * The state of the registry, and the head of a listing at a version, with its import. It is one
@@ -56,7 +69,7 @@ const first = firstSegmentOf(dialect, '$1')
 const headInRegistrySql = (hasTexts: boolean) => `
   select y.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
-    ${hasTexts ? `, ${first.texts}, r.texts` : ''}
+    ${hasTexts ? `, w.is_whole, ${textsOfHead}` : ''}
   from store y
   left join lateral (
     select version, lineage, committed_at from imports order by version desc limit 1
@@ -67,7 +80,7 @@ const headInRegistrySql = (hasTexts: boolean) => `
     order by version desc limit 1
   ) h on true
   left join imports i on i.version = h.version
-  ${hasTexts ? `${first.join} ${othersOfHead}` : ''}`
+  ${hasTexts ? `cross join lateral (select ${isWhole}) w (is_whole)` : ''}`
 
 type HeadInRegistryRow = [
   ...RegistryRow,
@@ -78,8 +91,8 @@ type HeadInRegistryRow = [
   directory: string,
   lineage: string | null,
   committedAt: number,
+  isWhole?: boolean,
   texts?: Uint8Array | null,
-  others?: Uint8Array | null,
 ]
 
 /** How the nodes of a store that Citus has distributed are read. */
@@ -185,10 +198,10 @@ function headInRegistryOf(
 ): HeadInRegistry & { readonly change: Change | undefined } {
   if (row === undefined) throw new Error('the store has lost its row of the table store')
   const [earliest, last, lastLineage, lastCommittedAt, version, ...more] = row
-  const [total, meta, largest, directory, lineage, committedAt, texts, others] = more
+  const [total, meta, largest, directory, lineage, committedAt, isWhole, texts] = more
   const registry = registryStateOf([earliest, last, lastLineage, lastCommittedAt])
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
   const change = lineage === null ? undefined : { lineage, committedAt }
-  return { registry, head, first: firstTexts(texts, others), change }
+  return { registry, head, first: firstTexts(texts, isWhole), change }
 }

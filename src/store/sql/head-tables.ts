@@ -2,10 +2,11 @@
 //
 // In PostgreSQL, a head holds its only segment if that was written with it, so that a short listing
 // is one row to read and to write. Other heads may name the segment, too, and find it by its
-// number. When the head that holds it is dropped, the segment gets a row of its own.
+// number. The segment gets a row of its own when the head that holds it is dropped, or when the
+// listing gets more segments: a statement reads them all from one table.
 
 import { after } from '../awaitable.ts'
-import { firstSegment, onlySegment } from '../listing/directory.ts'
+import { decodeDirectory, firstSegment, onlySegment } from '../listing/directory.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
 import {
@@ -47,11 +48,11 @@ export function headOf(row: readonly [...HeadColumns, ...unknown[]]): HeadRow {
   return { companyId, version, total, meta, largest, directory }
 }
 
-/** The texts that were read with a head, if any: of its first segment, perhaps of all others. */
+/** The texts that were read with a head, if any: of its first segment, or of all. */
 export const firstTexts = (
   texts: Uint8Array | null | undefined,
-  others?: Uint8Array | null,
-): FirstTexts | undefined => (texts ? { texts, others: others ?? undefined } : undefined)
+  isWhole = false,
+): FirstTexts | undefined => (texts ? { texts, isWhole } : undefined)
 
 /** The first segment of a head `h`, as SQL: its columns, and what joins them. */
 export interface FirstSegment {
@@ -195,7 +196,7 @@ export function headTables(db: RowWriter) {
   ]
 
   const dropHeads: ListingTables['dropHeads'] = async (listing, heads) => {
-    if (holdsSegments) await moveHeld(db, heads)
+    if (holdsSegments) await moveHeld(db, heads.flatMap(onlyKeyOf))
     await db.drop(
       { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
       heads.map(({ companyId, version }) => [companyId, version]),
@@ -218,6 +219,10 @@ export function headTables(db: RowWriter) {
     dropHeads,
     async putHeads(listing, heads, segments = []) {
       const apart = new Map(segments.map((row) => [row.segment, row]))
+      if (holdsSegments) {
+        const grown = heads.flatMap((head) => grownKeyOf(head, apart))
+        await moveHeld(db, grown)
+      }
       const rows = heads.map(({ companyId, version, total, meta, largest, directory }) => {
         const row = [companyId, version, total, meta, largest, directory, firstSegment(directory)]
         if (!holdsSegments) return row
@@ -232,20 +237,34 @@ export function headTables(db: RowWriter) {
   } satisfies Partial<ListingTables>
 }
 
-/** Moves the only segments of heads out of those that hold them, into rows of their own. */
-async function moveHeld(db: RowWriter, heads: readonly HeadRow[]): Promise<void> {
-  const held = heads.flatMap(({ companyId, directory }) => {
-    const segment = onlySegment(directory)
-    return segment === null ? [] : [{ companyId, segment }]
-  })
-  if (held.length === 0) return
+/** The key of the only segment of a head, if it has just one. */
+function onlyKeyOf({ companyId, directory }: HeadRow): SegmentKey[] {
+  const segment = onlySegment(directory)
+  return segment === null ? [] : [{ companyId, segment }]
+}
+
+/** The key of what may have been the only segment of a listing that gets more of them. */
+function grownKeyOf(
+  { companyId, directory }: HeadRow,
+  added: ReadonlyMap<number, unknown>,
+): SegmentKey[] {
+  if (onlySegment(directory) !== null || firstSegment(directory) === null) return []
+  const { entries } = decodeDirectory(directory)
+  const kept = entries.filter(({ segment }) => !added.has(segment))
+  return kept.length === 1 ? kept.map(({ segment }) => ({ companyId, segment })) : []
+}
+
+/** Moves segments out of the heads that hold them, into rows of their own. */
+async function moveHeld(db: RowWriter, keys: readonly SegmentKey[]): Promise<void> {
+  if (keys.length === 0) return
   const columns = 'company_id, segment, entries, texts'
   const sql = `
     insert into segments (${columns})
-      select ${columns} from ${holdingHeads} and ${db.dialect.isOfSegments}`
-  await db.rows(sql, ...listsOf(held))
-  // A head that is not dropped may hold such a segment, too.
-  await emptyHeads(db, held)
+      select ${columns} from ${holdingHeads} and ${db.dialect.isOfSegments}
+    returning 1`
+  const moved = await db.rows(sql, ...listsOf(keys))
+  // Not all of these heads may be dropped.
+  if (moved.length > 0) await emptyHeads(db, keys)
 }
 
 /** Takes segments out of the heads that hold them. */
