@@ -139,7 +139,7 @@ test('a worker can be read, and is refused by commands that write', { skip }, as
     for (const resource of resources) {
       const page = await ofWorker?.readPage(wholeListing(resource, Number(id)), 0, 10)
       const expected = await reader?.readPage(wholeListing(resource, Number(id)), 0, 10)
-      assert.deepEqual(page, expected)
+      assert.deepEqual({ ...page, free: undefined }, { ...expected, free: undefined })
     }
   }
   await Promise.all([reader?.close(), ofWorker?.close()])
