@@ -37,11 +37,12 @@ source=$1
 url=$2
 shift 2
 
-day=$(date -u +%F)
-as_of=${AS_OF-$day}
+now=$(date -u +%FT%H%M%S)
+as_of=${AS_OF-${now%T*}}
 folder=${EXTRACTS:-extracts}/$source
 name=$(basename "${url%%[?#]*}")
-file=$folder/$day-$name
+# An extract never takes the place of another one of the same day: `last` may be that.
+file=$folder/$now-$name
 last=$folder/last
 dossier=${DOSSIER:-dossier}
 
