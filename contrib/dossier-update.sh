@@ -47,6 +47,8 @@ last=$folder/last
 dossier=${DOSSIER:-dossier}
 
 trap 'rm -f "$file.part"' EXIT
+# Without this, a signal would leave that file.
+trap 'exit 143' HUP INT TERM
 if ! said=$({ mkdir -p "$folder" && curl --fail --silent --show-error --location --retry 2 \
   --max-time 3600 --output "$file.part" "$url"; } 2>&1); then
   alarm 3 "$source: $url cannot be fetched: $said"
@@ -55,7 +57,7 @@ if [ -e "$last" ] && cmp -s "$last" "$file.part"; then
   echo "$source: nothing new"
   exit 0
 fi
-mv "$file.part" "$file"
+mv "$file.part" "$file" || alarm 3 "$source: $file cannot be written; nothing was changed"
 
 [ -z "$as_of" ] || set -- --as-of "$as_of" "$@"
 if ! said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1); then
@@ -66,5 +68,5 @@ if ! said=$("$dossier" update "$source" "$file" "$@" 2>&1); then
   alarm 5 "$source: the update from $file failed:
 $said"
 fi
-ln -sfn "$(basename "$file")" "$last"
 printf '%s\n' "$said"
+ln -sfn "$(basename "$file")" "$last" || alarm 5 "$source: updated, but $last cannot be written"

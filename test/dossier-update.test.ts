@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -12,6 +12,7 @@ import { openPort } from './support/free-port.ts'
 import { makeFolder } from './support/import-rows.ts'
 import { mustRun } from './support/run-command.ts'
 import { storeDigest } from './support/store-state.ts'
+import { until } from './support/until.ts'
 
 const root = join(import.meta.dirname, '..')
 const noCurl = spawnSync('curl', ['--version']).error && 'curl is not installed here'
@@ -40,6 +41,7 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
         ALARM: 'cat >> alarms',
         AS_OF: '',
         EXTRACTS: extracts,
+        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
       },
     })
     let out = ''
@@ -84,4 +86,34 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
 
   extracts = 'extracts'
   assert.equal((await run('banks', url, '--accept')).code, 0)
+
+  served = extract(4)
+  mkdirSync(join(folder, 'bin'))
+  for (const [program, code, said] of [
+    ['mv', 3, /^banks: \S+ cannot be written; nothing was changed\n$/],
+    ['ln', 5, /^banks: updated, but \S+ cannot be written\n$/],
+  ] as const) {
+    writeFileSync(join(folder, 'bin', program), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    rmSync(alarms, { force: true })
+    assert.equal((await run('banks', url)).code, code)
+    assert.match(readFileSync(alarms, 'utf8'), said)
+    rmSync(join(folder, 'bin', program))
+  }
+})
+
+test('a signal leaves no part of an extract', withCurl, async (t) => {
+  const folder = makeFolder(t)
+  const server = createServer((_, response) => response.write('jurisdiction,identifier\n'))
+  const url = `http://127.0.0.1:${await openPort(t, server)}/banks.csv`
+  const args = ['banks', url]
+  // A terminal, or systemd, signals all processes of the group.
+  const script = join(root, 'contrib/dossier-update.sh')
+  const child = spawn(script, args, { cwd: folder, detached: true, stdio: 'ignore' })
+  const left = () => readdirSync(join(folder, 'extracts/banks'))
+  const isFetching = () => existsSync(join(folder, 'extracts/banks')) && left().length > 0
+  await until(() => Promise.resolve(isFetching()), 'the extract is being fetched')
+  process.kill(-Number(child.pid), 'SIGTERM')
+  const [code] = (await once(child, 'close')) as [number]
+  assert.equal(code, 143)
+  assert.deepEqual(left(), [])
 })
