@@ -122,7 +122,7 @@ function endOfParts(bytes: Buffer): number {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
+  ENOENT: 'does not exist, or was emptied meanwhile',
   ENOSPC: 'is full',
   EDQUOT: 'is full',
   EFBIG: 'is beyond a limit on the size of files (ulimit -f)',

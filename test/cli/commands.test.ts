@@ -148,5 +148,9 @@ test('a missing folder for temporary files is reported in one line', async (t) =
   const run = await runDossier(folder, 'import rights rights.csv', {
     env: { TMPDIR: join(folder, 'nowhere') },
   })
-  checkExit(run, 1, /^dossier: the folder .* files, .*nowhere, does not exist; set TMPDIR to .*\n$/)
+  checkExit(
+    run,
+    1,
+    /^dossier: the folder .* files, .*nowhere, does not exist, .*; set TMPDIR to .*\n$/,
+  )
 })

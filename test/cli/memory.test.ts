@@ -7,7 +7,10 @@ import {
   closeSync,
   createWriteStream,
   existsSync,
+  globSync,
+  mkdirSync,
   openSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -19,6 +22,7 @@ import { constants, createZstdCompress } from 'node:zlib'
 import { makeFolder } from '../support/import-rows.ts'
 import { writeParquet } from '../support/import-folder.ts'
 import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
+import { until } from '../support/until.ts'
 
 const limitMb = 400
 const piece = Buffer.alloc(1 << 20, 'x')
@@ -200,6 +204,21 @@ test('a pipe whose columns are refused is not read to its end', async (t) => {
   // Little more than the header may have: all of it is read, and more is waited for.
   child.stdin.write(`company_id,nam\n${'1,x\n'.repeat(263_000)}`)
   assert.match((await ended).err, /nam \(did you mean name\?\) is not a known column/)
+})
+
+test('a pipe that cannot be copied any more is not read to its end', async (t) => {
+  const folder = makeFolder(t)
+  const temporary = join(folder, 'temporary')
+  mkdirSync(temporary)
+  const { child, ended } = startDossier(t, folder, 'import rights - --format parquet', {
+    env: { TMPDIR: temporary },
+  })
+  const copies = () => globSync(join(temporary, 'dossier-import-*'))
+  await until(() => Promise.resolve(copies().length > 0), 'the folder for the copy is there')
+  // As a cleaner of old temporary files may do, while the pipe has nothing yet.
+  for (const copy of copies()) rmSync(copy, { recursive: true })
+  child.stdin.write(`PAR1${'x'.repeat(1_000)}`)
+  assert.match((await ended).err, /^dossier: the folder for .* was emptied meanwhile; .*\n$/)
 })
 
 test('a row nested 6,000 deep is refused, and the others are read', async (t) => {

@@ -77,13 +77,16 @@ export async function prepareParquet(
   const { chunks, isStored } = await openContent(file, digest, reading)
   const path = join(folder, `${crypto.randomUUID()}.parquet`)
   if (isStored) symlinkSync(resolve(file.name), path)
-  const copy = isStored ? undefined : createTemporaryFile(path)
+  let copy: number | undefined
   let bytes = 0
   try {
     // A link is read through as well, for its digest.
     for await (const chunk of chunks) {
       bytes += chunk.length
-      if (copy !== undefined) writeTemporary(copy, chunk)
+      if (isStored) continue
+      // Not before: only within the loop does a failure close the file, which may be a pipe.
+      copy ??= createTemporaryFile(path)
+      writeTemporary(copy, chunk)
     }
   } finally {
     if (copy !== undefined) closeSync(copy)
