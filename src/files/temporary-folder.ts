@@ -6,6 +6,7 @@ import {
   openSync,
   readSync,
   rmdirSync,
+  symlinkSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
@@ -35,6 +36,11 @@ function openTemporaryFile(purpose: string): number {
 /** Creates a file in a folder for temporary data; returns its descriptor. */
 export function createTemporaryFile(path: string): number {
   return orTemporaryError(() => openSync(path, 'wx+', privateMode))
+}
+
+/** Makes a link to a file in such a folder. */
+export function linkTemporary(target: string, path: string): void {
+  orTemporaryError(() => symlinkSync(target, path))
 }
 
 /** Writes bytes to such a file. @param at their place in the file; the current one by default. */

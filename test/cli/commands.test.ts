@@ -1,10 +1,12 @@
 // The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
+import { writeParquet } from '../support/import-folder.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier } from '../support/run-dossier.ts'
@@ -153,4 +155,25 @@ test('a missing folder for temporary files is reported in one line', async (t) =
     1,
     /^dossier: the folder .* files, .*nowhere, does not exist, .*; set TMPDIR to .*\n$/,
   )
+})
+
+test('a folder for temporary files without room for another is reported in one line', async (t) => {
+  const ways = (files: number) => {
+    const script = `mount -t tmpfs -o nr_inodes=${files} none full && exec "$@"`
+    return ['unshare', '-m', 'sh', '-c', script, 'sh']
+  }
+  const folder = makeFolder(t)
+  mkdirSync(join(folder, 'full'))
+  const [command = '', ...args] = ways(9)
+  if (spawnSync(command, [...args, 'true'], { cwd: folder }).status !== 0) {
+    return t.skip('needs root, to mount a folder with room for a few files')
+  }
+  await writeParquet(join(folder, 'rights.parquet'), 'select 1 as id, 7 as company_id')
+  for (const files of [5, 6, 7]) {
+    const run = await runDossier(folder, 'import rights rights.parquet', {
+      env: { TMPDIR: join(folder, 'full') },
+      via: ways(files),
+    })
+    checkExit(run, 1, /^dossier: the folder for .*, is full; set TMPDIR to another one\n$/)
+  }
 })

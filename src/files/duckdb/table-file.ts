@@ -4,7 +4,7 @@
 // DuckDB always gets paths of our own: it may read a file's name as a pattern, a URL or columns.
 
 import { isUtf8 } from 'node:buffer'
-import { closeSync, symlinkSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
 import { withDoubleQuotes } from '../csv-record.ts'
@@ -17,7 +17,7 @@ import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { refuseBytes } from '../encoding.ts'
-import { createTemporaryFile, writeTemporary } from '../temporary-folder.ts'
+import { createTemporaryFile, linkTemporary, writeTemporary } from '../temporary-folder.ts'
 import { createPieces, type Pieces } from './pieces.ts'
 
 /** A file for DuckDB. */
@@ -76,7 +76,7 @@ export async function prepareParquet(
 ): Promise<TableFile> {
   const { chunks, isStored } = await openContent(file, digest, reading)
   const path = join(folder, `${crypto.randomUUID()}.parquet`)
-  if (isStored) symlinkSync(resolve(file.name), path)
+  if (isStored) linkTemporary(resolve(file.name), path)
   let copy: number | undefined
   let bytes = 0
   try {
