@@ -286,7 +286,7 @@ export async function restoreStore(
 ): Promise<Restored> {
   const { db } = placeOf(at)
   if (isServerStore(db)) throw (await postgres()).noRestore(db, copy)
-  if (isServerStore(copy) || !existsSync(copy)) {
+  if (isServerStore(copy) || isMissing(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
   const place = { list: await listOf(at), resources }

@@ -173,3 +173,27 @@ test('an unreadable source or folder is reported', async (t) => {
     checkExit(failed, 1, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
   }
 })
+
+test('a file in a folder that must not be entered is not called missing', async (t) => {
+  const via = asNobody()
+  if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+  const folder = await folderWithStore(t)
+  for (const [path, mode] of [
+    [folder, 0o777],
+    [join(folder, 'x.db'), 0o666],
+  ] as const) {
+    chmodSync(path, mode)
+  }
+  mkdirSync(join(folder, 'shut/in'), { recursive: true })
+  writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n', { mode: 0o644 })
+  chmodSync(join(folder, 'shut'), 0o700)
+  for (const [args, says] of [
+    ['backup shut/in/copy.db --db x.db', /copy\.db cannot be written: EACCES: permission denied/],
+    ['migrate --db shut/in/y.db --withheld list', /y\.db: cannot be opened; this user needs/],
+    ['restore shut/in/copy.db --db x.db', /copy\.db: cannot be opened; this user needs/],
+    ['import rights x.csv --map shut/in/m.sql', /the mapping \S+ cannot be read: EACCES/],
+  ] as const) {
+    const run = await runDossier(folder, args, { via })
+    checkExit(run, 1, says)
+  }
+})

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import { advise } from '../../text/nearest.ts'
 import { OperatorError, orExplain } from '../../config/operator-error.ts'
+import { isAbsent } from '../../files/absent.ts'
 
 const mappingsFolder = join(import.meta.dirname, '../../../mappings')
 
@@ -18,7 +19,7 @@ const mappingsFolder = join(import.meta.dirname, '../../../mappings')
 export function findMapping(word: string, target: string): { path: string; sql: string } {
   const isFile = isMappingFile(word)
   const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
-  if (!existsSync(path)) throw noMapping(word, isFile)
+  if (orExplain(() => isAbsent(path), unreadable(path))) throw noMapping(word, isFile)
   const sql = readText(path)
   const gives = isFile ? undefined : /^-- +dossier import (\w+)/m.exec(sql)?.[1]
   if (gives !== undefined && gives !== target) {
@@ -45,14 +46,14 @@ function noMapping(word: string, isFile: boolean): OperatorError {
   return new OperatorError(`there is no mapping ${word}; ${advice}`)
 }
 
+const unreadable = (path: string) => (reason: string) =>
+  `the mapping ${path} cannot be read: ${reason}`
+
 function readText(path: string): string {
   if (statSync(path).isDirectory()) {
     throw new OperatorError(`the mapping ${path} is a folder; name the .sql file in it`)
   }
-  const bytes = orExplain(
-    () => readFileSync(path),
-    (reason) => `the mapping ${path} cannot be read: ${reason}`,
-  )
+  const bytes = orExplain(() => readFileSync(path), unreadable(path))
   if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
   throw new OperatorError(`the mapping ${path} is not UTF-8; save it as UTF-8`)
 }

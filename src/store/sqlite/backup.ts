@@ -1,8 +1,9 @@
 // Copies a store while others read and write it.
 
-import { existsSync, renameSync, statSync } from 'node:fs'
+import { renameSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
+import { isAbsent } from '../../files/absent.ts'
 import { flush, makeFile, rightsOf } from '../../files/new-file.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -22,12 +23,12 @@ const pagesPerStep = 128
  * @throws OperatorError if the file exists or cannot be written; the signal's reason.
  */
 export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
-  refuseExisting(path)
   const folder = dirname(resolve(path))
-  if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
-  // Another backup may be writing under the same name.
-  using part = nameUnfinished(path, 'part')
   try {
+    if (isAbsent(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
+    refuseExisting(path)
+    // Another backup may be writing under the same name.
+    using part = nameUnfinished(path, 'part')
     makeFile(part.path, rightsOf(db.location() ?? ''))
     await copyPages(db, part.path, watch)
     flush(part.path)
@@ -42,7 +43,7 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
 }
 
 function refuseExisting(path: string): void {
-  if (existsSync(path)) {
+  if (!isAbsent(path)) {
     throw new OperatorError(`${path} already exists; name a new file for the copy`)
   }
 }

@@ -94,7 +94,7 @@ const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size
  * @throws OperatorError as `openForReading`.
  */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
-  if (path !== memory && !existsSync(dirname(resolve(path)))) {
+  if (path !== memory && onFile(path, () => isAbsent(dirname(resolve(path))))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
   }
   const db = openFile(path, false)
