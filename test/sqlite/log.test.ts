@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
 import { enterWal } from '../../src/store/sqlite/wal.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
@@ -93,4 +94,14 @@ test('a file that another process is making is switched to a log once that has e
   // SQLite itself does not wait here.
   enterWal(db, patienceMs)
   assert.equal(queryValue(path, 'pragma journal_mode'), 'wal')
+})
+
+test('a store that is moved while a command reads it is not made anew', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'x.db')
+  await importRows(db, 'rights', rowsOf('moved'))
+  const store = await openStoreInspector(db, resources)
+  renameSync(db, join(folder, 'moved.db'))
+  await store.close()
+  assert.equal(existsSync(db), false)
 })

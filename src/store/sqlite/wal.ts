@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { isBusy } from './errors.ts'
 import { pragma } from './statements.ts'
 
@@ -94,7 +95,8 @@ export function watchLog(path: string): () => void {
  */
 function removeLog(path: string): void {
   try {
-    const db = new DatabaseSync(path)
+    // Unlike a path, a URL can say that a store that was moved meanwhile is not made anew.
+    const db = new DatabaseSync(new URL(`${pathToFileURL(path).href}?mode=rw`))
     db.exec('select 1 from sqlite_schema limit 1')
     db.close()
   } catch {
