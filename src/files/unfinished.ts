@@ -27,7 +27,7 @@ export function nameUnfinished(
   return {
     path: own,
     [Symbol.dispose]() {
-      for (const end of ['', '-journal', '-wal', '-shm']) rmSync(own + end, { force: true })
+      for (const end of ['', '-journal', '-wal', '-shm']) remove(own + end)
       current.delete(basename(own))
     },
   }
@@ -39,11 +39,15 @@ export function removeAbandoned(folder: string): void {
     const [own, pid] = unfinished.exec(name) ?? []
     if (own === undefined || isRunning(Number(pid))) continue
     if ([...current].some((one) => name.startsWith(one))) continue
-    try {
-      rmSync(join(folder, name), { force: true })
-    } catch {
-      // It belongs to another user, who may remove it.
-    }
+    remove(join(folder, name))
+  }
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Another command removes it, of the user to whom it belongs: an error here would hide others.
   }
 }
 

@@ -3,9 +3,12 @@
 
 import assert from 'node:assert/strict'
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -387,4 +390,23 @@ test('an aborted copy leaves nothing, and the store can be copied again', async 
   assert.ok(!readdirSync(folder).some((name) => name.startsWith('copy')))
   const { signal } = new AbortController()
   assert.ok((await store.backup(copy, { onProgress: () => undefined, signal })) > 0)
+})
+
+test('a copy whose folder is shut meanwhile is reported in one line', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root, to become another user')
+  const { folder, db, store } = await makeOpen(t)
+  const nobody = 65_534
+  const own = join(folder, 'own')
+  mkdirSync(own)
+  for (const path of [folder, own, db, `${db}-shm`]) chownSync(path, nobody, nobody)
+  const copying = store.backup(join(own, 'copy.db'), {
+    onProgress: () => chmodSync(own, 0o555),
+    signal: new AbortController().signal,
+  })
+  process.seteuid?.(nobody)
+  try {
+    await assert.rejects(copying, /copy\.db: the disk failed to read or write; /)
+  } finally {
+    process.seteuid?.(0)
+  }
 })
