@@ -100,7 +100,8 @@ async function runCommand(
     const input = parseInput(command, args, context.environment)
     if (command.takesBadSettings !== true) db = input.settings.db
     return await command.run(input, context)
-  } catch (error) {
+  } catch (thrown) {
+    const error = firstOf(thrown)
     const { signal } = context
     const interrupted = signal.reason === 'SIGINT' ? 130 : 143
     if (signal.aborted && error === signal.reason) {
@@ -118,6 +119,11 @@ async function runCommand(
     const isPart = signal.aborted && error instanceof Error && error.cause === signal.reason
     return isPart ? interrupted : 1
   }
+}
+
+/** The error that ended the work, rather than one of cleaning up after it. */
+function firstOf(error: unknown): unknown {
+  return error instanceof SuppressedError ? firstOf(error.suppressed) : error
 }
 
 /** Removes passwords from a message that may repeat arguments: any of them may be a URL. */

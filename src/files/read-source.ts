@@ -7,7 +7,7 @@ import { placeColumns } from '../resources/resource.ts'
 import type { Batch, Cells } from './duckdb/batches.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
-import { makeTemporaryFolder } from './temporary-folder.ts'
+import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
@@ -69,8 +69,11 @@ function createTools({ mappingFolders, signal }: SourceOptions) {
     },
     folderOf: () => (folder ??= makeTemporaryFolder('import')),
     async [Symbol.asyncDispose]() {
-      await reader?.close()
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+      try {
+        await reader?.close()
+      } finally {
+        if (folder !== undefined) removeTemporaryFolder(folder)
+      }
     },
   }
 }

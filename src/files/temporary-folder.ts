@@ -5,7 +5,7 @@ import {
   mkdtempSync,
   openSync,
   readSync,
-  rmdirSync,
+  rmSync,
   symlinkSync,
   unlinkSync,
   writeSync,
@@ -20,6 +20,11 @@ export function makeTemporaryFolder(purpose: string): string {
   return orTemporaryError(() => mkdtempSync(join(tmpdir(), `dossier-${purpose}-`)))
 }
 
+/** Removes such a folder with its files. */
+export function removeTemporaryFolder(folder: string): void {
+  orTemporaryError(() => rmSync(folder, { recursive: true, force: true }))
+}
+
 /** Makes a file without a name, which is gone when it is closed; returns its descriptor. */
 function openTemporaryFile(purpose: string): number {
   const folder = makeTemporaryFolder(purpose)
@@ -29,7 +34,7 @@ function openTemporaryFile(purpose: string): number {
     unlinkSync(path)
     return file
   } finally {
-    rmdirSync(folder)
+    removeTemporaryFolder(folder)
   }
 }
 

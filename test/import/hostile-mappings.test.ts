@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { toldAs } from '../support/import-folder.ts'
 import { importInto, makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
+import { asNobody, checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
 
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
 const select = 'select jurisdiction, identifier, name from source'
@@ -141,6 +141,25 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
       assert.equal(code, 130)
     })
   }
+
+  test('an interruption is reported even if the temporary files cannot be removed', async (t) => {
+    const via = asNobody()
+    if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+    const folder = makeGround(t)
+    const sql =
+      "select 'GB' as jurisdiction, count(*) as identifier from source, range(9000000000000)"
+    writeFileSync(join(folder, 'm.sql'), sql)
+    const temporary = join(folder, 'temporary')
+    mkdirSync(temporary)
+    for (const path of [folder, temporary]) chmodSync(path, 0o777)
+    const args = ['import', 'companies', 'x.csv', '--map', './m.sql']
+    const { child, ended } = startDossier(t, folder, args, { via, env: { TMPDIR: temporary } })
+    while (processorSeconds(child.pid) < 1) await pause()
+    assert.ok(readdirSync(temporary).length > 0)
+    chmodSync(temporary, 0o555)
+    child.kill('SIGINT')
+    checkExit(await ended, 130, /^dossier: interrupted; nothing was changed\n$/)
+  })
 })
 
 /** The processor time of a process in seconds; the system counts hundredths. */

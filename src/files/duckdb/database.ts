@@ -1,8 +1,7 @@
 // One DuckDB instance in memory per import: its limits, its lockdown, interrupting its queries.
 
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder, removeTemporaryFolder } from '../temporary-folder.ts'
 
 /** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
 export const memoryMb = 288
@@ -82,7 +81,7 @@ export async function openDatabase(signal: AbortSignal) {
       interrupt()
       signal.removeEventListener('abort', interrupt)
       const hasEnded = await settles(pending)
-      rmSync(folder, { recursive: true, force: true })
+      removeTemporaryFolder(folder)
       // Closing would wait for the query, which does not end.
       if (!hasEnded) return
       connection.closeSync()
