@@ -189,6 +189,18 @@ test('changes report an erasure, and what a mask has left', async (t) => {
   assert.equal((memberOf(whole, 'changes') as object[]).length, 1)
 })
 
+test('changes report a masked record with the greatest id', async (t) => {
+  const { db, get, copy } = await makeCopied(t)
+  // From 2^52 on, doubles have no halves.
+  const id = Number.MAX_SAFE_INTEGER - 1
+  await importRows(db, 'employees', [{ id, company_id: 7, name: 'Jane Doe' }])
+  const { cursor } = await copy()
+  await withhold(db, 'mask', { resource: 'employees', id })
+  const changes = memberOf(await get(`/api/v1/changes?after=${cursor}`), 'changes')
+  const told = (changes as Record<string, unknown>[]).map((one) => [one['id'], one['change']])
+  assert.deepEqual(told, [[id, 'put']])
+})
+
 test('changes report an erased company', async (t) => {
   const { db, get, copy } = await makeCopied(t)
   const { cursor } = await copy()

@@ -110,10 +110,8 @@ async function withPlaces(
   const segments = new Set(
     [...differing.former, ...differing.present].map(({ segment }) => segment),
   )
-  for (const { id, sort } of places) {
-    // Just before the record: ids are integers.
-    const before = { id: id + (source.shape.direction === 'descending' ? 0.5 : -0.5), sort }
-    const leaf = leaves[await findLeaf(source, { companyId, leaves }, before)]
+  for (const place of places) {
+    const leaf = leaves[await findLeaf(source, { companyId, leaves }, place, true)]
     if (leaf !== undefined) segments.add(leaf.segment)
   }
   const chosen = (all: readonly DirectoryEntry[]) =>
@@ -122,18 +120,24 @@ async function withPlaces(
   return { former: chosen(former ?? []), present: chosen(leaves) }
 }
 
-/** The first segment with a record after a place, by bisection. */
+/**
+ * The first segment with a record after a place, by bisection.
+ *
+ * @param isIncluded whether a record at the place counts, too.
+ */
 export async function findLeaf(
   source: IndexSource,
   { companyId, leaves }: Leaves,
   place: Place,
+  isIncluded = false,
 ): Promise<number> {
   let [low, high] = [0, leaves.length]
   while (low < high) {
     const middle = (low + high) >> 1
     const one = leaves.slice(middle, middle + 1)
     const index = elementOf(await source.read({ companyId, leaves: one }), 0)
-    if (compareOrder(source.shape, keyAt(index, -1), place) > 0) high = middle
+    const order = compareOrder(source.shape, keyAt(index, -1), place)
+    if (order > 0 || (isIncluded && order === 0)) high = middle
     else low = middle + 1
   }
   return low
