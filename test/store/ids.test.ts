@@ -60,3 +60,20 @@ test('an assigned id is within the allowed range, even if a source uses the grea
     assert.equal(safe.length, 2, table)
   }
 })
+
+test('assigned ids are not taken, even if a source has the last id before those ignored', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  const last = 2 ** 52 - 1
+  const given = [last, last + 1].map((id) => ({ id, company_id: id, name: String(id) }))
+  await importRows(db, 'rights', given)
+  for (const n of ['1', '2']) {
+    const company = { company_jurisdiction: 'GB', company_identifier: n }
+    await importRows(db, 'rights', [{ key: n, name: n, ...company }])
+  }
+  const rows = query(db, 'select id, company_id, name from rights_view order by id')
+  const ids = [0, 1, 2, 3].map((n) => last + n)
+  assert.deepEqual(
+    rows.map((row) => [row['id'], row['company_id'], row['name']]),
+    ids.map((id, n) => [id, id, n < 2 ? String(id) : String(n - 1)]),
+  )
+})

@@ -1,7 +1,7 @@
 // Finds, names and creates the companies to which the rows of an import refer.
 
 import { traceCompanies } from '../changes/trace.ts'
-import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
+import { assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
@@ -93,15 +93,15 @@ const createWithId = `
 
 const createByName = `
   insert into companies (id, jurisdiction, identifier, is_new)
-    select max($lastId, coalesce((select max(id) from companies where id < $idEnd), 0))
-        + row_number() over (order by min(seq)),
-      jurisdiction, identifier, 1
+    select $lastId + row_number() over (order by min(seq)), jurisdiction, identifier, 1
     from reference r
     where r.id is null and not exists (
       select 1 from companies c
       where c.jurisdiction = r.jurisdiction and c.identifier = r.identifier
     )
     group by jurisdiction, identifier`
+
+const lastMade = 'select max(id) from companies where id < ?'
 
 const createById = `
   insert or ignore into companies (id, is_new)
@@ -123,9 +123,13 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
   if (staging.facts.hasNames) staging.run([createReference, nameCompanies])
   if (plan.knownCompaniesOnly) return
   if (staging.facts.hasNames) {
-    const last = await tables.lastCompanyId(assignedIdEnd)
-    const lastId = Math.max(assignedIdMin - 1, staging.facts.greatestCompany, last)
-    staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
+    staging.run(createWithId)
+    const { greatestCompany, rows } = staging.facts
+    const lastId = await lastBeforeAssigned(rows, async (below) => {
+      const made = Number(staging.value(lastMade, below))
+      return Math.max(assignedIdMin - 1, greatestCompany, made, await tables.lastCompanyId(below))
+    })
+    staging.run(createByName, { lastId })
   }
   // Only a source of companies has to name those that it creates.
   if (plan.target.resource !== undefined) staging.run(createById)

@@ -2,7 +2,7 @@
 // registry. A natural key has one id, and an id one content, in all listings of a record.
 
 import { companyColumns, type Resource } from '../../resources/resource.ts'
-import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
+import { assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
 import { hideInShared } from './hide-shared.ts'
@@ -61,7 +61,8 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
       staging.insert('keys', key, id, 0)
     }
   }
-  const lastId = Math.max(staging.facts.greatestId, await lastAssigned(context, resource))
+  const { greatestId, rows } = staging.facts
+  const lastId = await lastAssigned(context, resource, rows, greatestId)
   staging.run(
     `insert into keys
       select s.key, $lastId + row_number() over (order by min(s.seq)), 1 from stage s
@@ -72,12 +73,20 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
   )
 }
 
-/** The greatest id that the store may have assigned in a resource: ids are permanent. */
+/**
+ * The greatest id that the store may have assigned in a resource: ids are permanent.
+ *
+ * @param count how many ids are to be assigned after it, and after one that is `given`.
+ */
 export async function lastAssigned(
   { tables, db }: ImportContext,
   resource: Resource,
+  count: number,
+  given = 0,
 ): Promise<number> {
-  const last = await tables.lastId(resource.name, assignedIdEnd)
+  const last = await lastBeforeAssigned(count, async (below) =>
+    Math.max(given, await tables.lastId(resource.name, below)),
+  )
   // A revert may have taken recorded changes out of the listings.
   const recorded = resource.changeFields && (await readValue(db, 'select recorded from store'))
   return Math.max(assignedIdMin - 1, last, Number(recorded ?? 0))

@@ -199,7 +199,7 @@ async function appendRecorded(
 ): Promise<void> {
   if (recorded === undefined || recorded.rows === 0) return
   const { staging, db } = context
-  const lastId = await lastAssigned(context, recorded.resource)
+  const lastId = await lastAssigned(context, recorded.resource, recorded.rows)
   await db.run('update store set recorded = $1', lastId + recorded.rows)
   staging.run('delete from change')
   staging.run(
