@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
@@ -48,6 +48,21 @@ test('copies are listed, with the cursor from which changes continue', async () 
   assert.deepEqual(JSON.parse(named.text), manifest)
   const changes = await get(`/api/v1/changes?after=${manifest.cursor}`)
   assert.equal(changes.text.startsWith('{"ok":true,"changes":[],'), true)
+})
+
+test('copies of another registry in the folder hide none of this one', async (t) => {
+  const foreign = JSON.stringify({ ...manifest, registry: 'another' })
+  for (let version = 2; version <= 101; version += 1) {
+    const own = join(copies, String(version))
+    mkdirSync(own)
+    t.after(() => rmSync(own, { recursive: true }))
+    writeFileSync(join(own, 'manifest.json'), foreign)
+  }
+  const listed = JSON.parse((await get(path)).text) as { exports: { version: number }[] }
+  assert.deepEqual(
+    listed.exports.map(({ version }) => version),
+    [1],
+  )
 })
 
 test('a folder that cannot be read is a 503 that the log explains, not an empty list', async (t) => {

@@ -47,7 +47,8 @@ async function answerList(
   const registry = await fromStore(() => store.readRegistry())
   const versions = await fromStore(() => versionsIn(exportsFolder))
   const offered: object[] = []
-  for (const version of versions.slice(0, listedMax)) {
+  for (const version of versions) {
+    if (offered.length === listedMax) break
     const found = await findExport(store, exportsFolder, version)
     if (found === undefined || (await isWithdrawn(store, found))) continue
     const { committed_at, cursor, resources } = found.manifest
