@@ -69,6 +69,9 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   403: 'scope',
   404: 'missing',
   410: 'gone',
+  // The address is too long, for the service or for a proxy before it.
+  414: 'invalid',
+  431: 'invalid',
 }
 
 /** The address of a path of the API; the page may be served behind any prefix. */

@@ -33,6 +33,7 @@ export function testErrors(): void {
     for (const [view, way, to] of [
       ['/companies/1/rights?sort=bad', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?limit=5000', 'Reset the view', '/companies/1/rights'],
+      [`/companies/1/rights?status=${'x'.repeat(20_000)}`, 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=x', 'Reset the view', '/companies/1/rights'],
       ['/companies/1/rights?page=0&version=6', 'Reset the view', '/companies/1/rights?version=6'],
       ['/companies/1/jobs?salary_from[gte]=x', 'Reset the view', '/companies/1/jobs'],

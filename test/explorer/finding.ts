@@ -152,6 +152,12 @@ export function testFinding(): void {
     }
   })
 
+  test('a long text that is pasted into the search gets a sentence about its length', async (t) => {
+    const page = await visitDemo(t, '/', { expected: /status of 400/ })
+    await page.getByRole('searchbox').fill('ö'.repeat(20_000))
+    await page.getByText(/^q is .* it takes a text of 1 to 256 characters\.$/).waitFor()
+  })
+
   test('Enter opens what the present words have found, not what earlier ones had', async (t) => {
     const page = await visitDemo(t, '/')
     // Answers take longer than it takes to press Enter.

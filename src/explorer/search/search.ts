@@ -13,6 +13,8 @@ import { type Loaded, useWork, type Work } from '../use-answer.ts'
 /** How many companies are shown at first, and after each request for more. */
 const shownSteps = [20, 100, 1_000] as const
 const pauseMs = 120
+/** Longer texts, such as pasted ones, are cut: the service refuses them, if they reach it at all. */
+const sentMax = 1_100
 
 interface Found {
   readonly words: string
@@ -223,7 +225,8 @@ function useSettled(text: string): string {
 /** By words of the name, and by number if the words could be one; matches by number come first. */
 function findWork(words: string, shownMax: number): Work<Found> {
   return async (signal, onWait) => {
-    const queries = [...numberQueries(words), new URLSearchParams({ q: words })]
+    const sent = words.slice(0, sentMax)
+    const queries = [...numberQueries(sent), new URLSearchParams({ q: sent })]
     const answers = await Promise.all(
       queries.map(async (query) => {
         query.set('limit', String(shownMax))
