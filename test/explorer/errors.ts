@@ -138,6 +138,10 @@ export function testErrors(): void {
     await page.getByRole('link', { name: 'Rights' }).click()
     await page.getByText('1–3 of 3').waitFor()
     await untilLoaded(page)
+    await page.getByRole('link', { name: 'Dossier' }).click()
+    await page.getByRole('searchbox').fill('1')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Company 1' }).waitFor()
   })
 
   test('without requests left it waits, says so, and continues by itself', async (t) => {

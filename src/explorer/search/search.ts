@@ -13,7 +13,7 @@ import { type Loaded, useWork, type Work } from '../use-answer.ts'
 /** How many companies are shown at first, and after each request for more. */
 const shownSteps = [20, 100, 1_000] as const
 const pauseMs = 120
-/** Longer texts, such as pasted ones, are cut: the service refuses them, if they reach it at all. */
+/** Longer texts, such as pasted ones, are cut: the service refuses them, if it gets them at all. */
 const sentMax = 1_100
 
 interface Found {
@@ -55,7 +55,7 @@ export function SearchField({ isCompact = false, given = '', onWords }: SearchPr
   const leave = () => {
     if (isCompact) setText('')
   }
-  const enter = useEnter(text.trim(), found.value, leave)
+  const enter = useEnter(text.trim(), found, leave)
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
@@ -94,21 +94,25 @@ export function SearchField({ isCompact = false, given = '', onWords }: SearchPr
 }
 
 /**
- * Opens the company that is the only one found, as soon as it is known.
+ * Opens the company that is the only one found, as soon as it is known, or the one of a number, if
+ * the key may not search.
  *
  * @returns a function that takes the words for which Enter was pressed, or none when they change.
  */
-function useEnter(words: string, found: Found | undefined, leave: () => void) {
+function useEnter(words: string, { value, failure }: Loaded<Found>, leave: () => void) {
   const [entered, setEntered] = useState('')
+  const isRefused = failure?.kind === 'scope'
   useEffect(() => {
-    if (entered === '' || entered !== words || entered !== found?.words) return
+    const isAnswered = isRefused || entered === value?.words
+    if (entered === '' || entered !== words || !isAnswered) return
     setEntered('')
-    const [only] = found.companies
-    if (found.companies.length !== 1 || only === undefined) return
+    const found = value?.companies.map(({ id }) => String(id)) ?? []
+    const [only, ...others] = isRefused ? [words].filter(isNumber) : found
+    if (only === undefined || others.length > 0) return
     leave()
-    goTo({ company: String(only.id), view: undefined, query: new URLSearchParams() })
+    goTo({ company: only, view: undefined, query: new URLSearchParams() })
     document.getElementById('main')?.focus()
-  }, [entered, words, found])
+  }, [entered, words, value, isRefused])
   return setEntered
 }
 
@@ -169,12 +173,14 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
     }`
 }
 
+/** Whether words may be the ID of a company, or its register number. */
+const isNumber = (words: string) => /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:./.test(words)
+
 /** A key that may not search may still read a company whose number is known. */
 function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>) {
-  const isNumber = /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:./.test(words)
   return html`<p class="hint" role="alert">${texts.unsearchable}</p>
     ${
-      isNumber &&
+      isNumber(words) &&
       html`<ul class="companies"><li><a href=${`#/companies/${encodeURIComponent(words)}`}
         onClick=${onOpen}>${texts.nameless(words)}</a></li></ul>`
     }`
