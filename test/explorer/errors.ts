@@ -101,6 +101,22 @@ export function testErrors(): void {
     await page.getByText('This key may not read this.').waitFor()
   })
 
+  test('with a key that may not see companies, browsers print the page as it is', async (t) => {
+    const registry = await serveRegistry(t, makeRights(3).records)
+    const narrow = { name: 'narrow', scopes: ['rights'] }
+    const page = await registry.visitWith(narrow, '/companies/1/rights', { expected: refused })
+    await page.getByText('1–3 of 3').waitFor()
+    await page.evaluate(`addEventListener('keydown', (event) => {
+      if (event.key === 'p') isTaken = event.defaultPrevented
+    })`)
+    await page.keyboard.press('Control+p')
+    assert.equal(await page.evaluate('isTaken'), false)
+    assert.equal(new URL(page.url()).hash, '#/companies/1/rights')
+    await page.getByRole('button', { name: 'Download and share' }).click()
+    await page.getByRole('textbox', { name: 'Link to this view' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Print the whole company' }).count(), 0)
+  })
+
   test('with a key that may not see companies, a missing one is reported once', async (t) => {
     const registry = await serveRegistry(t, makeRights(3).records)
     const narrow = { name: 'narrow', scopes: ['rights'] }

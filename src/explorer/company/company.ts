@@ -47,7 +47,7 @@ export function CompanyPage({
     document.title = parts.filter((part) => part !== undefined).join(' · ')
   }, [name, place.view])
 
-  usePrintKeys(place)
+  usePrintKeys(isFailed || isRefused ? undefined : place)
   const isSilent = isRefused && isListing(place)
   const isTold = !isSilent && (found.loaded.failure ?? found.loaded.wait) !== undefined
   const notice = html`<${Notice} loaded=${isTold ? found.loaded : loadedVersions} />`

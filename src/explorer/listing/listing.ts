@@ -77,7 +77,7 @@ export function ListingView(props: ListingProps) {
   const toolbar = html`<div class="toolbar">
     <${Filters} resource=${resource} query=${query} counts=${counts}
       onChange=${filter} onClear=${clear} />
-    <${Take} path=${path} version=${loaded.value?.version}
+    <${Take} path=${path} version=${loaded.value?.version} isPrintable=${listing !== undefined}
       listing=${answer && { query, id, resource, answer }} />
   </div>`
   const isEmpty = answer?.total === 0 || loaded.failure?.kind === 'scope'

@@ -28,12 +28,17 @@ export function printCompany(place: Place): void {
   goTo({ company: place.company, view: printView, query: versionQuery(place.query) })
 }
 
-/** Makes the keyboard shortcut for printing open the whole company. */
-export function usePrintKeys(place: Place): void {
+/**
+ * Makes the keyboard shortcut for printing open the whole company.
+ *
+ * @param place undefined if the company cannot be shown: browsers print the page as it is.
+ */
+export function usePrintKeys(place: Place | undefined): void {
   useEffect(() => {
-    if (place.view === printView) return undefined
+    if (place?.view === printView) return undefined
     // Readers who left the view before it was complete no longer want it printed.
     isAsked = false
+    if (place === undefined) return undefined
     const onKeyDown = (event: KeyboardEvent) => {
       const isPrint = event.key.toLowerCase() === 'p' && (event.ctrlKey || event.metaKey)
       if (!isPrint || event.shiftKey || event.altKey) return

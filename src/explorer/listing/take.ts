@@ -27,6 +27,8 @@ interface TakeProps {
   /** The version of what is shown. */
   readonly version: number | undefined
   readonly listing?: Downloadable | undefined
+  /** Whether the key may see the company, which can then be printed. */
+  readonly isPrintable?: boolean
 }
 
 export function Take(props: TakeProps) {
@@ -51,7 +53,7 @@ interface Saying {
   readonly onSay: (path: string, line: Line | undefined) => void
 }
 
-function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
+function Ways({ path, version, listing, isPrintable = true, said, onSay }: TakeProps & Saying) {
   const [isFixed, setFixed] = useState(false)
   const place = parsePlace(location.hash)
   const url = urlOf(path)
@@ -78,7 +80,10 @@ function Ways({ path, version, listing, said, onSay }: TakeProps & Saying) {
     ${copy(texts.takeLink, link, texts.takeLinkHint)}
     ${copy(texts.takeCurl, curlOf(url), texts.takeKeyHint)}
     ${copy(texts.takeFetch, fetchOf(url))}
-    <button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>`
+    ${
+      isPrintable &&
+      html`<button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>`
+    }`
 }
 
 /** The request as a command for a shell; the key stays in a variable. */
