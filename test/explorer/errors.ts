@@ -211,6 +211,8 @@ export function testErrors(): void {
       expected: refused,
     })
     await page.getByText('This version is no longer kept.').waitFor()
+    // Nothing is still to come.
+    await page.getByText('…').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Back to now' }).click()
     await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor()
     // A company that is withheld meanwhile is gone, with its name.

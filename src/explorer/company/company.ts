@@ -55,8 +55,8 @@ export function CompanyPage({
     return html`<article class="company" aria-busy="true">
       <h1>${texts.awaited}</h1>${notice}<${Loading} /></article>`
   return html`<article class="company" aria-busy=${found.loaded.isLoading}>
-    <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
-      versions=${versions} isPast=${isPast} />
+    <${CompanyHead} id=${id} company=${company ?? now} name=${name}
+      changes=${isFailed ? [] : changes} versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} earliest=${earliest}
       company=${company} now=${now} shown=${shownVersion} isHidden=${isFailed || isRefused} />
     ${notice}
