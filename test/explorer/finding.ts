@@ -232,6 +232,22 @@ export function testFinding(): void {
     }
   })
 
+  test('a kept key stays with its service where one host has another one, too', async (t) => {
+    const { printed, url } = bench()
+    const page = await visit(t, printed)
+    await page.getByRole('button', { name: 'Keep key' }).click()
+    const other = await visit(t, 'about:blank')
+    for (const tab of [other, page]) {
+      await tab.route(/\/other\//, (route) =>
+        route.continue({ url: route.request().url().replace('/other/', '/') }),
+      )
+      await tab.goto(`${url}/other/`)
+      await tab.getByLabel('Your key').waitFor()
+    }
+    await page.goto(`${url}/`)
+    await page.getByText('Recently opened in this tab').waitFor()
+  })
+
   test('a kept key works in a tab that a Ctrl-click opens; forgetting it in one tab forgets it in all', async (t) => {
     const { browser, printed } = bench()
     const page = await visit(t, printed)

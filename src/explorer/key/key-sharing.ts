@@ -3,6 +3,7 @@
 // disappears with the last of them.
 
 import { forgetKey, heldKey, holdKey, isKeptInTab, keyChanged } from './key.ts'
+import { ownName } from '../stored.ts'
 
 /** How long a new tab waits for an answer, in milliseconds. */
 const answerMsMax = 150
@@ -45,7 +46,7 @@ export function forgetEverywhere(): void {
 
 function openChannel(): BroadcastChannel | undefined {
   try {
-    return new BroadcastChannel('dossier')
+    return new BroadcastChannel(ownName)
   } catch {
     // Browsers that block storage may refuse channels, too.
     return undefined

@@ -2,14 +2,15 @@
 // cookie, in local storage or in an address.
 
 import { decoded } from '../place.ts'
+import { forgetStored, readStored, store } from '../stored.ts'
 
-const storageName = 'dossier.key'
+const storedName = 'key'
 const keyPattern = /^[\x21-\x7e]{1,200}$/
 
 /** The event for a key that is replaced or forgotten. */
 export const keyChanged = 'dossier:key'
 
-let held: string | undefined = read()
+let held = readStored(storedName)
 
 /** The key that is in use. */
 export function heldKey(): string | undefined {
@@ -18,23 +19,19 @@ export function heldKey(): string | undefined {
 
 /** Whether this tab keeps the key until it is closed. */
 export function isKeptInTab(): boolean {
-  return read() !== undefined
+  return readStored(storedName) !== undefined
 }
 
 /** Uses a key; with `isKept`, a reload of this tab keeps it. */
 export function holdKey(key: string, isKept: boolean): void {
   held = key.trim()
-  write(isKept ? held : undefined)
+  store(storedName, isKept ? held : undefined)
 }
 
 /** Forgets the key, and everything that the tab remembers. */
 export function forgetKey(): void {
   held = undefined
-  try {
-    sessionStorage.clear()
-  } catch {
-    // Without storage nothing is remembered.
-  }
+  forgetStored()
   dispatchEvent(new Event(keyChanged))
 }
 
@@ -54,21 +51,4 @@ export function takeKey(fragment: string): string {
   const text = decoded(key)
   if (isKeyLike(text)) holdKey(text, false)
   return `#${rest === '' ? '/' : rest}`
-}
-
-function read(): string | undefined {
-  try {
-    return sessionStorage.getItem(storageName) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
-function write(key: string | undefined): void {
-  try {
-    if (key === undefined) sessionStorage.removeItem(storageName)
-    else sessionStorage.setItem(storageName, key)
-  } catch {
-    // Browsers that block storage still have the key in memory.
-  }
 }

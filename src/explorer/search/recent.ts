@@ -2,16 +2,17 @@
 // the registry is asked for their names each time, so that no withheld name is left.
 
 import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
+import { readStored, store } from '../stored.ts'
 import { useAnswer } from '../use-answer.ts'
 
 type Opened = Pick<FoundCompany, 'id' | 'identifier'>
 
-const storageName = 'dossier.recent'
+const storedName = 'recent'
 const recentMax = 8
 
 function openedCompanies(): readonly Opened[] {
   try {
-    const list: unknown = JSON.parse(sessionStorage.getItem(storageName) ?? '[]')
+    const list: unknown = JSON.parse(readStored(storedName) ?? '[]')
     return Array.isArray(list) ? (list as Opened[]) : []
   } catch {
     return []
@@ -31,10 +32,5 @@ export function useRecentCompanies(): readonly FoundCompany[] {
 export function noteRecent({ id, identifier }: FoundCompany): void {
   if (identifier === null) return
   const others = openedCompanies().filter((one) => one.id !== id)
-  const list = [{ id, identifier }, ...others].slice(0, recentMax)
-  try {
-    sessionStorage.setItem(storageName, JSON.stringify(list))
-  } catch {
-    // Without storage nothing is remembered.
-  }
+  store(storedName, JSON.stringify([{ id, identifier }, ...others].slice(0, recentMax)))
 }
