@@ -178,12 +178,16 @@ type RegisterNumber = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
 
 const nameless: RegisterNumber = { jurisdiction: null, identifier: null }
 
-/** For each company, the last import of companies in force that names it. */
+/**
+ * For each company, the last import of companies in force that names it. With the versions as a
+ * list, SQLite would seek each of them for each company.
+ */
 const lastNamed = ({ dialect }: RegistryDatabase) => `
-  select company_id, max(version) from heads
-  where ${dialect.isOneOf('company_id', '$1', 'bigint')}
-    and listing = '${attributesShape.listing}' and version in (${inForce})
-  group by company_id`
+  select h.company_id, max(h.version) from heads h cross join imports i
+  where ${dialect.isOneOf('h.company_id', '$1', 'bigint')}
+    and h.listing = '${attributesShape.listing}'
+    and i.version = h.version and i.reverts is null and i.reverted_by is null
+  group by h.company_id`
 
 /**
  * Finds the register number of a company: the one that it had in the last import of companies in
