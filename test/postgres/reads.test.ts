@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Pool } from 'pg'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { wholeListing } from '../../src/store/selection.ts'
+import { firstSegment } from '../../src/store/listing/directory.ts'
 import { openGate } from '../../src/store/postgres/citus/gate.ts'
 import { openPool } from '../../src/store/postgres/connect.ts'
 import { createSnapshots } from '../../src/store/postgres/pool-rows.ts'
@@ -114,16 +116,65 @@ test(
     await importRows(db, 'rights', [...others, ...rightsOf(idsFrom(1, 80))])
     const { pool, read } = readOver(t, db)
     await pool.query('analyze')
-    const readSegments = async () => {
-      await pool.query('select pg_stat_force_next_flush()')
-      const { rows } = await pool.query<{ read: number }>(
-        "select idx_tup_read as read from pg_stat_user_indexes where relid = 'segments'::regclass",
-      )
-      return rows[0]?.read ?? NaN
-    }
-    const before = await readSegments()
-    assert.equal((await read()).ids.length, 80)
-    const count = (await readSegments()) - before
+    const count = await countRows(pool, 'segments', async () => {
+      assert.equal((await read()).ids.length, 80)
+    })
     assert.ok(count > 0 && count < 10, `${count} segments`)
   },
 )
+
+/** How many rows of a table work reads through indexes, over a pool of one connection. */
+async function countRows(pool: Pool, table: string, work: () => Promise<void>): Promise<number> {
+  const countedSql = `
+    select sum(idx_tup_read)::integer as read from pg_stat_user_indexes
+    where relid = '${table}'::regclass`
+  const counted = async () => {
+    await pool.query('select pg_stat_force_next_flush()')
+    const { rows } = await pool.query<{ read: number }>(countedSql)
+    return rows[0]?.read ?? NaN
+  }
+  const before = await counted()
+  await work()
+  return (await counted()) - before
+}
+
+test(
+  'a company that often changes is read without its former states',
+  { skip: onCitus },
+  async (t) => {
+    const { db } = makePlace(t)
+    await importRows(db, 'companies', idsFrom(1_001, 400).map(named))
+    for (let n = 1; n <= 30; n++) {
+      await importRows(db, 'companies', [{ ...named(7), name: `Company ${n}` }])
+    }
+    const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
+    t.after(() => pool.end())
+    const reads = createReads(pool, { gate: openGate, even: undefined })
+    const { ofVersions } = createSnapshots(pool, reads, undefined)
+    const asked = { companyId: 7, version: undefined, resources }
+    const { tables } = ofVersions
+    const head = await tables.head('companies', 7, 31)
+    const segments = [firstSegment(head?.directory ?? '') ?? NaN]
+    const works = {
+      company: async () => {
+        const found = await readCompany(ofVersions, asked, createValueCounts())
+        assert.ok(found !== undefined && 'company' in found)
+        assert.equal(found.company.name, 'Company 30')
+      },
+      statements: async () => {
+        assert.deepEqual((await tables.companyStatements([7], 31)).versions, [31])
+      },
+      segment: async () => {
+        assert.equal((await tables.entries(7, segments)).length, 1)
+      },
+    }
+    for (const [name, work] of Object.entries(works)) {
+      const before = await countRows(pool, 'heads', work)
+      await pool.query('analyze')
+      const counts = [before, await countRows(pool, 'heads', work)]
+      for (const count of counts) assert.ok(count > 0 && count < 20, `${name}: ${counts.join()}`)
+    }
+  },
+)
+
+const named = (id: number) => ({ id, jurisdiction: 'GB', identifier: String(id) })

@@ -12,6 +12,13 @@ export const dialect: Dialect = {
       where l.company_id = e.company_id and l.listing = $1 and l.version <= $3
       order by l.version desc limit 1
     ) h`,
+  headsOfCompany: (columns) => `
+    select ${columns} from unnest($2::text[]) e (listing)
+    cross join lateral (
+      select * from heads l
+      where l.company_id = $1 and l.listing = e.listing collate "C" and l.version <= $3
+      order by l.version desc limit 1
+    ) h`,
   holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
   textRanges: `

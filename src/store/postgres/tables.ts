@@ -146,9 +146,13 @@ export const segmentsSql = (column: 'texts' | 'entries') => `
   select segment, ${column} from segments
   where company_id = $1 and segment = any($2::bigint[]) and ${column} is not null`
 
+// With the list in its condition, PostgreSQL might read all heads of the company.
 const heldSql = (column: 'texts' | 'entries') => `
-  select segment, ${column} from heads
-  where company_id = $1 and segment = any($2::bigint[]) and texts is not null`
+  select e.segment, h.${column} from unnest($2::bigint[]) e (segment)
+  cross join lateral (
+    select * from heads o
+    where o.company_id = $1 and o.segment = e.segment and o.texts is not null limit 1
+  ) h`
 
 /** Reads of a company's listings; prepared, since most of them serve requests. */
 export function listingReads(rows: Rows): ListingReads {

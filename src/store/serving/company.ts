@@ -40,7 +40,8 @@ export async function readCompany(
   if (outside !== undefined) return outside
   const version = askedVersion ?? registry.version
   const identity = await readIdentity(snapshot, id, version)
-  const heads = await readCompanyHeads(snapshot, id, version)
+  const names = [attributesShape.listing, ...asked.resources.map(({ name }) => name)]
+  const heads = await readCompanyHeads(snapshot, names, id, version)
   if (askedVersion !== undefined) {
     // If each read sees the last state, a prune meanwhile may have dropped what they look for.
     const pruned = findOutside(askedVersion, await readRegistry(snapshot, id))

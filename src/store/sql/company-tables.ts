@@ -60,7 +60,8 @@ export function companyLookups(db: RowReader) {
         return new Map(sources)
       }),
     companiesById: lookup(db, companiesById, companyOf),
-    companyStatements: (ids, version) => d.gather(db, saidOf(d), ids, comparable(version)),
+    companyStatements: (ids, version) =>
+      d.gather(db, saidOf(d), attributesShape.listing, ids, comparable(version)),
     knownCompanies: ({ after: last, limit }) => d.gather(db, knownFrom(rangeOfKnown), last, limit),
     knownOf: (ids) =>
       d.gather(db, knownFrom(`companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`), ids),
@@ -100,16 +101,7 @@ function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
       entryBytes: `length(${entries})`,
     },
     bytes: { texts, entries },
-    from: `
-      from heads h
-      left join heads l
-        on l.company_id = h.company_id and l.listing = h.listing
-          and l.version > h.version and l.version <= $2
-      ${join}
-      where ${d.isOneOf('h.company_id', '$1', 'bigint')}
-        and h.listing = '${attributesShape.listing}'
-        and h.version <= $2 and l.version is null
-      order by h.company_id`,
+    from: `from (${d.headsInForce('h.*')}) h ${join} order by h.company_id`,
   }
 }
 

@@ -7,6 +7,8 @@ import { after, type Awaitable } from '../awaitable.ts'
 export interface Dialect {
   /** Reads the last heads `h` until version $3 of the listing $1, of the companies $2. */
   headsInForce(columns: string): string
+  /** Reads the last heads `h` until version $3 of the company $1, of the listings $2. */
+  headsOfCompany(columns: string): string
   /** Whether heads hold their only segments (head-tables.ts). */
   readonly holdsSegments: boolean
   /** Whether a row is a segment in the lists of companies $1 and of segments' numbers $2. */

@@ -72,19 +72,22 @@ export const headSql = (first?: Pick<FirstSegment, 'texts' | 'join'>) => `
 
 /** @param company an expression of the company's id. */
 export function firstSegmentOf({ holdsSegments }: Dialect, company: string): FirstSegment {
-  const join = (segment: string) =>
-    `left join segments s on s.company_id = ${company} and s.segment = ${segment}`
-  if (!holdsSegments) return { texts: 's.texts', entries: 's.entries', join: join('h.segment') }
-  // The head itself, else a row of its own, else another head.
-  const column = (name: string) => `coalesce(h.${name}, s.${name}, o.${name})`
-  return {
-    texts: column('texts'),
-    entries: column('entries'),
-    join: `
-      ${join('case when h.texts is null then h.segment end')}
-      left join heads o on o.company_id = ${company} and o.texts is not null
-        and o.segment = case when h.texts is null and s.segment is null then h.segment end`,
+  if (!holdsSegments) {
+    const join = `left join segments s on s.company_id = ${company} and s.segment = h.segment`
+    return { texts: 's.texts', entries: 's.entries', join }
   }
+  // The head itself, else a row of its own, else another head. Not by joins: for these, PostgreSQL
+  // might read all segments of a company.
+  const column = (name: string) => `
+    coalesce(
+      h.${name},
+      (select s.${name} from segments s where s.company_id = ${company} and s.segment = h.segment),
+      (
+        select o.${name} from heads o
+        where o.company_id = ${company} and o.segment = h.segment and o.texts is not null limit 1
+      )
+    )`
+  return { texts: column('texts'), entries: column('entries'), join: '' }
 }
 
 /** The tables that have segments, each with a condition. */

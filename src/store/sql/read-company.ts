@@ -38,20 +38,15 @@ export async function readIdentity(
   return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
 }
 
-const headsSql = `
-  select ${headColumns}, h.listing
-  from heads h where h.company_id = $1 and h.version = (
-    select max(l.version) from heads l
-    where l.company_id = $1 and l.listing = h.listing and l.version <= $2
-  )`
-
 /** The heads of a company's listings at a version, by their names. */
 export async function readCompanyHeads(
   snapshot: Snapshot,
+  listings: readonly string[],
   companyId: number,
   version: number,
 ): Promise<ReadonlyMap<string, HeadRow>> {
   type Columns = readonly [...HeadColumns, listing: string]
-  const rows = await snapshot.rows<Columns>(headsSql, companyId, version)
+  const sql = snapshot.dialect.headsOfCompany(`${headColumns}, h.listing`)
+  const rows = await snapshot.rows<Columns>(sql, companyId, listings, version)
   return new Map(rows.map((row) => [row[6], headOf(row)]))
 }

@@ -78,6 +78,12 @@ export const dialect: Dialect = {
       select max(version) from heads l
       where l.company_id = e.value and l.listing = $1 and l.version <= $3
     )`,
+  headsOfCompany: (columns) => `
+    select ${columns} from json_each($2) e
+    cross join heads h on h.company_id = $1 and h.listing = e.value and h.version = (
+      select max(version) from heads l
+      where l.company_id = $1 and l.listing = e.value and l.version <= $3
+    )`,
   // One more row costs 1 us, and rows of kilobytes would leave pages of heads half empty.
   holdsSegments: false,
   // Segments have numbers of their own.
