@@ -146,8 +146,11 @@ function orTemporaryError<T>(work: () => T): T {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     const why = reasons[code] ?? `cannot be used (${code})`
-    throw new OperatorError(
-      `the folder for temporary files, ${tmpdir()}, ${why}; set TMPDIR to another one`,
-    )
+    throw new OperatorError(temporaryFault(why))
   }
+}
+
+/** What is wrong with that folder, and what to do. */
+export function temporaryFault(why: string): string {
+  return `the folder for temporary files, ${tmpdir()}, ${why}; set TMPDIR to another one`
 }

@@ -1,7 +1,6 @@
 // The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +8,7 @@ import { isWellFormedKey } from '../../src/auth/key.ts'
 import { writeParquet } from '../support/import-folder.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { checkExit, runDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier, withSmallDisk } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 
 // File faults apply to SQLite only; those of a server are in another test file.
@@ -158,21 +157,16 @@ test('a missing folder for temporary files is reported in one line', async (t) =
 })
 
 test('a folder for temporary files without room for another is reported in one line', async (t) => {
-  const ways = (files: number) => {
-    const script = `mount -t tmpfs -o nr_inodes=${files} none full && exec "$@"`
-    return ['unshare', '-m', 'sh', '-c', script, 'sh']
-  }
   const folder = makeFolder(t)
-  mkdirSync(join(folder, 'full'))
-  const [command = '', ...args] = ways(9)
-  if (spawnSync(command, [...args, 'true'], { cwd: folder }).status !== 0) {
-    return t.skip('needs root, to mount a folder with room for a few files')
-  }
+  const full = join(folder, 'full')
+  mkdirSync(full)
   await writeParquet(join(folder, 'rights.parquet'), 'select 1 as id, 7 as company_id')
   for (const files of [5, 6, 7]) {
+    const via = withSmallDisk(full, `nr_inodes=${files}`)
+    if (via === undefined) return t.skip('needs root, to mount a small disk')
     const run = await runDossier(folder, 'import rights rights.parquet', {
-      env: { TMPDIR: join(folder, 'full') },
-      via: ways(files),
+      env: { TMPDIR: full },
+      via,
     })
     checkExit(run, 1, /^dossier: the folder for .*, is full; set TMPDIR to another one\n$/)
   }

@@ -8,7 +8,13 @@ import { after, describe, test } from 'node:test'
 import { toldAs } from '../support/import-folder.ts'
 import { importInto, makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { asNobody, checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
+import {
+  asNobody,
+  checkExit,
+  runDossier,
+  startDossier,
+  withSmallDisk,
+} from '../support/run-dossier.ts'
 
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
 const select = 'select jurisdiction, identifier, name from source'
@@ -101,6 +107,18 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
   for (const [mapping, says] of Object.entries(greedy)) {
     test(mapping, async (t) => assert.rejects(tryOut(makeGround(t), mapping), says))
   }
+
+  test('a full folder for temporary files is not the fault of the mapping', async (t) => {
+    const folder = makeGround(t)
+    const temporary = join(folder, 'temporary')
+    mkdirSync(temporary)
+    const via = withSmallDisk(temporary, 'size=1m')
+    if (via === undefined) return t.skip('needs root, to mount a small disk')
+    writeFileSync(join(folder, 'm.sql'), Object.keys(greedy)[0] ?? '')
+    const args = ['import', 'companies', 'x.csv', '--map', './m.sql']
+    const failed = await runDossier(folder, args, { via, env: { TMPDIR: temporary } })
+    checkExit(failed, 1, /^dossier: the folder for .*, is full; set TMPDIR to another one\n$/)
+  })
 
   test('memory that DuckDB does not count is limited by the process', async (t) => {
     if (process.platform !== 'linux') return

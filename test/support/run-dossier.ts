@@ -126,6 +126,17 @@ export function asNobody(): readonly string[] | undefined {
   return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
 }
 
+/**
+ * Runs a command with a small disk in the place of a folder; undefined if this machine cannot.
+ *
+ * @param limit as tmpfs has it: `size=1m`, or `nr_inodes=5`.
+ */
+export function withSmallDisk(folder: string, limit: string): readonly string[] | undefined {
+  const script = 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"'
+  const words = ['unshare', '-m', 'sh', '-c', script, 'sh', limit, folder]
+  return spawnSync('unshare', [...words.slice(1), 'true']).status === 0 ? words : undefined
+}
+
 /** The peak memory of a process so far, in MB; 0 once it has ended. Linux only. */
 export function peakMemoryMb(pid: number | undefined): number {
   try {

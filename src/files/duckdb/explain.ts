@@ -3,6 +3,7 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import { memoryMb } from './database.ts'
 import { explainMapping, withoutClass } from './explain-mapping.ts'
+import { temporaryFault } from '../temporary-folder.ts'
 import type { TableFile } from './table-file.ts'
 
 /** Whether DuckDB ran out of memory; reading fewer rows at once may succeed. */
@@ -69,13 +70,17 @@ function explainBytes(
   return `${name} has bytes that are not UTF-8; a mapping (--map) can leave their column out`
 }
 
-/** Explains exceeded limits of memory and of temporary files. */
+/** Explains temporary files that cannot be written, and exceeded limits of memory and of these. */
 function explainBounds(
   error: Error,
   files: readonly TableFile[],
   isMapped: boolean,
 ): string | undefined {
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
+  const [, fault] = /duckdb_temp_[^"]*": (.+)/.exec(error.message) ?? []
+  if (fault !== undefined) {
+    return temporaryFault(/^No space/.test(fault) ? 'is full' : `cannot be used (${fault})`)
+  }
   if (/max_temp_directory_size|temp_directory_limit/i.test(error.message)) {
     return (
       `${what} needs more temporary space than an import may use (256 MiB plus ten times the ` +
