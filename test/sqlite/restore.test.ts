@@ -177,6 +177,7 @@ test('what cannot be restored is refused in one line, and the store is kept', as
     assert.match(run.err, /^dossier: [^\n]+\n$/)
     assert.deepEqual(records(db), before, file)
     assert.deepEqual(kept(folder), [], file)
+    assert.equal(existsSync(join(folder, `${file}-shm`)), false, `nothing is next to ${file}`)
   }
 })
 
@@ -325,9 +326,10 @@ test('a copy that lacks imports needs consent; one of another registry is named 
   await run('backup', copy, '--db', db)
   assert.equal((await run('restore', copy, '--db', db)).code, 0, 'nothing would be lost')
   await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { kind: 'sqlite' })
-  const before = await storeDigest(db)
   const older = await run('restore', copy, '--db', db)
   checkExit(older, 1, /lacks 1 version of .*which would be lost\.\n.* add --yes\n$/)
+  assert.ok(!readdirSync(folder).some((name) => name.endsWith('-shm')))
+  const before = await storeDigest(db)
   for (const option of ['--db', '--yes']) {
     const foreign = await run('restore', other, '--db', db, ...(option === '--yes' ? [option] : []))
     checkExit(foreign, 1, /is a copy of another registry: .*\n.* add --replace-foreign\n$/)

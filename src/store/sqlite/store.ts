@@ -94,8 +94,8 @@ export async function restoreFile(
   watch: RestoreWatch,
 ): Promise<Restored> {
   const removeLog = watchLog(copy)
-  const source = openCopy(copy)
   try {
+    using source = openCopy(copy)
     const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
     const [fault] = faults
     if (fault !== undefined) {
@@ -109,7 +109,6 @@ export async function restoreFile(
     if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
     return await restore(source, db, watch, () => refuseStale(source, own))
   } finally {
-    source.close()
     removeLog()
   }
 }
@@ -163,17 +162,20 @@ export interface CopyRelation {
 /** Compares two files; undefined if the first has no imports, or cannot be read. */
 export async function compareFiles(db: string, copy: string): Promise<CopyRelation | undefined> {
   const own = await lineagesOf(db).catch(() => [])
-  const removeLog = watchLog(copy)
   const others = new Set(await lineagesOf(copy).catch(() => own))
-  removeLog()
   if (own.length === 0) return undefined
   const lost = own.filter((lineage) => !others.has(lineage)).length
   return { isForeign: lost === own.length, lost }
 }
 
 async function lineagesOf(db: string): Promise<string[]> {
-  using connection = openForInspecting(db)
-  return [...(await lookup(registryOf(connection), 'select lineage from imports', onlyText)())]
+  const removeLog = watchLog(db)
+  try {
+    using connection = openForInspecting(db)
+    return [...(await lookup(registryOf(connection), 'select lineage from imports', onlyText)())]
+  } finally {
+    removeLog()
+  }
 }
 
 /** Prepares a connection for one change of the registry, until it is committed or discarded. */

@@ -96,9 +96,8 @@ export function watchLog(path: string): () => void {
 function removeLog(path: string): void {
   try {
     // Unlike a path, a URL can say that a store that was moved meanwhile is not made anew.
-    const db = new DatabaseSync(new URL(`${pathToFileURL(path).href}?mode=rw`))
+    using db = new DatabaseSync(new URL(`${pathToFileURL(path).href}?mode=rw`))
     db.exec('select 1 from sqlite_schema limit 1')
-    db.close()
   } catch {
     // A folder that may not be written to has no such files.
   }
