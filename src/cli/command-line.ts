@@ -138,7 +138,16 @@ function withoutArgumentPasswords(message: string, args: readonly string[]): str
 function systemFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   const path = 'path' in error ? `${String(error.path)}: ` : ''
-  return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system log`
+  const advice = adviceOfCode[String(error.code)] ?? 'see the system log'
+  return `${path}${String(error.syscall)} failed with ${String(error.code)}; ${advice}`
+}
+
+const [noRight, noSpace] = ['this user lacks the right to it', 'free some space']
+const adviceOfCode: Readonly<Record<string, string>> = {
+  EACCES: noRight,
+  EPERM: noRight,
+  ENOSPC: noSpace,
+  EDQUOT: noSpace,
 }
 
 function reportUsageErrors(

@@ -192,6 +192,10 @@ test('a file in a folder that must not be entered is not called missing', async 
     ['migrate --db shut/in/y.db --withheld list', /y\.db: cannot be opened; this user needs/],
     ['restore shut/in/copy.db --db x.db', /copy\.db: cannot be opened; this user needs/],
     ['import rights x.csv --map shut/in/m.sql', /the mapping \S+ cannot be read: EACCES/],
+    [
+      'import rights x.csv --map lens-patents --map-read shut/in',
+      /shut\/in: stat failed with EACCES; this user lacks the right to it\n$/,
+    ],
   ] as const) {
     const run = await runDossier(folder, args, { via })
     checkExit(run, 1, says)
