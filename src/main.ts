@@ -17,6 +17,14 @@ process.on('SIGUSR1', () => undefined)
 // Each write handles its own error; without a listener, the event would end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
+function lowerPriority(): void {
+  try {
+    setPriority(constants.priority.PRIORITY_LOW)
+  } catch {
+    // Some sandboxes deny it (`SystemCallFilter=~@resources` of systemd), and it is a courtesy.
+  }
+}
+
 const stderr = createOutput(process.stderr)
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
@@ -24,7 +32,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stderr,
   signal: stop.signal,
   now: Date.now,
-  lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
+  lowerPriority,
 })
 
 // An interrupted command has ended, but the process would still wait for a library's thread that

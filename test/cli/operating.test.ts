@@ -1,13 +1,14 @@
 // Operating imports: reports, progress, interruptions and conflicting files.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { startDossier } from '../support/run-dossier.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
 
@@ -47,6 +48,16 @@ describe('operating imports', { concurrency: 2 }, () => {
     assert.equal(getPriority(child.pid), constants.priority.PRIORITY_LOW)
     child.stdin.end()
     assert.equal((await ended).code, 0)
+  })
+
+  test('an import that may not lower its priority works', async (t) => {
+    const via = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'inject=setpriority:error=EPERM']
+    if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
+      return t.skip('needs strace, and the right to trace')
+    }
+    const folder = makeFolder(t)
+    const run = await runDossier(folder, 'import rights -', { input: row(1), via })
+    assert.equal(run.code, 0, run.err)
   })
 
   test('standard output has only the JSON report, even if the import was refused', async (t) => {
