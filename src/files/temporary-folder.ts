@@ -119,7 +119,16 @@ export function openTemporaryBytes(purpose: string) {
         at += bytes.length
       }
     },
-    close: () => closeSync(file),
+    close: () => closeDone(file),
+  }
+}
+
+/** Closes a file whose content is no longer needed. */
+function closeDone(file: number): void {
+  try {
+    closeSync(file)
+  } catch {
+    // Some file systems report only here that they could not write. An import may be committed.
   }
 }
 

@@ -1,7 +1,16 @@
 // The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
@@ -154,6 +163,30 @@ test('a missing folder for temporary files is reported in one line', async (t) =
     1,
     /^dossier: the folder .* files, .*nowhere, does not exist, .*; set TMPDIR to .*\n$/,
   )
+})
+
+test('a temporary file that cannot be closed does not hide that an import was committed', async (t) => {
+  if (process.platform !== 'linux') return t.skip('needs /proc')
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rights.ndjson'), row(1))
+  const { closeSync } = fs
+  let failed = 0
+  t.mock.method(fs, 'closeSync', (file: number) => {
+    const path = readlinkSync(`/proc/self/fd/${file}`)
+    closeSync(file)
+    if (!/dossier-import-.*deleted/.test(path)) return
+    failed += 1
+    throw new Error('EDQUOT: quota exceeded, close')
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.reset()
+    syncBuiltinESMExports()
+  })
+  const run = await runCommand(folder, 'import rights rights.ndjson')
+  assert.equal(run.code, 0, run.err)
+  assert.match(run.out, /^Committed as version 1 /m)
+  assert.ok(failed > 0)
 })
 
 test('a folder for temporary files without room for another is reported in one line', async (t) => {
