@@ -11,7 +11,7 @@ import { importRows, makeFolder, makePlace, queryStore, writeRows } from '../sup
 import { memberOf, type TestApp } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { readSaid } from '../support/said.ts'
-import { storeAt } from '../support/store-at.ts'
+import { aboveStores, storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
@@ -157,6 +157,14 @@ test('a listing of many segments is rewritten where it holds the person', async 
   const last = await ask('/api/v1/companies/7/employees?limit=1&page=7996&version=1')
   assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 8_000)
   await checkSound(db)
+})
+
+test('a company with 150,000 records is erased', { skip: aboveStores }, async (t) => {
+  const { db } = makePlace(t, 'registry.db')
+  const rows = Array.from({ length: 150_000 }, (_, n) => ({ id: n + 1, company_id: 7 }))
+  await importRows(db, 'jobs', rows)
+  const { touched } = await withhold(db, 'erase', { company: 7 })
+  assert.equal(touched.length, rows.length)
 })
 
 test('a record of two companies keeps its id when one of them is erased', async (t) => {

@@ -72,7 +72,7 @@ export async function rewriteListing(
     }
     if (out.isFull()) await out.flush()
   }
-  context.touched.push(...changed.values())
+  for (const one of changed.values()) context.touched.push(one)
   if (replaced.size === 0) return []
   for (const head of heads) await rewriteHead(context, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
