@@ -127,3 +127,27 @@ test(`changes of long listings lead from each version to each (seed ${seed})`, a
     assert.deepEqual(follower.copy(), states[4], 'after a prune')
   })
 })
+
+test('a page of large companies has as many as fit', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  const texts = Array.from({ length: 16 }, (_, n) => [`a${n}`, 'x'.repeat(64_000)] as const)
+  const rows = Array.from({ length: 12 }, (_, n) => named(n + 1, Object.fromEntries(texts)))
+  await importRows(db, 'companies', rows)
+  await withReader(db, async (reader) => {
+    const walk = { hasCompanies: true, resources: [], companyId: undefined, limit: 100 }
+    const asked = { ...walk, since: { version: 0 }, until: undefined }
+    const pages: (readonly number[])[] = []
+    for (let after; ;) {
+      const page = await reader.readChanges({ ...asked, after })
+      assert.ok('changes' in page)
+      pages.push(page.changes.flatMap(({ ids }) => [...ids]))
+      after = page.next
+      if (after === undefined) break
+    }
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [8, 4],
+    )
+    assert.deepEqual(pages.flat(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  })
+})

@@ -12,11 +12,12 @@ interface FoundChange extends RecordChange, Pick<Change, 'listing' | 'companyId'
 
 /** What a change takes besides its record, roughly. */
 const envelopeBytes = 200
+const bytesMax = pageBytesMax / 2
 
 export function createPage(limit: number) {
   const changes: FoundChange[] = []
   let count = 0
-  let bytesLeft = pageBytesMax / 2
+  let bytesLeft = bytesMax
   let cutAt: ChangesPlace | undefined
   const isOver = () => count > limit || (bytesLeft < 0 && count > 1)
   return {
@@ -37,7 +38,9 @@ export function createPage(limit: number) {
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const told = isOver() ? firstChanges(changes, Math.min(limit, count - 1)) : changes
+      const told = isOver()
+        ? firstChanges(changes, Math.min(limit, countFitting(changes)))
+        : changes
       const last = told.at(-1)
       return {
         changes: await withTexts(tables, told),
@@ -45,6 +48,19 @@ export function createPage(limit: number) {
       }
     },
   }
+}
+
+/** How many records fit into a page's bytes; at least one. */
+function countFitting(changes: readonly FoundChange[]): number {
+  let [count, bytes] = [0, 0]
+  for (const { lengths } of changes) {
+    for (const length of lengths) {
+      bytes += length + 1 + envelopeBytes
+      if (bytes > bytesMax && count > 0) return count
+      count += 1
+    }
+  }
+  return count
 }
 
 function firstChanges(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
