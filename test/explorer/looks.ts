@@ -112,6 +112,12 @@ export function testLooks(): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
   })
 
+  test('the pager fits into the narrowest windows', async (t) => {
+    const page = await visitDemo(t, '/companies/1/rights', { width: 200 })
+    await untilLoaded(page)
+    assert.ok((await overflowOf(page)) <= 0)
+  })
+
   test('with forced colors, the open tab can be told apart', async (t) => {
     const page = await visitDemo(t, '/companies/1/events')
     await page.emulateMedia({ forcedColors: 'active' })
