@@ -273,6 +273,19 @@ export function testVersions(): void {
     }
   })
 
+  test('a listing that the key may not read is not said to be unchanged', async (t) => {
+    const registry = await makeHistory(t)
+    const narrow = {
+      name: 'narrow',
+      scopes: ['companies', 'rights', 'jobs', 'pos_terminals', 'events'],
+    }
+    const page = await registry.visitWith(narrow, '/companies/7/differences?from=3&to=4')
+    await page.locator('.difference').waitFor()
+    const parts = await page.locator('.differences').innerText()
+    assert.match(parts, /Employees\s+This key may not read it\.$/)
+    assert.doesNotMatch(parts, /Nothing changed/)
+  })
+
   test('a key that may ask for changes sees what changed in a long listing', async (t) => {
     const registry = await serveRegistry(t)
     const jobs = Array.from({ length: 10_003 }, (_, n) => {

@@ -11,14 +11,15 @@ import { ask, type AskOptions, Failure, keyPath } from '../api.ts'
 import { type Differences, differencesOf } from './differences.ts'
 import { companyPath } from '../listing/listing-query.ts'
 import { loadAll, loadedMax } from '../listing/load-all.ts'
-import { type ResourceDescription, resourceNamed, type Row } from '../resources.ts'
+import { type ResourceDescription, resources, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
 import type { Work } from '../use-answer.ts'
 
 export interface ListingDifferences {
   readonly resource: ResourceDescription
-  /** Undefined if there are too many records to compare. */
+  /** Undefined if there are too many records to compare, or the key may not read them. */
   readonly differences: Differences | undefined
+  readonly isForbidden?: boolean
   /** Whether records listed as new may have been there before, with other values. */
   readonly isUnsure?: boolean
 }
@@ -76,10 +77,13 @@ export function compareVersions(
     const isTold = key.body.key.scopes.includes('changes')
     const ofSources = differencesOf(sourceRows(earlier), sourceRows(later))
     const compared: ListingDifferences[] = [{ resource: sourcesResource, differences: ofSources }]
-    for (const [name, listing] of Object.entries(later.listings)) {
-      const resource = resourceNamed(name)
-      const before = earlier?.listings[name]
-      if (resource === undefined || before?.version === listing.version) continue
+    for (const resource of resources) {
+      const [before, listing] = [earlier, later].map((one) => one?.listings[resource.name])
+      if (listing === undefined) {
+        compared.push({ resource, differences: undefined, isForbidden: true })
+        continue
+      }
+      if (before?.version === listing.version) continue
       const span = { id, resource, from, to, earlier: before, later: listing }
       compared.push(await (isTold ? compareTold : compareAll)(span, options))
     }

@@ -93,6 +93,7 @@ function sizeOf({ added, removed, changed }: Differences): number {
 function ListingPart({
   resource,
   differences,
+  isForbidden = false,
   isUnsure,
   place,
   version,
@@ -104,8 +105,8 @@ function ListingPart({
   const link = addressOf({ company: place.company, view, query })
   const head = html`<h3><a href=${link}>${what}</a></h3>`
   if (differences === undefined) {
-    return html`<section class="difference">${head}<p class="empty">
-      ${texts.betweenTooMany(inSentence(what))}</p></section>`
+    const why = isForbidden ? texts.listingForbidden : texts.betweenTooMany(inSentence(what))
+    return html`<section class="difference">${head}<p class="empty">${why}</p></section>`
   }
   const { added, removed, changed } = differences
   return html`<section class="difference" tabindex="-1">${head}
