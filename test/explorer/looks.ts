@@ -112,9 +112,12 @@ export function testLooks(): void {
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
   })
 
-  test('the pager fits into the narrowest windows', async (t) => {
+  test('the pager and the field for a key fit into the narrowest windows', async (t) => {
     const page = await visitDemo(t, '/companies/1/rights', { width: 200 })
     await untilLoaded(page)
+    assert.ok((await overflowOf(page)) <= 0)
+    await page.getByRole('button', { name: 'Forget key' }).click()
+    await page.getByLabel('Your key').waitFor()
     assert.ok((await overflowOf(page)) <= 0)
   })
 
