@@ -78,6 +78,17 @@ test('the reference and its start script name no other host; it links guide and 
   for (const url of ['docs/guide', './']) assert.ok(addressesIn(docs.text).includes(url), url)
 })
 
+test('without JavaScript, each page says so, and links what can be read without it', () => {
+  for (const [page, document] of [
+    [explorer, 'docs/guide'],
+    [docs, 'openapi.json'],
+  ] as const) {
+    const [, text = ''] = /<noscript>([^]*)<\/noscript>/.exec(page.text) ?? []
+    assert.match(text, /needs JavaScript/)
+    assert.ok(addressesIn(text).includes(document))
+  }
+})
+
 test('each link of the guide leads to one of its sections, or to a document', async () => {
   const links = addressesIn(guide.text).filter((url) => url !== 'data:,')
   assert.ok(links.length > 20)

@@ -43,6 +43,9 @@ const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html
       <p>${isExplorerOn ? explorerLink : ''}${guideLink}</p>
     </div></nav>
     <div id="reference"></div>
+    <noscript>
+      <p>The reference needs JavaScript. It shows <a href="openapi.json">openapi.json</a>.</p>
+    </noscript>
     <script src="${linkTo(files, bundleName)}"></script>
     <script src="${linkTo(files, startName)}"></script>
   </body>
