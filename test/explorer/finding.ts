@@ -232,6 +232,24 @@ export function testFinding(): void {
     }
   })
 
+  test('a key that is forgotten does not come back from a tab that keeps it; another key stays', async (t) => {
+    const registry = await serveRegistry(t)
+    const kept = await registry.visit('/')
+    const same = await registry.visit('/')
+    const other = await registry.visitWith({ name: 'other' }, '/')
+    for (const tab of [kept, other]) await tab.getByRole('button', { name: 'Keep key' }).click()
+    await other.getByRole('button', { name: 'Forget key' }).click()
+    await other.getByLabel('Your key').waitFor()
+    await kept.reload()
+    await kept.getByRole('searchbox').waitFor()
+    await same.getByRole('button', { name: 'Forget key' }).click()
+    for (const tab of [same, kept]) {
+      await tab.getByLabel('Your key').waitFor()
+      await tab.reload()
+      await tab.getByLabel('Your key').waitFor()
+    }
+  })
+
   test('a kept key stays with its service where one host has another one, too', async (t) => {
     const { printed, url } = bench()
     const page = await visit(t, printed)

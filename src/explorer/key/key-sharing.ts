@@ -8,17 +8,17 @@ import { ownName } from '../stored.ts'
 /** How long a new tab waits for an answer, in milliseconds. */
 const answerMsMax = 150
 
-type Message = { readonly asks: true } | { readonly key: string } | { readonly forgets: true }
+type Message = { readonly asks: true } | { readonly key: string } | { readonly forgets: string }
 
 const channel = openChannel()
 
-/** Answers other tabs from now on, and forgets the key when another tab forgets it. */
+/** Answers other tabs from now on, and forgets a kept key when another tab forgets it. */
 export function shareKey(): void {
   channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     const key = heldKey()
     if ('asks' in data && key !== undefined && isKeptInTab()) tell({ key })
     if ('key' in data && key === undefined) use(data.key)
-    if ('forgets' in data && isKeptInTab()) forgetKey()
+    if ('forgets' in data && data.forgets === key && isKeptInTab()) forgetKey()
   })
 }
 
@@ -38,9 +38,10 @@ export function keepKey(): void {
   if (key !== undefined) use(key)
 }
 
-/** Forgets the key here, and in the tabs that keep it. */
+/** Forgets the key here, and in the tabs that keep it: a reload would take it from them. */
 export function forgetEverywhere(): void {
-  if (isKeptInTab()) tell({ forgets: true })
+  const key = heldKey()
+  if (key !== undefined) tell({ forgets: key })
   forgetKey()
 }
 
