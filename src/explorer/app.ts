@@ -1,6 +1,6 @@
 // The whole page: its frame and, in it, what the address and the key select.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { BeginPage } from './search/begin.ts'
 import { CompanyPage } from './company/company.ts'
 import { html } from './html.ts'
@@ -32,7 +32,8 @@ export function App() {
     document.getElementById('main')?.focus()
   }
   useTopOnArrival(place)
-  useEffect(keepFocus, [])
+  // Before a part of the page takes the focus as it appears.
+  useLayoutEffect(keepFocus, [])
   const isCompany = key !== undefined && place.company !== undefined
   return html`
     <a class="skip" href="#main" onClick=${toMain}>${texts.skip}</a>

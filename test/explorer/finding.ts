@@ -104,6 +104,16 @@ export function testFinding(): void {
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
   })
 
+  test('after the key is entered, readers by keyboard are at what the address shows', async (t) => {
+    const { url, key } = bench()
+    const page = await visit(t, `${url}/#/companies/1/rights`)
+    await page.getByLabel('Your key').waitFor()
+    await page.keyboard.type(key)
+    await page.keyboard.press('Enter')
+    await page.getByText('1–25 of 230').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main')
+  })
+
   test('companies are found by words of their name, by keyboard alone', async (t) => {
     const page = await visitDemo(t, '/')
     await page.getByRole('searchbox').waitFor()
