@@ -7,6 +7,7 @@ import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { firstSegment } from '../../src/store/listing/directory.ts'
+import { readChanges } from '../../src/store/changes/read-changes.ts'
 import { openGate } from '../../src/store/postgres/citus/gate.ts'
 import { openPool } from '../../src/store/postgres/connect.ts'
 import { createSnapshots } from '../../src/store/postgres/pool-rows.ts'
@@ -146,6 +147,7 @@ test(
     await importRows(db, 'companies', idsFrom(1_001, 400).map(named))
     for (let n = 1; n <= 30; n++) {
       await importRows(db, 'companies', [{ ...named(7), name: `Company ${n}` }])
+      await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `Right ${n}` }])
     }
     const pool = openPool(storeAt(db), { ...patientBounds, pool: 1 })
     t.after(() => pool.end())
@@ -153,7 +155,7 @@ test(
     const { ofVersions } = createSnapshots(pool, reads, undefined)
     const asked = { companyId: 7, version: undefined, resources }
     const { tables } = ofVersions
-    const head = await tables.head('companies', 7, 31)
+    const head = await tables.head('companies', 7, 61)
     const segments = [firstSegment(head?.directory ?? '') ?? NaN]
     const works = {
       company: async () => {
@@ -162,7 +164,19 @@ test(
         assert.equal(found.company.name, 'Company 30')
       },
       statements: async () => {
-        assert.deepEqual((await tables.companyStatements([7], 31)).versions, [31])
+        assert.deepEqual((await tables.companyStatements([7], 61)).versions, [60])
+      },
+      changes: async () => {
+        const found = await readChanges(ofVersions, {
+          since: { version: 59 },
+          until: undefined,
+          after: undefined,
+          hasCompanies: false,
+          resources: [rights],
+          companyId: 7,
+          limit: 10,
+        })
+        assert.equal('changes' in found && found.changes[0]?.version, 61)
       },
       segment: async () => {
         assert.equal((await tables.entries(7, segments)).length, 1)

@@ -29,17 +29,14 @@ export async function withVersions(
 
 async function goBack(
   { tables, source, span }: Comparing,
-  { place: { companyId } }: ListingStates,
+  { place: { companyId }, former }: ListingStates,
   left: Set<number>,
   found: Map<number, number>,
 ): Promise<void> {
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-  const all = (await tables.headsOf(source.shape.listing, [companyId])).filter(
-    ({ version }) => version <= span.until,
-  )
+  const all = await tables.headsOf(source.shape.listing, [companyId], span)
   for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {
-    const [head, before] = [all[n], all[n - 1]] as [HeadRow, HeadRow | undefined]
-    if (head.version <= span.since) break
+    const [head, before = former] = [all[n], all[n - 1]] as [HeadRow, HeadRow | undefined]
     const leaves = await differingLeaves(before?.directory, head.directory, readNodes)
     const was = await collectIds(source, { companyId, leaves: leaves.former }, left)
     const is = await collectIds(source, { companyId, leaves: leaves.present }, left)

@@ -87,8 +87,7 @@ async function openLeaves(
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   if (!isFormerKnown) {
     // What the first kept head has may have been there before.
-    const heads = await tables.headsOf(source.shape.listing, [companyId])
-    const first = heads.find(({ version }) => version > span.since && version <= span.until)
+    const [first] = await tables.headsOf(source.shape.listing, [companyId], span)
     const open = (head: HeadRow | undefined) => (head === undefined ? [] : leavesOf(tables, head))
     return { former: await open(first), present: await open(present) }
   }

@@ -186,8 +186,12 @@ export interface ListingLookups extends ListingReads {
     companies: readonly number[],
     version: number,
   ): Awaitable<readonly HeadRow[]>
-  /** All heads of companies, by company, in the order of their versions. */
-  headsOf(listing: string, companies: readonly number[]): Awaitable<readonly HeadRow[]>
+  /** The heads of companies in a span of versions, or all, by company and version. */
+  headsOf(
+    listing: string,
+    companies: readonly number[],
+    span?: VersionSpan,
+  ): Awaitable<readonly HeadRow[]>
   /** Whether any company has or had a listing. */
   hasHeads(listing: string): Awaitable<boolean>
   /** The companies that have or had a listing. */

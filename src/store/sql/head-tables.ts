@@ -100,13 +100,17 @@ const holdingHeads = 'heads where texts is not null'
 const listsOf = (keys: readonly SegmentKey[]) =>
   [keys.map(({ companyId }) => companyId), keys.map(({ segment }) => segment)] as const
 
+const allVersions = { since: -1, until: Number.MAX_SAFE_INTEGER }
+
 export function headLookups(db: RowReader) {
   const { dialect: d } = db
   const inForce = lookup(db, d.headsInForce(headColumns), headOf)
   const all = `
     select ${headColumns} from heads h
     where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+      and version > $3 and version <= $4
     order by company_id, version`
+  const ofSpan = lookup(db, all, headOf)
   // Without an order, PostgreSQL would look for the first one among those of all listings.
   const first = 'select 1 from heads where listing = $1 order by version limit 1'
   const hasHeads = lookup(db, first, onlyNumber)
@@ -117,7 +121,8 @@ export function headLookups(db: RowReader) {
   const companiesWith = lookup(db, companies, onlyNumber)
   return {
     heads: (listing, companies, version) => inForce(listing, companies, comparable(version)),
-    headsOf: lookup(db, all, headOf),
+    headsOf: (listing, companies, { since, until } = allVersions) =>
+      ofSpan(listing, companies, since, comparable(until)),
     hasHeads: (listing) => after(hasHeads(listing), ({ length }) => length > 0),
     companiesWith: (listing, { after: last, limit }) => companiesWith(last, listing, limit),
   } satisfies Partial<ListingTables>
