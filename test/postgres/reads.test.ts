@@ -192,3 +192,30 @@ test(
 )
 
 const named = (id: number) => ({ id, jurisdiction: 'GB', identifier: String(id) })
+
+test(
+  'a server that was started before a large import seeks its rows',
+  { skip: onCitus },
+  async (t) => {
+    const { db } = makePlace(t)
+    await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
+    const { pool, read } = readOver(t, db)
+    await pool.query('analyze')
+    await read()
+    await importRows(
+      db,
+      'rights',
+      idsFrom(101, 400).map((id) => ({ id, company_id: id, name: 'x' })),
+    )
+    const scanned = async () => {
+      await pool.query('select pg_stat_force_next_flush()')
+      const { rows } = await pool.query<{ read: number }>(
+        "select seq_tup_read::integer as read from pg_stat_user_tables where relid = 'heads'::regclass",
+      )
+      return rows[0]?.read ?? NaN
+    }
+    const before = await scanned()
+    assert.deepEqual((await read()).ids, [1])
+    assert.equal((await scanned()) - before, 0)
+  },
+)

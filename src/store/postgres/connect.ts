@@ -200,6 +200,8 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
     // Every statement has one good plan, an index seek, so there is no need to plan it again.
     // Citus can reuse plans only of statements on one table, which `auto` leaves to it.
     plan_cache_mode: isDistributed ? 'auto' : 'force_generic_plan',
+    // A plan outlives the state for which it was made: a store that was small, until an import.
+    enable_seqscan: 'off',
     jit: 'off',
   }
   const opened = new Pool({
