@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { UsageError } from '../config/settings.ts'
 import { advise } from '../text/nearest.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, systemCode } from '../config/operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
@@ -138,8 +138,9 @@ function withoutArgumentPasswords(message: string, args: readonly string[]): str
 function systemFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   const path = 'path' in error ? `${String(error.path)}: ` : ''
-  const advice = adviceOfCode[String(error.code)] ?? 'see the system log'
-  return `${path}${String(error.syscall)} failed with ${String(error.code)}; ${advice}`
+  const code = systemCode(error)
+  const advice = adviceOfCode[code] ?? 'see the system log'
+  return `${path}${String(error.syscall)} failed with ${code}; ${advice}`
 }
 
 const [noRight, noSpace] = ['this user lacks the right to it', 'free some space']

@@ -3,6 +3,7 @@
 
 import { fsyncSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { systemCode } from '../config/operator-error.ts'
 import { printable, printableJson, printableLines } from '../text/printable.ts'
 
 /** One of the two streams that a command prints to. */
@@ -109,8 +110,7 @@ function flush(stream: Stream): void {
   try {
     fsyncSync(stream.fd)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (['ENOSPC', 'EDQUOT', 'EIO'].includes(code)) throw error
+    if (['ENOSPC', 'EDQUOT', 'EIO'].includes(systemCode(error))) throw error
     // A device such as /dev/null has nothing to flush.
   }
 }

@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+
 /**
  * An error that the operator can fix. The message is one line that says what is wrong and, unless
  * obvious, what to do. The command exits with code 1, without a stack trace.
@@ -9,6 +11,14 @@ export class OperatorError extends Error {
 /** An OperatorError after which it is unknown whether a change was made. */
 export class UnknownOutcomeError extends OperatorError {
   override readonly name = 'UnknownOutcomeError'
+}
+
+/** The system's code of an error, such as ENOSPC; empty if it has none. */
+export function systemCode(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error)) return ''
+  // The runtime has no name for an exceeded quota: `Unknown system error -122`.
+  const isQuota = 'errno' in error && error.errno === -constants.errno.EDQUOT
+  return isQuota ? 'EDQUOT' : String(error.code)
 }
 
 /** Runs work; an error in it becomes an OperatorError, whose message is made of the reason. */

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, systemCode } from '../config/operator-error.ts'
 import { privateMode } from './new-file.ts'
 
 /** Makes a new folder; its name begins with `dossier-` and the purpose. */
@@ -153,7 +153,7 @@ function orTemporaryError<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = systemCode(error) || String(error)
     const why = reasons[code] ?? `cannot be used (${code})`
     throw new OperatorError(temporaryFault(why))
   }

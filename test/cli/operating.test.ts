@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
 
@@ -50,15 +50,20 @@ describe('operating imports', { concurrency: 2 }, () => {
     assert.equal((await ended).code, 0)
   })
 
-  test('an import that may not lower its priority works', async (t) => {
-    const via = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'inject=setpriority:error=EPERM']
-    if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
-      return t.skip('needs strace, and the right to trace')
-    }
-    const folder = makeFolder(t)
-    const run = await runDossier(folder, 'import rights -', { input: row(1), via })
-    assert.equal(run.code, 0, run.err)
-  })
+  for (const [fault, code, says] of [
+    ['setpriority:error=EPERM', 0, /^(?!.*priority)/],
+    ['mkdir:error=EDQUOT', 1, /^dossier: the folder for .* is full; set TMPDIR to another one\n$/],
+  ] as const) {
+    test(`an import under a system that answers ${fault}`, async (t) => {
+      const via = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`]
+      if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
+        return t.skip('needs strace, and the right to trace')
+      }
+      const folder = makeFolder(t)
+      const run = await runDossier(folder, 'import rights -', { input: row(1), via })
+      checkExit(run, code, says)
+    })
+  }
 
   test('standard output has only the JSON report, even if the import was refused', async (t) => {
     const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')

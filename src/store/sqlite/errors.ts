@@ -1,6 +1,6 @@
 // Adds advice for the operator to SQLite's errors.
 
-import { OperatorError } from '../../config/operator-error.ts'
+import { OperatorError, systemCode } from '../../config/operator-error.ts'
 
 /** A known error of SQLite as an OperatorError with advice; else the error. */
 export function storeError(path: string, error: unknown): unknown {
@@ -14,8 +14,7 @@ export function onFile<T>(path: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    const advice = adviceOfCode[codeOfSystem[code] ?? 0]
+    const advice = adviceOfCode[codeOfSystem[systemCode(error)] ?? 0]
     throw advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
   }
 }
