@@ -61,6 +61,8 @@ export interface ImportRequest extends Pick<
   readonly isUpdate?: boolean
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
+  /** Called before the commit, after which the refused rows must not be lost. */
+  readonly keepRejected?: (() => void) | undefined
   readonly onProgress: (progress: Progress) => void
   /** Whether the first value of an attribute is recorded as a change. */
   readonly isFirstRecorded?: boolean
@@ -150,6 +152,7 @@ export async function importFiles(
     const change = changeOf(course, merged, { read, refused })
     const isWanted = !isRefused(change.counts, request.onRejected)
     if (isWanted) judge(course, change, merged)
+    request.keepRejected?.()
     request.signal.throwIfAborted()
     const { files } = source.found
     const attributes = firstOf(course)

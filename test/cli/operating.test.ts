@@ -65,6 +65,23 @@ describe('operating imports', { concurrency: 2 }, () => {
     })
   }
 
+  test('an import whose refused rows cannot be kept changes nothing', async (t) => {
+    const folder = makeFolder(t)
+    const rejects = join(folder, 'refused.ndjson')
+    const fault = ['-P', rejects, '-e', 'inject=fsync:error=ENOSPC']
+    const via = ['strace', '-f', '-qq', '-o', '/dev/null', ...fault]
+    if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
+      return t.skip('needs strace, and the right to trace')
+    }
+    writeFileSync(rejects, '')
+    const input = `${row(1)}{"id":2}\n`
+    const args = ['import', 'rights', '-', '--rejects', rejects]
+    checkExit(await runDossier(folder, args, { input, via }), 1, /cannot be written: ENOSPC/)
+    writeFileSync(rejects, '')
+    const next = await runDossier(folder, args, { input })
+    assert.match(next.out, /^Committed as version 1 /m)
+  })
+
   test('standard output has only the JSON report, even if the import was refused', async (t) => {
     const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
     const { code, out } = await load(makeFolder(t), row(1) + rows, ['--json'])

@@ -129,6 +129,7 @@ export async function runImport(
     recipe: recipeOf(importCommand, input, given.mapping),
     isUpdate: by !== undefined,
     onRejected,
+    keepRejected: rejects?.flush,
     onProgress: createProgress(context),
     onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),

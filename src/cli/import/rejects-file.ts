@@ -1,6 +1,6 @@
 // The file that receives the refused rows of an import.
 
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import type { RejectedRow } from '../../import/import-files.ts'
@@ -31,6 +31,12 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
         writeSync(file, '\n')
       }, explain)
     },
+    /** Some file systems report only here that they are full. */
+    flush: () =>
+      orExplain(() => {
+        // A pipe has nothing to flush.
+        if (fstatSync(file).isFile()) fsyncSync(file)
+      }, explain),
     [Symbol.dispose]: () => closeSync(file),
   }
 }
