@@ -97,6 +97,12 @@ async function openLeaves(
   return withPlaces(comparing, { former, present }, leaves, put)
 }
 
+const isUpTo = ({ shape }: IndexSource, place: Place, end: Place) =>
+  compareOrder(shape, place, end) <= 0
+
+/** How many segments are searched together for records that traces name. */
+const leavesAtOnce = 64
+
 /** Adds the segments with records that traces name, as if they differed. */
 async function withPlaces(
   { tables, source }: Comparing,
@@ -109,9 +115,17 @@ async function withPlaces(
   const segments = new Set(
     [...differing.former, ...differing.present].map(({ segment }) => segment),
   )
-  for (const place of places) {
-    const leaf = leaves[await findLeaf(source, { companyId, leaves }, place, true)]
-    if (leaf !== undefined) segments.add(leaf.segment)
+  const sorted = places.toSorted((a, b) => compareOrder(source.shape, a, b))
+  for (let n = 0; n < sorted.length;) {
+    const at = await findLeaf(source, { companyId, leaves }, elementOf(sorted, n), true)
+    // Many may be in consecutive segments.
+    const some = leaves.slice(at, at + Math.min(leavesAtOnce, sorted.length - n))
+    if (some.length === 0) break
+    for (const [m, index] of (await source.read({ companyId, leaves: some })).entries()) {
+      const first = n
+      while (n < sorted.length && isUpTo(source, elementOf(sorted, n), keyAt(index, -1))) n += 1
+      if (n > first) segments.add(elementOf(some, m).segment)
+    }
   }
   const chosen = (all: readonly DirectoryEntry[]) =>
     all.filter(({ segment }) => segments.has(segment))
