@@ -34,7 +34,7 @@ export async function storeBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** The rows of a table as text, in an order of their own: Citus has them in any. */
+/** The rows of a table, with bytes as they are, in an order of their own: Citus has them in any. */
 async function tableBytes(client: Client, name: string): Promise<Buffer> {
   const columns = await client.query(
     'select from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
@@ -44,7 +44,13 @@ async function tableBytes(client: Client, name: string): Promise<Buffer> {
   const { rows } = await client.query<{ row: string }>(
     `select r::text as row from (select * from ${name} order by ${order}) r`,
   )
-  return Buffer.from(rows.map(({ row }) => row).join('\n'))
+  return Buffer.concat(rows.map(({ row }) => withBytes(row)))
+}
+
+/** A row as PostgreSQL writes it, but for its columns of bytes. */
+function withBytes(row: string): Buffer {
+  const parts = row.split(/\\\\x((?:[0-9a-f]{2})*)/)
+  return Buffer.concat(parts.map((part, n) => Buffer.from(part, n % 2 === 1 ? 'hex' : 'utf8')))
 }
 
 /** A digest of the state of a store. */
