@@ -77,7 +77,7 @@ function explainBounds(
   isMapped: boolean,
 ): string | undefined {
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
-  const [, fault] = /duckdb_temp_[^"]*": (.+)/.exec(error.message) ?? []
+  const [, fault] = error.message.split('duckdb_temp_')[1]?.split('": ') ?? []
   if (fault !== undefined) {
     return temporaryFault(/^No space/.test(fault) ? 'is full' : `cannot be used (${fault})`)
   }
