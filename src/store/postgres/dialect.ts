@@ -2,6 +2,7 @@
 
 import { after } from '../awaitable.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { ofSegment } from '../sql/head-tables.ts'
 
 export const dialect: Dialect = {
   // A company may have thousands of heads, so each last one is looked up.
@@ -21,21 +22,10 @@ export const dialect: Dialect = {
     ) h`,
   holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
-  // Not by joins: for these, PostgreSQL might read whole tables.
   textRanges: `
     select (e.place - 1)::integer,
       substr(
-        coalesce(
-          (
-            select s.texts from segments s
-            where s.company_id = (e.value ->> 0)::bigint and s.segment = (e.value ->> 1)::bigint
-          ),
-          (
-            select h.texts from heads h
-            where h.company_id = (e.value ->> 0)::bigint and h.segment = (e.value ->> 1)::bigint
-              and h.texts is not null limit 1
-          )
-        ),
+        ${ofSegment('texts', '(e.value ->> 0)::bigint', '(e.value ->> 1)::bigint')},
         (e.value ->> 2)::integer, (e.value ->> 3)::integer
       )
     from json_array_elements($1::json) with ordinality e (value, place)`,

@@ -20,7 +20,7 @@ import {
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { firstTexts } from '../sql/head-tables.ts'
+import { firstTexts, ofHolder } from '../sql/head-tables.ts'
 import { comparable } from '../sql/dialect.ts'
 import { freeRows } from './binary.ts'
 import { listingReads, readHead, type Rows } from './tables.ts'
@@ -56,10 +56,7 @@ const textsOfHead = `
       where company_id = $1
         and segment = any(case when w.is_whole then ${segmentsOfWhole} else array[h.segment] end)
     ),
-    (
-      select o.texts from heads o
-      where o.company_id = $1 and o.segment = h.segment and o.texts is not null limit 1
-    )
+    ${ofHolder('texts', '$1', 'h.segment')}
   )`
 
 /**

@@ -76,19 +76,28 @@ export function firstSegmentOf({ holdsSegments }: Dialect, company: string): Fir
     const join = `left join segments s on s.company_id = ${company} and s.segment = h.segment`
     return { texts: 's.texts', entries: 's.entries', join }
   }
-  // The head itself, else a row of its own, else another head. Not by joins: for these, PostgreSQL
-  // might read all segments of a company.
-  const column = (name: string) => `
-    coalesce(
-      h.${name},
-      (select s.${name} from segments s where s.company_id = ${company} and s.segment = h.segment),
-      (
-        select o.${name} from heads o
-        where o.company_id = ${company} and o.segment = h.segment and o.texts is not null limit 1
-      )
-    )`
+  const column = (name: string) => `coalesce(h.${name}, ${ofSegment(name, company, 'h.segment')})`
   return { texts: column('texts'), entries: column('entries'), join: '' }
 }
+
+/**
+ * A column of a segment in PostgreSQL: of its own row, else of a head that holds it; null if
+ * neither is there. Not by joins: for these, PostgreSQL might read all segments of a company.
+ *
+ * @param company an expression of the company's id, as `segment` of the segment's number.
+ */
+export const ofSegment = (column: string, company: string, segment: string) => `
+  coalesce(
+    (select s.${column} from segments s where s.company_id = ${company} and s.segment = ${segment}),
+    ${ofHolder(column, company, segment)}
+  )`
+
+/** A column of the head that holds a segment; null if none does. The arguments are as above. */
+export const ofHolder = (column: string, company: string, segment: string) => `
+  (
+    select o.${column} from heads o
+    where o.company_id = ${company} and o.segment = ${segment} and o.texts is not null limit 1
+  )`
 
 /** The tables that have segments, each with a condition. */
 export const segmentTablesOf = ({ holdsSegments }: Dialect): readonly string[] =>
