@@ -17,7 +17,8 @@ interface RevertedSpan {
 }
 
 /** The imports in force. Reverts only bring back what these have said, or remove it. */
-const inForce = 'select version from imports where reverts is null and reverted_by is null'
+const isInForce = 'reverts is null and reverted_by is null'
+const inForce = `select version from imports where ${isInForce}`
 
 /** Forgets the companies that no import in force mentions any more; returns their number. */
 export async function forgetCompanies(
@@ -186,7 +187,7 @@ const lastNamed = ({ dialect }: RegistryDatabase) => `
   select h.company_id, max(h.version) from heads h cross join imports i
   where ${dialect.isOneOf('h.company_id', '$1', 'bigint')}
     and h.listing = '${attributesShape.listing}'
-    and i.version = h.version and i.reverts is null and i.reverted_by is null
+    and i.version = h.version and ${isInForce}
   group by h.company_id`
 
 /**

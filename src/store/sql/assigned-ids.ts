@@ -6,6 +6,7 @@ import type { Awaitable } from '../awaitable.ts'
 export const assignedIdMin = 1_000_000_000_001
 /** Source ids from here on (2^52) are ignored when assigning, as too few ids would follow them. */
 export const assignedIdEnd = 4_503_599_627_370_496
+
 /**
  * The id after which a number of ids are assigned.
  *
