@@ -39,7 +39,7 @@ export const texts = {
   keyUnlike: 'This cannot be a key: a key is one word without spaces.',
   search: 'Name or number of a company',
   searchHint:
-    'Words of the name, or a register number such as 09876543 or GB:09876543. ' +
+    'Words of the name, a register number such as 09876543 or GB:09876543, or an ID. ' +
     'Press / to search from anywhere.',
   searchShort: 'Find a company',
   searching: 'Searching …',

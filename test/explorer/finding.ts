@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { rights } from '../../src/resources/rights.ts'
 import { askDemo, bench, holdAnswers, untilLoaded, visit, visitDemo } from './browser.ts'
+import { makeRecords } from '../support/make-record.ts'
 import { serveRegistry } from './own-registry.ts'
 
 export function testFinding(): void {
@@ -154,12 +156,26 @@ export function testFinding(): void {
     await registry.load('companies', [{ ...number, name: 'Nordwind GmbH' }])
     const page = await registry.visit('/')
     const field = page.getByRole('searchbox')
-    for (const words of ['HRB 86891', 'DE HRB 86891', 'DE:HRB 86891']) {
+    for (const words of ['HRB 86891', 'DE HRB 86891', 'DE:HRB 86891', 'de HRB 86891']) {
       await field.fill('nobody')
       await page.getByText('No company has this name or number.').waitFor()
       await field.fill(words)
       await page.getByRole('link', { name: 'Nordwind GmbH DE HRB 86891' }).waitFor()
     }
+  })
+
+  test('a company that no register names is found by its ID', async (t) => {
+    const registry = await serveRegistry(t, [
+      { resource: rights, company: 70, records: makeRecords(rights, 3) },
+    ])
+    const page = await registry.visit('/', { expected: /status of 404/ })
+    const field = page.getByRole('searchbox')
+    await field.fill('71')
+    await page.getByText('No company has this name or number.').waitFor()
+    await field.fill('70')
+    await page.getByRole('link', { name: 'Company 70', exact: true }).waitFor()
+    await field.press('Enter')
+    await page.getByRole('link', { name: /^Rights 3/ }).waitFor()
   })
 
   test('a long text that is pasted into the search gets a sentence about its length', async (t) => {

@@ -1,8 +1,8 @@
 // Finding a company by its name or number, with results while one types.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
-import { ask, Failure } from '../api.ts'
+import type { CompaniesAnswer, CompanyAnswer, FoundCompany } from '../answers.ts'
+import { ask, type AskOptions, Failure } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { html } from '../html.ts'
 import { goTo } from '../place.ts'
@@ -173,8 +173,10 @@ function Results({ found, words, onMore, onOpen }: ResultsProps) {
     }`
 }
 
+const isId = (words: string) => /^[1-9]\d{0,15}$/.test(words)
+
 /** Whether words may be the ID of a company, or its register number. */
-const isNumber = (words: string) => /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:./.test(words)
+const isNumber = (words: string) => isId(words) || /^[^\s:]+:./.test(words)
 
 /** A key that may not search may still read a company whose number is known. */
 function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>) {
@@ -213,7 +215,7 @@ export function CompanyLinks({
       <a href=${`#/companies/${id}`} onClick=${onOpen}>
         <span class="company-name" dir="auto">${name ?? texts.nameless(id)}</span>
         <span class="company-number"><bdi>${jurisdiction ?? ''}</bdi> <bdi>
-          ${identifier ?? id}</bdi></span>
+          ${identifier ?? (name === null ? '' : id)}</bdi></span>
       </a></li>`,
   )}</ul>`
 }
@@ -247,11 +249,24 @@ function findWork(words: string, shownMax: number): Work<Found> {
     )
     const lists = answers.filter((answer) => typeof answer !== 'string')
     const all = lists.flatMap(({ companies }) => companies)
+    // A company that no register names is only known by its ID.
+    if (all.length === 0 && isId(words)) all.push(...(await companyOf(words, { signal, onWait })))
     const companies = [...new Map(all.map((one) => [one.id, one])).values()]
     const advice = answers.find((answer) => typeof answer === 'string')
     const total = Math.max(companies.length, ...lists.map((list) => list.pagination_total))
     const isAdvised = advice !== undefined && companies.length === 0
     return { words, companies, total, ...(isAdvised ? { advice } : {}) }
+  }
+}
+
+/** The company with an ID, if there is one. */
+async function companyOf(id: string, options: AskOptions): Promise<readonly FoundCompany[]> {
+  try {
+    return [(await ask<CompanyAnswer>(`companies/${id}`, options)).body.company]
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'missing' || error.kind === 'invalid'))
+      return []
+    throw error
   }
 }
 
@@ -261,8 +276,9 @@ function numberQueries(words: string): URLSearchParams[] {
   // The page itself shows the two with a blank between them, which numbers may have, too.
   const [, jurisdiction = '', number = ''] = /^([^:\s]+)[:\s](.+)$/.exec(words) ?? []
   const identifier = number.trim()
+  const registers = new Set([jurisdiction, jurisdiction.toUpperCase()].filter((one) => one !== ''))
   return [
-    ...(jurisdiction === '' ? [] : [new URLSearchParams({ identifier, jurisdiction })]),
+    ...[...registers].map((one) => new URLSearchParams({ identifier, jurisdiction: one })),
     ...(words.includes(':') ? [] : [new URLSearchParams({ identifier: words })]),
   ]
 }
