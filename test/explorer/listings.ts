@@ -114,6 +114,16 @@ export function testListings(): void {
     assert.ok(!(await option(/^opposed/).isChecked()))
   })
 
+  test('more values than a filter takes get a sentence, and none is left out (10.2)', async (t) => {
+    const query = Array.from({ length: 20 }, (_, n) => `status=s${n}`).join('&')
+    const expected = /status of 400/
+    const page = await visitDemo(t, `/companies/1/rights?${query}`, { expected })
+    await page.getByRole('button', { name: 'Status', exact: true }).click()
+    await page.getByRole('checkbox', { name: /^pending/ }).check()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('status has 21 values; it takes 1 to 20').waitFor()
+  })
+
   test('a day that is not given sets no filter', async (t) => {
     const page = await visitDemo(t, '/companies/1/employees?current_on=2020-06-30')
     await page.getByRole('button', { name: 'On the day', exact: true }).click()

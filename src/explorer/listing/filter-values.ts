@@ -7,9 +7,6 @@ import { html } from '../html.ts'
 import type { FieldDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 
-/** How many values one filter may have (contract 10.2). */
-const valuesMax = 20
-
 interface ValueFilterProps {
   readonly field: FieldDescription
   readonly query: URLSearchParams
@@ -34,7 +31,7 @@ export function ValueFilter({
   const submit = (event: Event) => {
     event.preventDefault()
     const values = new Set([...chosen, ...(other.trim() === '' ? [] : [other])])
-    onApply({ [name]: [...values].slice(0, valuesMax) })
+    onApply({ [name]: [...values] })
   }
   return html`<form onSubmit=${submit}>
     <p class="hint">${description}</p>
