@@ -10,8 +10,9 @@ import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
+import type { LoggedImport } from '../inspecting.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
-import { knownSourceId, logVersion, nextVersion, readLog } from '../sql/import-log.ts'
+import { knownSourceId, listImports, logVersion, nextVersion, sourceId } from '../sql/import-log.ts'
 import type { ComparedStates } from './compare-states.ts'
 import { forgetCompanies, reviveCompanies, unnameCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
@@ -52,7 +53,8 @@ async function revertAll(
   plan: RevertPlan,
 ): Promise<RevertReport> {
   const pastFrom = Number(await readValue(db, 'select past_from from store'))
-  const chosen = chooseVersions(await readLog(db), plan.range, pastFrom)
+  const log = (await listImports(db)).reverse()
+  const chosen = chooseVersions(log, plan.range, pastFrom)
   const groups = chosen.map((group) => ({ ...group, isAlone: chosen.length === 1 }))
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
@@ -63,7 +65,7 @@ async function revertAll(
       plan.onStep?.(step, ((n + share) / groups.length) * committingFrom)
     }
     const done = await revertGroup(db, numbers, group, shapesOf(shapes, group), onShare)
-    await note(db, done, group.sourceId, plan)
+    await note(db, done, log, plan)
     reverted.push(done)
   }
   await numbers.note()
@@ -83,7 +85,7 @@ async function revertAll(
 
 /** The shapes of the group's target, then of the resources in which its changes were recorded. */
 function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly ListingShape[] {
-  const names = [group.target, ...group.versions.flatMap(({ recordedIn }) => recordedIn)]
+  const names = [group.target, ...group.versions.flatMap(({ recorded }) => Object.keys(recorded))]
   return [...new Set(names)].map((name) => {
     const found = shapes.find(({ listing }) => listing === name)
     if (found === undefined) throw new OperatorError(`this Dossier has no ${name} to revert`)
@@ -118,36 +120,39 @@ async function revertGroup(
   return { version, target, source, reverts, ...own, recorded }
 }
 
-/** Records that describe changes have a source of their own; it is found among them. */
+/** Records that describe changes have a source of their own. */
 async function sourceIn(
   db: ImportConnection,
   { listing }: ListingShape,
-  { target, source, sourceId }: RevertGroup,
+  { target, source }: RevertGroup,
 ): Promise<number> {
-  if (listing === target) return sourceId
-  return (await knownSourceId(db, recordingSource(source, target))) ?? 0
+  const name = listing === target ? source : recordingSource(source, target)
+  return (await knownSourceId(db, name)) ?? 0
 }
 
-/** Adds the version to the log, and updates there which versions are in force. */
+/**
+ * Adds the version to the log, and updates there which versions are in force.
+ *
+ * @param log what it had before this revert, whose other versions are of other groups.
+ */
 async function note(
   db: ImportConnection,
-  { version, target, reverts, restored, updated, removed, recorded }: Done,
-  source: number,
+  { version, target, source, reverts, restored, updated, removed, recorded }: Done,
+  log: readonly LoggedImport[],
   { startedAt }: RevertPlan,
 ): Promise<void> {
   const back = Object.entries(recorded).map(([name, one]) => [name, one.restored] as const)
   await logVersion(db, {
     version,
     target,
-    source,
+    source: await sourceId(db, source),
     startedAt,
     reverts,
     recorded: Object.fromEntries(back),
     counts: { read: restored + updated, inserted: restored, updated, removed },
   })
-  const log = await readLog(db)
-  const own = log.filter((one) => one.target === target && one.sourceId === source)
-  for (const [one, by] of changedReverts(own)) {
+  const own = log.filter((one) => one.target === target && one.source === source)
+  for (const [one, by] of changedReverts([...own, { version, reverts, revertedBy: undefined }])) {
     await db.run('update imports set reverted_by = $2 where version = $1', one, by ?? null)
   }
 }

@@ -1,30 +1,12 @@
 // Which versions a revert takes back, and whether it may.
 
 import { OperatorError } from '../../config/operator-error.ts'
+import type { LoggedImport } from '../inspecting.ts'
 import type { RevertRange } from '../writing.ts'
 
-/** A version in the log. */
-export interface LoggedVersion {
-  readonly version: number
-  readonly target: string
-  readonly sourceId: number
-  readonly source: string
-  /** The resources in which its changes were recorded. */
-  readonly recordedIn: readonly string[]
-  /** The versions that it takes back, all from the first on; none if it is an import. */
-  readonly reverts: readonly number[]
-  /** Whether it has withheld something, which no revert restores. */
-  readonly isWithholding: boolean
-  /** The version that has taken it back. */
-  readonly revertedBy: number | undefined
-}
-
 /** Versions of one source and target, all those from the first on. */
-export interface RevertGroup {
-  readonly target: string
-  readonly sourceId: number
-  readonly source: string
-  readonly versions: readonly LoggedVersion[]
+export interface RevertGroup extends Pick<LoggedImport, 'target' | 'source'> {
+  readonly versions: readonly LoggedImport[]
 }
 
 /**
@@ -36,7 +18,7 @@ export interface RevertGroup {
  * @throws OperatorError that says what to do, if they cannot be taken back.
  */
 export function chooseVersions(
-  log: readonly LoggedVersion[],
+  log: readonly LoggedImport[],
   range: RevertRange,
   pastFrom: number,
 ): readonly RevertGroup[] {
@@ -54,12 +36,12 @@ export function chooseVersions(
 }
 
 function versionsFrom(
-  log: readonly LoggedVersion[],
+  log: readonly LoggedImport[],
   { version, isWithLater }: { version: number; isWithLater: boolean },
 ): RevertGroup {
   const chosen = find(log, version)
   const { target, source, revertedBy } = chosen
-  if (chosen.isWithholding) {
+  if (isWithholding(chosen)) {
     throw new OperatorError(
       `version ${version} is a withholding, which cannot be reverted; ` +
         'see: dossier withhold list',
@@ -81,12 +63,15 @@ function versionsFrom(
         `${shown.join(', ')}${more}; revert them, too, with --with-later`,
     )
   }
-  return { ...groupNamed(chosen), versions }
+  return { target, source, versions }
 }
 
+/** Whether a version has withheld something, which no revert restores. */
+const isWithholding = ({ reverts }: LoggedImport) => reverts?.length === 0
+
 /** An import that no revert has taken back; a revert itself stands for what it restored. */
-function isInForce({ reverts, revertedBy }: LoggedVersion): boolean {
-  return reverts.length === 0 && revertedBy === undefined
+function isInForce({ reverts, revertedBy }: LoggedImport): boolean {
+  return reverts === undefined && revertedBy === undefined
 }
 
 /** A version, and the version that reverts it. */
@@ -98,7 +83,9 @@ type RevertedBy = readonly [version: number, by: number | undefined]
  *
  * @param log the versions of one source and target, in order, the new revert as the last one.
  */
-export function changedReverts(log: readonly LoggedVersion[]): readonly RevertedBy[] {
+export function changedReverts(
+  log: readonly Pick<LoggedImport, 'version' | 'reverts' | 'revertedBy'>[],
+): readonly RevertedBy[] {
   const changed: RevertedBy[] = []
   let by: number | undefined
   let firstTaken = Infinity
@@ -106,7 +93,7 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
     if (version < firstTaken) {
       // It is part of the restored state.
       if (revertedBy !== undefined) changed.push([version, undefined])
-      if (reverts.length > 0) {
+      if (reverts !== undefined) {
         by = version
         firstTaken = Math.min(...reverts)
       }
@@ -115,25 +102,23 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
   return changed
 }
 
-function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGroup[] {
+function allAfter(log: readonly LoggedImport[], to: number): readonly RevertGroup[] {
   if (to !== 0) find(log, to)
-  const after = log.filter(({ version, isWithholding }) => version > to && !isWithholding)
+  const after = log.filter((one) => one.version > to && !isWithholding(one))
   return [...Map.groupBy(after, nameOf)].flatMap(([name, versions]) => {
     const before = log.filter((one) => one.version <= to && nameOf(one) === name)
     const isReverted = before.some(({ revertedBy = to }) => revertedBy > to)
     // Otherwise, it already has the state of version `to`.
     const isOther = isReverted || versions.some(isInForce)
     const [one] = versions
-    return isOther && one !== undefined ? [{ ...groupNamed(one), versions }] : []
+    if (!isOther || one === undefined) return []
+    return [{ target: one.target, source: one.source, versions }]
   })
 }
 
-/** What versions of one source and target have in common. */
-const groupNamed = ({ target, sourceId, source }: LoggedVersion) => ({ target, sourceId, source })
+const nameOf = ({ target, source }: LoggedImport) => JSON.stringify([target, source])
 
-const nameOf = (one: LoggedVersion) => JSON.stringify(groupNamed(one))
-
-function find(log: readonly LoggedVersion[], version: number): LoggedVersion {
+function find(log: readonly LoggedImport[], version: number): LoggedImport {
   const found = log.find((one) => one.version === version)
   if (found !== undefined) return found
   const last = log.at(-1)?.version

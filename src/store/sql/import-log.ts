@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ImportedFile } from '../../files/source-file.ts'
-import type { LoggedVersion } from '../history/reverted-versions.ts'
 import type { Earlier, ImportCounts, LoggedDifference, Recipe } from '../importing.ts'
 import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import { type RegistryDatabase, numberIn, readStoreId, readValue } from './database.ts'
@@ -103,8 +102,11 @@ type LoggedColumns = readonly [
 
 type Flag = boolean | number
 
-/** The last `limit` imports, newest first. */
-export async function listImports(db: RegistryDatabase, limit: number): Promise<LoggedImport[]> {
+/** The last `limit` imports, newest first; all if undefined. */
+export async function listImports(
+  db: RowReader,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<LoggedImport[]> {
   const rows = await db.rows<LoggedColumns>(
     `select ${loggedColumns} from imports i join sources s on s.id = i.source_id
      order by version desc limit $1`,
@@ -160,33 +162,6 @@ function loggedImport(row: LoggedColumns): LoggedImport {
     reverts: parsed(reverts) as number[] | undefined,
     revertedBy: revertedBy ?? undefined,
   }
-}
-
-/** All versions, in order. */
-export async function readLog(db: RowReader): Promise<LoggedVersion[]> {
-  type Columns = readonly [
-    version: number,
-    target: string,
-    sourceId: number,
-    source: string,
-    recorded: string,
-    reverts: string | null,
-    revertedBy: number | null,
-  ]
-  const rows = await db.rows<Columns>(
-    `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
-     from imports i join sources s on s.id = i.source_id order by i.version`,
-  )
-  return rows.map(([version, target, sourceId, source, recorded, reverts, revertedBy]) => ({
-    version,
-    target,
-    sourceId,
-    source,
-    recordedIn: Object.keys(JSON.parse(recorded) as object),
-    reverts: (parsed(reverts) as number[] | undefined) ?? [],
-    isWithholding: reverts === '[]',
-    revertedBy: revertedBy ?? undefined,
-  }))
 }
 
 /** Whether a version has removed all that a source had of a target: it has no files. */
