@@ -65,8 +65,8 @@ const tables = `
   create table keys (key text primary key, id integer, is_new integer) without rowid;
   create table stage (
     seq integer primary key, file integer, number integer,
-    given_company integer, jurisdiction text, identifier text, given_id integer, key text,
-    sort text, as_of text, company_id integer, id integer, digest blob, at integer, length integer
+    given_company integer, jurisdiction text, identifier text, key text, sort text,
+    as_of text, company_id integer, id integer, digest blob, at integer, length integer
   );
   create table refused (seq integer primary key, field text, value, reason text);
   create table change (
@@ -167,7 +167,7 @@ function loadRow({ insert }: TemporaryDatabase, { seq, at, bytes }: SpooledRow):
   const company = orNull(companyIdIn(bytes))
   const id = orNull(idIn(bytes))
   const isRow = textIn(bytes).length > 0
-  const given = [company, jurisdiction, identifier, id, key, sort, asOf]
+  const given = [company, jurisdiction, identifier, key, sort, asOf]
   const found = [identifier === null ? company : null, id]
   const kept = isRow ? [digestIn(bytes), at, bytes.length] : [null, null, null]
   insert('stage', seq, file, number, ...given, ...found, ...kept)
