@@ -134,6 +134,7 @@ export const storeFaults: readonly StoreFault[] = [
   }, /^segment \d+ of company 1000000000001: its bytes do not match their checksum$/m),
   byTables(async (tables) => {
     const { head } = await openSegment(tables, { listing: rights })
+    await tables.dropHeads(rights, [head])
     await tables.putHeads(rights, [{ ...head, directory: '[0,' }])
   }, /^a directory of company 1000000000001, version 4: /m),
   byText(

@@ -234,7 +234,7 @@ export interface ListingTables extends ListingLookups {
   /** Writes traces; of several of one record in one version, the last one is kept. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
   /**
-   * Writes heads; those of the same versions are replaced.
+   * Writes heads; those of the same versions have to be dropped before.
    *
    * @param segments new ones, which are written, too; a head may hold its only segment itself.
    */

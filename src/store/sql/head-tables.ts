@@ -180,27 +180,8 @@ export function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
   }
 }
 
-/**
- * Finds heads that may have been written before. Heads of a new version were not if their companies
- * come after all that this connection has written: imports proceed by company.
- */
-function watchHeads(db: RowReader) {
-  let committed: number | undefined
-  const last = new Map<string, number>()
-  return async (listing: string, heads: readonly HeadRow[]) => {
-    committed ??= await numberIn(db, 'select max(version) from imports')
-    const [oldest, greatest] = [committed, last.get(listing) ?? 0]
-    for (const { companyId } of heads) {
-      if (companyId > (last.get(listing) ?? 0)) last.set(listing, companyId)
-    }
-    return heads.filter(({ version, companyId }) => version <= oldest || companyId <= greatest)
-  }
-}
-
 export function headTables(db: RowWriter) {
   const { holdsSegments } = db.dialect
-  const mayBeWritten = watchHeads(db)
-  const { headsOf } = headLookups(db)
   const columns = [
     'company_id',
     'version',
@@ -211,29 +192,14 @@ export function headTables(db: RowWriter) {
     'segment',
     ...(holdsSegments ? ['entries', 'texts'] : []),
   ]
-
-  const dropHeads: ListingTables['dropHeads'] = async (listing, heads) => {
-    if (holdsSegments) await moveHeld(db, heads.flatMap(onlyKeyOf))
-    await db.drop(
-      { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
-      heads.map(({ companyId, version }) => [companyId, version]),
-    )
-  }
-
-  /** Drops the former heads of the same versions. */
-  async function dropFormer(listing: string, heads: readonly HeadRow[]): Promise<void> {
-    if (heads.length === 0) return
-    const nameOf = ({ companyId, version }: HeadRow) => `${companyId} ${version}`
-    const names = new Set(heads.map(nameOf))
-    const former = await headsOf(listing, [...new Set(heads.map(({ companyId }) => companyId))])
-    await dropHeads(
-      listing,
-      former.filter((head) => names.has(nameOf(head))),
-    )
-  }
-
   return {
-    dropHeads,
+    async dropHeads(listing, heads) {
+      if (holdsSegments) await moveHeld(db, heads.flatMap(onlyKeyOf))
+      await db.drop(
+        { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
+        heads.map(({ companyId, version }) => [companyId, version]),
+      )
+    },
     async putHeads(listing, heads, segments = []) {
       const apart = new Map(segments.map((row) => [row.segment, row]))
       if (holdsSegments) {
@@ -248,7 +214,6 @@ export function headTables(db: RowWriter) {
         return [...row, held?.entries ?? null, held?.texts ?? null]
       })
       await insertSegments(db, [...apart.values()])
-      await dropFormer(listing, await mayBeWritten(listing, heads))
       await db.insert({ table: 'heads', fixed: { listing }, columns }, rows)
     },
   } satisfies Partial<ListingTables>

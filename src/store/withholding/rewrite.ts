@@ -74,7 +74,7 @@ export async function rewriteListing(
   }
   for (const one of changed.values()) context.touched.push(one)
   if (replaced.size === 0) return []
-  for (const head of heads) await rewriteHead(context, head, replaced, out)
+  for (const head of heads) await rewriteHead(context, listing, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
   for (const segment of await namedSegments(tables, now)) named.delete(segment)
   for (const some of inBatches(named, 1_000)) {
@@ -134,6 +134,7 @@ function replaceSegment(
 /** Rewrites a head if it names segments that were replaced. */
 async function rewriteHead(
   { tables, lineage: mark }: Rewriting,
+  listing: string,
   head: HeadRow,
   replaced: ReadonlyMap<number, Replaced>,
   out: Output,
@@ -148,6 +149,7 @@ async function rewriteHead(
     known: nodes,
     rewrites: { version, mark },
   })
+  await tables.dropHeads(listing, [head])
   await out.flush()
 }
 
