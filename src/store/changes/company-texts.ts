@@ -79,10 +79,10 @@ async function readPast(
   version: number,
 ): Promise<Map<number, CompanyRow>> {
   const found = new Map<number, CompanyRow>()
-  for (const { companyId: id, until, ...known } of await tables.pastCompanies(ids)) {
+  for (const state of await tables.pastCompanies(ids)) {
     // They are sorted by their ends: the first that covers the version counts.
-    const covers = known.version <= version && until > version
-    if (covers && !found.has(id)) found.set(id, { id, ...known })
+    const covers = state.version <= version && state.until > version
+    if (covers && !found.has(state.id)) found.set(state.id, state)
   }
   return found
 }

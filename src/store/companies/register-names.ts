@@ -7,9 +7,5 @@ export async function namesOf(
   tables: Pick<ListingLookups, 'companiesById' | 'pastCompanies'>,
   ids: readonly number[],
 ): Promise<readonly CompanyRow[]> {
-  const past = await tables.pastCompanies(ids)
-  return [
-    ...(await tables.companiesById(ids)),
-    ...past.map(({ companyId: id, ...named }) => ({ id, ...named })),
-  ]
+  return [...(await tables.companiesById(ids)), ...(await tables.pastCompanies(ids))]
 }

@@ -128,9 +128,7 @@ async function noteStates(
   changed: readonly CompanyRow[],
   version: number,
 ): Promise<void> {
-  await tables.putPastCompanies(
-    former.map(({ id, ...one }) => ({ companyId: id, ...one, until: version })),
-  )
+  await tables.putPastCompanies(former.map((one) => ({ ...one, until: version })))
   await traceCompanies(
     tables,
     version,
@@ -205,7 +203,7 @@ async function createNumbers(db: RegistryDatabase, first: number, companies: rea
   const naming = new Map(
     await db.rows<[company: number, version: number]>(lastNamed(db), companies),
   )
-  const past = Map.groupBy(await db.tables.pastCompanies(companies), (one) => one.companyId)
+  const past = Map.groupBy(await db.tables.pastCompanies(companies), ({ id }) => id)
   return (id: number, now: CompanyRow | undefined): RegisterNumber => {
     const former = past.get(id) ?? []
     const last = naming.get(id) ?? 0

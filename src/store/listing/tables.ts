@@ -68,8 +68,7 @@ export interface CompanyRow {
 }
 
 /** The name that a company had, or that it was known, in the versions before `until`. */
-export interface PastCompanyRow extends Omit<CompanyRow, 'id'> {
-  readonly companyId: number
+export interface PastCompanyRow extends CompanyRow {
   readonly until: number
 }
 

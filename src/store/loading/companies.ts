@@ -57,8 +57,8 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
     const found = await tables.companiesByName(asked)
     copy(found)
     if (found.length === asked.length) continue
-    for (const { companyId, jurisdiction, identifier } of await tables.forgottenByName(asked)) {
-      staging.insert('forgotten', companyId, jurisdiction, identifier)
+    for (const { id, jurisdiction, identifier } of await tables.forgottenByName(asked)) {
+      staging.insert('forgotten', id, jurisdiction, identifier)
     }
   }
 }
@@ -185,7 +185,7 @@ export async function writeCompanies({
       if (plan.target.resource !== undefined || !isChanged) traced.push(id)
       // It was known without a name until now.
       const former = { jurisdiction: null, identifier: null, version: since }
-      if (isNamed) past.push({ companyId: id, until: version, ...former })
+      if (isNamed) past.push({ id, until: version, ...former })
       return { id, jurisdiction, identifier, version }
     })
     await tables.putPastCompanies(past)

@@ -30,15 +30,15 @@ type Columns = readonly [
   version: number,
 ]
 
-const companyOf = ([id, jurisdiction, identifier, version]: Columns): CompanyRow => {
+const companyOf = (row: readonly [...Columns, ...unknown[]]): CompanyRow => {
+  const [id, jurisdiction, identifier, version] = row
   return { id, jurisdiction, identifier, version }
 }
 
 const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
 
-const pastOf = ([companyId, ...past]: readonly [...Columns, until: number]): PastCompanyRow => {
-  const [jurisdiction, identifier, version, until] = past
-  return { companyId, jurisdiction, identifier, version, until }
+const pastOf = (row: readonly [...Columns, until: number]): PastCompanyRow => {
+  return { ...companyOf(row), until: row[4] }
 }
 
 export function companyLookups(db: RowReader) {
@@ -195,13 +195,7 @@ function formerCompanies(db: RowWriter) {
           table: 'companies_past',
           columns: ['company_id', 'until', 'version', 'jurisdiction', 'identifier'],
         },
-        rows.map((one) => [
-          one.companyId,
-          one.until,
-          one.version,
-          one.jurisdiction,
-          one.identifier,
-        ]),
+        rows.map((one) => [one.id, one.until, one.version, one.jurisdiction, one.identifier]),
       ),
   } satisfies Partial<ListingTables>
 }

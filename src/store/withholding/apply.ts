@@ -172,7 +172,7 @@ async function eraseCompanies(
     await tables.dropPastCompanies([id])
     // The id stays reserved, by a past state before all versions, which no reader can ask for.
     const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
-    await tables.putPastCompanies([{ companyId: id, ...reserved }])
+    await tables.putPastCompanies([{ id, ...reserved }])
   }
   return listed(work, ids, names)
 }

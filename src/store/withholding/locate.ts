@@ -64,7 +64,7 @@ async function companyIdsOf(
       : [[], [company]]
   const now = await tables.companiesByName(names)
   const past = await tables.forgottenByName(names)
-  return [...known, ...now.map(({ id }) => id), ...past.map(({ companyId }) => companyId)]
+  return [...known, ...[...now, ...past].map(({ id }) => id)]
 }
 
 function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingName[] {
