@@ -2,12 +2,13 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type { ChangesPage, ChangesRequest, NoChanges } from './changes.ts'
+import type { ChangesPage, ChangesRequest, HistoryPoint, NoChanges } from './changes.ts'
 import type { Statement } from './companies/attributes.ts'
 import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
 import type { Closable } from './closing.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
+import type { PageTexts } from './listing/read-page.ts'
 import type { Selection } from './selection.ts'
 import type { ViewCounts } from './serving/views.ts'
 import type { ListingCounts } from './serving/value-counts.ts'
@@ -28,23 +29,11 @@ export interface Head {
 }
 
 /** A range of a selection: records of a listing at a version, filtered and ordered. */
-export interface Page extends Head {
+export interface Page extends Head, PageTexts {
   /** The number of records that the selection has. */
   readonly selected: number
-  /**
-   * The records' JSON texts, to be joined by commas; each may be several, so joined. They may be
-   * parts of larger memory, which must not be kept.
-   */
-  readonly records: readonly Uint8Array[]
-  /** Frees the memory of the records once they are copied, without the garbage collector. */
-  readonly free: (() => void) | undefined
   /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
-  /**
-   * If the page would exceed `pageBytesMax` and was not built: the greatest limit with which any
-   * page of the listing fits, or 0 if none does. Otherwise undefined.
-   */
-  readonly greatestLimit: number | undefined
 }
 
 /** A version that cannot be shown: no import has made it yet, or it was pruned. */
@@ -75,14 +64,8 @@ export interface FoundCompany {
   readonly name: string | null
 }
 
-/** The state of the registry as a whole. */
-export interface RegistryState {
-  /** The number of the last import; 0 before the first one. */
-  readonly version: number
-  /** The lineage of that import; empty before the first one. */
-  readonly lineage: string
-  /** When it was committed, in milliseconds since 1970. */
-  readonly committedAt: number | undefined
+/** The state of the registry as a whole, with its last version: 0 before the first import. */
+export interface RegistryState extends HistoryPoint {
   /** The earliest version whose state is still completely known; at least 1. */
   readonly earliestVersion: number
 }

@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   decodeDirectory,
   type DirectoryEntry,
-  type KnownNode,
   leavesInTurn,
+  type OpenDirectory,
   openDirectory,
 } from './directory.ts'
 import {
@@ -21,10 +21,8 @@ import { inBatches } from './in-batches.ts'
 import type { HeadRow, ListingLookups, ListingReads, SegmentKey, SegmentRow } from './tables.ts'
 
 /** A head, with the nodes and the segments to which its directory leads. */
-export interface OpenListing {
+export interface OpenListing extends OpenDirectory {
   readonly head: HeadRow
-  readonly nodes: readonly KnownNode[]
-  readonly leaves: readonly DirectoryEntry[]
 }
 
 /** Opens the listings that companies have at a version, with their segments. */

@@ -9,11 +9,17 @@ import type { HeadRow, ListingReads } from './tables.ts'
 
 /** Records as they are served. */
 export interface PageTexts {
-  /** Texts of records, several joined by commas in each; some are parts of larger buffers. */
+  /**
+   * The records' JSON texts, to be joined by commas; each may be several, so joined. They may be
+   * parts of larger memory, which must not be kept.
+   */
   readonly records: readonly Uint8Array[]
-  /** As `Page.free`. */
+  /** Frees the memory of the records once they are copied, without the garbage collector. */
   readonly free: (() => void) | undefined
-  /** As `Page.greatestLimit`, if the records are left out since they do not fit into a page. */
+  /**
+   * If the page would exceed `pageBytesMax` and was not built: the greatest limit with which any
+   * page of the listing fits, or 0 if none does. Otherwise undefined.
+   */
   readonly greatestLimit: number | undefined
 }
 

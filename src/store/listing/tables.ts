@@ -17,9 +17,7 @@ export interface HeadRow {
 }
 
 /** Consecutive records of a listing, or, without texts, a node of its directory. */
-export interface SegmentRow {
-  readonly companyId: number
-  readonly segment: number
+export interface SegmentRow extends SegmentKey {
   readonly entries: Uint8Array
   readonly texts: Uint8Array | null
 }
