@@ -212,3 +212,16 @@ test('a register number that records gave stays when companies that repeat it ar
   assert.deepEqual(await numbersIn(db), { 5: null })
   await checkSound(db)
 })
+
+test('a forgotten company that records mention by its assigned id returns under it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await nameCompany(db, undefined, '1')
+  const [assigned = 0] = await idsIn(db)
+  await revert(db, one(1))
+  await importRows(db, 'jobs', [{ id: 1, company_id: assigned }])
+  assert.deepEqual(await numbersIn(db), { [assigned]: null })
+  await prune(db)
+  await nameCompany(db, undefined, '1')
+  assert.deepEqual(await numbersIn(db), { [assigned]: '1' })
+  await checkSound(db)
+})

@@ -8,6 +8,7 @@ import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
+import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
@@ -55,14 +56,19 @@ const lastVersionBefore = `
     0
   ) as version`
 
-// The last state of a forgotten company is kept, so that its name gets the same id again; so is the
-// state before all versions that an erased company has.
+// The last name of a company that was forgotten, or has lost the name for which it got its id, is
+// kept, so that the name gets the same id again; so is the state before all versions that an erased
+// company has.
 const dropPast = `
   delete from companies_past where until <= $1 and version > 0 and (
-    exists (select 1 from companies c where c.id = companies_past.company_id)
+    exists (
+      select 1 from companies c where c.id = companies_past.company_id
+        and (c.identifier is not null or c.id < ${assignedIdMin})
+    )
     or exists (
       select 1 from companies_past l
       where l.company_id = companies_past.company_id and l.until > companies_past.until
+        and (l.identifier is not null or companies_past.identifier is null)
     )
   )`
 

@@ -276,7 +276,10 @@ export interface ListingTables extends ListingLookups {
   /** Adds companies; if they are already known, it only writes their names. */
   putCompanies(rows: readonly CompanyRow[]): Awaitable<void>
   dropCompanies(ids: readonly number[]): Awaitable<void>
-  /** Former states of companies that had one of the names, and are not known now. */
+  /**
+   * Former states of companies that had one of the names, and are not known now, or have lost the
+   * name for which they were given their ids.
+   */
   forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly PastCompanyRow[]>
   dropPastCompanies(ids: readonly number[]): Awaitable<void>
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>

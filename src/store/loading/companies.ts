@@ -57,9 +57,12 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
     const found = await tables.companiesByName(asked)
     copy(found)
     if (found.length === asked.length) continue
-    for (const { id, jurisdiction, identifier } of await tables.forgottenByName(asked)) {
+    const forgotten = await tables.forgottenByName(asked)
+    for (const { id, jurisdiction, identifier } of forgotten) {
       staging.insert('forgotten', id, jurisdiction, identifier)
     }
+    // Records may have mentioned them meanwhile, by their ids.
+    copy(await tables.companiesById(forgotten.map(({ id }) => id)))
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   PastCompanyRow,
   CompanyStatements,
 } from '../listing/tables.ts'
+import { assignedIdMin } from './assigned-ids.ts'
 import { firstSegmentOf } from './head-tables.ts'
 import {
   comparable,
@@ -180,7 +181,10 @@ function formerCompanies(db: RowWriter) {
   const forgottenSql = `
     select ${pastColumns} from companies_past p ${d.useIndex('companies_past_by_name')}
     where ${d.isOneOf('identifier', '$1', 'text')}
-      and not exists (select 1 from companies c where c.id = p.company_id)`
+      and not exists (
+        select 1 from companies c where c.id = p.company_id
+          and (c.identifier is not null or c.id < ${assignedIdMin})
+      )`
   const forgotten = lookup(db, forgottenSql, pastOf)
   const dropSql = `delete from companies_past where ${d.isOneOf('company_id', '$1', 'bigint')}`
   return {

@@ -46,7 +46,7 @@ export type StagedRowBytes = readonly [columns: readonly StagedValue[], row: Buf
 
 /**
  * companies     the registry's companies that rows name, and those that the import makes
- * forgotten     former names of companies that the registry no longer knows
+ * forgotten     former names of companies that are no longer known, or are known without a name
  * keys          the ids of natural keys
  * stage         the rows, as given and with their company and id; without a digest if refused, and
  *               without a place in the file if they were refused before. All rows or, if they came
