@@ -121,8 +121,13 @@ describe('under --rejects, a refused row does not count as absent', () => {
       { ...company, id: 2, identifier: '2' },
     ]
     await importRows(db, 'companies', rows)
-    const next = [...rows.slice(0, 1), { ...company, id: 2, identifier: 2 }]
-    await assert.rejects(importRows(db, 'companies', next, withRejects), /does not identify/)
-    assert.equal((await readSaid(db)).length, 2)
+    for (const identifier of [2, ' ', ' 2']) {
+      const next = [...rows.slice(0, 1), { ...company, id: 2, identifier }]
+      await assert.rejects(importRows(db, 'companies', next, withRejects), /does not identify/)
+    }
+    assert.deepEqual(
+      (await readSaid(db)).map((said) => said.is_present),
+      [true, true],
+    )
   })
 })

@@ -75,7 +75,9 @@ export function companyRow(staged: StagedRow): SourceRow {
 
 /** The company of a refused row; undefined if the row does not identify one. */
 export function companyIdentity(row: SourceRow): RefusedRow | undefined {
-  const [companyJurisdiction, companyIdentifier] = companyNameColumns.map((name) => row[name])
+  const [companyJurisdiction, companyIdentifier] = companyNameColumns.map((name) =>
+    checkName(row, name),
+  )
   return typeof companyJurisdiction === 'string' && typeof companyIdentifier === 'string'
     ? { id: null, key: null, companyJurisdiction, companyIdentifier }
     : undefined
