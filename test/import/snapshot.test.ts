@@ -113,6 +113,16 @@ describe('under --rejects, a refused row does not count as absent', () => {
     )
   })
 
+  test('a company that a refused row names with another id stays present', async (t) => {
+    const db = join(makeFolder(t), 'test.db')
+    const company = (id: number, identifier: string) => ({ id, jurisdiction: 'GB', identifier })
+    await importRows(db, 'companies', [company(1, '1'), company(2, '2'), company(3, '3')])
+    // One of these names the company 2 by its number, the other the company 3 by its id.
+    const rows = [company(1, '1'), company(9, '2'), company(3, '4')]
+    const { counts } = await importRows(db, 'companies', rows, withRejects)
+    assert.deepEqual([counts.removed, counts.refused], [0, 2])
+  })
+
   test('the attributes of a company that a refused row names incompletely are kept', async (t) => {
     const db = join(makeFolder(t), 'test.db')
     const company = { jurisdiction: 'GB', note: 'a' }

@@ -48,6 +48,7 @@ export async function placeRows(context: ImportContext): Promise<void> {
     if (context.gate.hidesByCompany) await hideInShared(context)
   }
   compareRows(context)
+  if (resource === undefined) staging.run(keepUnplaced)
 }
 
 /** Assigns an id to each natural key that is new from this source. */
@@ -120,6 +121,15 @@ const refuseUnplaced = `
     left join companies c on c.jurisdiction = s.jurisdiction and c.identifier = s.identifier
     left join companies o on o.id = s.given_company
     where s.company_id is null and s.digest is not null`
+
+/** A refused row whose company has another id than it gives still names that company. */
+const keepUnplaced = `
+  update stage set id = coalesce(
+    (select c.id from companies c
+     where c.jurisdiction = stage.jurisdiction and c.identifier = stage.identifier),
+    given_company
+  )
+  where id is null and seq in (select seq from refused)`
 
 const refuseUndatedRows = `
   insert into refused
