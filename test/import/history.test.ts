@@ -141,6 +141,15 @@ test('without --snapshot, absence means nothing; a company seen for the first ti
   assert.deepEqual(told(db), ['a name: A → A2'])
 })
 
+test('an attribute that had only blank values is new to its source', async (t) => {
+  for (const blank of ['', null, [], ['', ' ']]) {
+    const db = join(makeFolder(t), 'a.db')
+    await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A', tags: blank }])
+    await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A', tags: ['x', 'y'] }])
+    assert.deepEqual(told(db), [])
+  }
+})
+
 test('a part that comes late is accepted for companies about which nothing newer is known', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const named = (name: string, ...identifiers: string[]) =>

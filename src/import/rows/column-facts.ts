@@ -5,7 +5,7 @@ import { showValue, type SourceRow } from '../../files/refusal.ts'
 import type { PlacedRow } from '../../files/json/read-json.ts'
 import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
-import { isBlank } from '../../text/blank.ts'
+import { attributeText } from '../../store/companies/attribute-text.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
 /** What a report shows of one column. */
@@ -91,7 +91,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[], place
         const facts = guess?.name === name ? guess : find(name)
         if (facts === undefined) continue
         facts.count += 1
-        if (!facts.isUsed) facts.isUsed = !isBlank(value)
+        if (!facts.isUsed) facts.isUsed = attributeText(value) !== null
         if (facts.count === 1) facts.first = value
         else if (facts.hasOne && value !== facts.first) facts.hasOne = false
         if (typeof value === 'string') texts.note(facts, value, placed)
