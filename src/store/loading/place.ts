@@ -93,12 +93,22 @@ export async function lastAssigned(
   return Math.max(assignedIdMin - 1, last, Number(recorded ?? 0))
 }
 
+const idsOfKeys = 'select k.id from json_each(?) e cross join keys k on k.key = e.value'
+
 /** Writes the ids of new natural keys to the registry, where they are permanent. */
-export async function writeKeys({ staging, tables, plan, source }: ImportContext): Promise<void> {
+export async function writeKeys(context: ImportContext): Promise<void> {
+  const { staging, db, tables, plan, source, gate } = context
   const keys = staging.iterate('select key, id from keys where is_new order by key')
   for (const batch of inBatches(keys, batchLength)) {
     const rows = batch.map(([key, id]) => ({ key: key as string, id: Number(id) }))
     await tables.putKeys(plan.target.name, source, rows)
+  }
+  for (const held of inBatches(gate.heldKeys, batchLength)) {
+    const ids = staging.rows(idsOfKeys, JSON.stringify(held))
+    await gate.hideKeys(
+      db,
+      ids.map(([id]) => Number(id)),
+    )
   }
 }
 

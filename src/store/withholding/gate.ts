@@ -11,7 +11,7 @@ import type { CompanyRow } from '../listing/tables.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './agreement.ts'
-import { hashKey, keyOfHash } from './hide-keys.ts'
+import { hashedKeys, hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
 import {
   createHasher,
   hashCompany,
@@ -30,8 +30,8 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 /** Creates the gate of an import. */
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
-  const names = await namesNow(db, list)
-  const passes = createPasses(list, plan, names)
+  const known = await readKnown(db, list, plan)
+  const passes = createPasses(list, plan, known)
   const counts = { withheld: 0, erased: 0 }
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
     if (passed?.content !== row.content) counts.withheld += 1
@@ -56,6 +56,11 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     passRecorded: passes.recorded,
     /** The identity of a refused row. */
     passRefused: passes.key<RefusedRow>,
+    /** The natural keys, as given, of rows that were held back in part. */
+    heldKeys: passes.heldKeys,
+    /** Replaces the natural keys of records by hashes. */
+    hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
+      hideKeys({ tables, hasher: createHasher(list.salt) }, plan.target.name, ids),
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
     /** What the log may have of an import; some of it was found in rows before they passed. */
@@ -73,7 +78,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
      *   which it hides texts has got a name; called under the write lock.
      */
     async checkState(db: RegistryDatabase): Promise<void> {
-      const isSame = isDeepStrictEqual(await namesNow(db, list), names)
+      const isSame = isDeepStrictEqual(await readKnown(db, list, plan), known)
       if (isSame && (await readState(db)) === state) return
       throw new OperatorError(
         'what is withheld has changed while this import read its files; nothing was changed; ' +
@@ -88,6 +93,19 @@ type NamedCompany = Pick<CompanyRow, 'jurisdiction' | 'identifier'> & { readonly
 
 type Names = ReadonlyMap<number, readonly string[]>
 
+/** What the registry has of what the list withholds. */
+interface Known {
+  readonly names: Names
+  /** The hashes of natural keys: those of rows that were held back are not in the list. */
+  readonly keys: readonly string[]
+}
+
+async function readKnown(db: RegistryDatabase, list: List, plan: ImportPlan): Promise<Known> {
+  if (list.entries.length === 0) return { names: new Map(), keys: [] }
+  const keys = await hashedKeys(db, plan.target.name, plan.source)
+  return { names: await namesNow(db, list), keys }
+}
+
 /**
  * The present and past names of the companies in which the list hides texts, as hashes by ids: a
  * company may have got its name since the order.
@@ -100,21 +118,25 @@ async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names
   return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
 }
 
-function createPasses(list: List, { target, source, recording }: ImportPlan, names: Names) {
+function createPasses(list: List, { target, source, recording }: ImportPlan, known: Known) {
   const { inForce, lifted } = ordersOf(list)
   const hasher = createHasher(list.salt)
-  const companies = createCompanies(inForce, hasher, names)
+  const companies = createCompanies(inForce, hasher, known.names)
   const { resource, name } = target
-  const isOfTarget = ({ subject }: Order) => 'resource' in subject && subject.resource === name
-  const orders = inForce.filter(isOfTarget)
-  const known = new Set([...orders, ...lifted.filter(isOfTarget)].flatMap((one) => one.found.keys))
+  const isOf =
+    (one: string | undefined) =>
+    ({ subject }: Order) =>
+      'resource' in subject && subject.resource === one
+  const all = [...inForce, ...lifted].filter(isOf(name))
+  const keys = new Set([...known.keys, ...all.flatMap(({ found }) => found.keys)])
+  const heldKeys = new Set<string>()
   /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
-    if (row.key === null || known.size === 0) return row
+    if (row.key === null || keys.size === 0) return row
     const hash = hashKey(hasher, name, source, row.key)
-    return known.has(hash) ? { ...row, key: keyOfHash(hash) } : row
+    return keys.has(hash) ? { ...row, key: keyOfHash(hash) } : row
   }
-  const hold = resource === undefined ? undefined : createRowHold(resource, orders, hasher)
+  const hold = resource && createRowHold(resource, inForce.filter(isOf(name)), hasher)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   const hideIn = (of: Resource | undefined, row: StagedRow, named?: readonly NamedCompany[]) => {
@@ -125,6 +147,7 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
   const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
   return {
     key: withKey,
+    heldKeys: heldKeys as ReadonlySet<string>,
     droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
     recorded: (row: StagedRow) => hideIn(recording?.resource, row),
@@ -134,7 +157,10 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, nam
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      if (passed === undefined || !hasTexts) return passed
+      if (passed === undefined) return undefined
+      const isNew = passed !== keyed && keyed === row
+      if (isNew && row.key !== null) heldKeys.add(row.key)
+      if (!hasTexts) return passed
       const hidden = hideIn(resource, passed)
       if (hidden === undefined) {
         const name = passed.id ?? passed.key ?? 0

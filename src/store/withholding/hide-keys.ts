@@ -3,6 +3,8 @@
 
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListingTables } from '../listing/tables.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
+import { knownSourceId } from '../sql/import-log.ts'
 import type { Hasher } from './list.ts'
 
 /** Marks a hash; the stored keys of sources begin with another character. */
@@ -20,6 +22,22 @@ export function hashStoredKey(hasher: Hasher, listing: string, source: string, k
 
 /** The hash as it is stored instead of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
+
+/** The hashes that a source's records have instead of natural keys. */
+export async function hashedKeys(
+  db: RegistryDatabase,
+  listing: string,
+  source: string,
+): Promise<readonly string[]> {
+  const id = await knownSourceId(db, source)
+  if (id === undefined) return []
+  // No stored key begins with a character after this one.
+  const sql = `
+    select key from record_keys
+    where listing = $1 and source_id = $2 and key >= '${hashed}' order by key`
+  const rows = await db.rows<readonly [key: string]>(sql, listing, id)
+  return rows.map(([key]) => key.slice(hashed.length))
+}
 
 const idsAtOnce = 1_000
 
