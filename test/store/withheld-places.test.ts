@@ -103,38 +103,6 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
-test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
-  const { ask, db } = await makeNamedApp(t)
-  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
-  const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
-  const her = { ...gb, identifier, name: jane }
-  const [kept, other] = [`kept-${identifier}`, `other-${identifier}`]
-  await load([
-    { ...her, key: 'a' },
-    { ...gb, key: kept, name: 'J.' },
-  ])
-  await withhold(db, 'mask', person)
-  const own = { ...gb, key: 'b', name: 'Ann' }
-  const rows = [{ ...her, key: kept }, { ...her, key: other }, own, { ...her }]
-  const first = await load(rows)
-  assert.deepEqual([first.counts.inserted, first.counts.updated], [3, 1])
-  await checkGone(db)
-  const ids = async () => {
-    const answer = await ask('/api/v1/companies/GB:1/employees')
-    return (memberOf(answer, 'employees') as { id: number }[]).map(({ id }) => id)
-  }
-  const before = await ids()
-  const again = await load(rows)
-  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
-  const moved = await load([{ ...gb, key: other, name: 'Joan' }])
-  assert.deepEqual([moved.counts.inserted, moved.counts.updated], [0, 1])
-  await lift(db, 1)
-  const lifted = await load(rows, { isSnapshot: true })
-  assert.deepEqual([lifted.counts.inserted, lifted.counts.removed], [0, 1])
-  assert.deepEqual(await ids(), before.slice(1))
-  await checkSound(db)
-})
-
 test('a person at the beginning of a line is found in JSON', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   for (const [n, post] of ['Director', 'CEO'].entries()) {

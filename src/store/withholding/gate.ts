@@ -136,7 +136,10 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
     const hash = hashKey(hasher, name, source, row.key)
     return keys.has(hash) ? { ...row, key: keyOfHash(hash) } : row
   }
-  const hold = resource && createRowHold(resource, inForce.filter(isOf(name)), hasher)
+  const holdOf = (one: Resource | undefined) =>
+    one && createRowHold(one, inForce.filter(isOf(one.name)), hasher)
+  const hold = holdOf(resource)
+  const holdRecorded = holdOf(recording?.resource)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   const hideIn = (of: Resource | undefined, row: StagedRow, named?: readonly NamedCompany[]) => {
@@ -150,7 +153,10 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
     heldKeys: heldKeys as ReadonlySet<string>,
     droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
-    recorded: (row: StagedRow) => hideIn(recording?.resource, row),
+    recorded: (row: StagedRow) => {
+      const held = holdRecorded === undefined ? row : holdRecorded(row, row)
+      return held && hideIn(recording?.resource, held)
+    },
     shared: (row: StagedRow, named: readonly NamedCompany[]) => hideIn(resource, row, named),
     name: companies.hideInName,
     row(row: StagedRow): StagedRow | undefined {

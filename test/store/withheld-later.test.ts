@@ -1,0 +1,69 @@
+// What later imports bring of people whose data is withheld (contract 13).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { importRows } from '../support/import-rows.ts'
+import { memberOf } from '../support/make-app.ts'
+import { checkSound } from '../support/verify-store.ts'
+import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { lift, withhold } from '../support/write-store.ts'
+
+const recordIn = resources.find(({ changeFields }) => changeFields !== undefined)
+
+for (const kind of ['mask', 'erase'] as const) {
+  test(`a value of an event is withheld in later recorded changes by ${kind}`, async (t) => {
+    const { ask, db } = await makeNamedApp(t)
+    const say = (seat: string, month: number) => {
+      const rows = [{ jurisdiction: 'GB', identifier: '1', name: 'X Ltd', seat }]
+      return importRows(db, 'companies', rows, { asOf: `2026-0${month}-01T00:00:00Z`, recordIn })
+    }
+    await say('1 Old Road', 1)
+    await say('2 New Street', 2)
+    await withhold(db, kind, { resource: 'events', field: 'before', value: '1 Old Road' })
+    await say('1 Old Road', 3)
+    const { counts } = await say('2 New Street', 4)
+    assert.equal(counts.recorded, kind === 'mask' ? 1 : 0)
+    const events = memberOf(await ask('/api/v1/companies/GB:1/events'), 'events') as object[]
+    const before = events.map((event) => (event as Record<string, unknown>)['before'])
+    const hidden = '[withheld]'
+    assert.deepEqual(before, [
+      ...(kind === 'mask' ? [hidden] : []),
+      '2 New Street',
+      ...(kind === 'mask' ? [hidden] : []),
+    ])
+    await checkSound(db)
+  })
+}
+
+test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
+  const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
+  const her = { ...gb, identifier, name: jane }
+  const [kept, other] = [`kept-${identifier}`, `other-${identifier}`]
+  await load([
+    { ...her, key: 'a' },
+    { ...gb, key: kept, name: 'J.' },
+  ])
+  await withhold(db, 'mask', person)
+  const own = { ...gb, key: 'b', name: 'Ann' }
+  const rows = [{ ...her, key: kept }, { ...her, key: other }, own, { ...her }]
+  const first = await load(rows)
+  assert.deepEqual([first.counts.inserted, first.counts.updated], [3, 1])
+  await checkGone(db)
+  const ids = async () => {
+    const answer = await ask('/api/v1/companies/GB:1/employees')
+    return (memberOf(answer, 'employees') as { id: number }[]).map(({ id }) => id)
+  }
+  const before = await ids()
+  const again = await load(rows)
+  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
+  const moved = await load([{ ...gb, key: other, name: 'Joan' }])
+  assert.deepEqual([moved.counts.inserted, moved.counts.updated], [0, 1])
+  await lift(db, 1)
+  const lifted = await load(rows, { isSnapshot: true })
+  assert.deepEqual([lifted.counts.inserted, lifted.counts.removed], [0, 1])
+  assert.deepEqual(await ids(), before.slice(1))
+  await checkSound(db)
+})
