@@ -60,6 +60,19 @@ test('a phrase is found in scripts that do not separate words', () => {
   }
 })
 
+test('a phrase is found in JSON within a text, whatever is escaped there', () => {
+  for (const [name, text, hidden] of [
+    ['Jáne Doe', '{"n":"J\\u00e1ne Doe","x":1}', '{"n":"[withheld]","x":1}'],
+    ['Jane Doe', 'CEO\\u000bJa\\u0301ne\\nDOE\\u000b', 'CEO\\u000b[withheld]\\u000b'],
+    ['Иван', '["\\u0418\\u0432\\u0430\\u043D"]', '["[withheld]"]'],
+    ['王小明', '\\u524d\\u738b\\u5c0f\\u660e\\u5f8c', '\\u524d[withheld]\\u5f8c'],
+    ['𝒥ane', '\\ud835\\udca5ane', '[withheld]'],
+    ['Jane Doe', '\\u00e1Jane Doe', '\\u00e1Jane Doe'],
+  ] as const) {
+    assert.equal(hide([name], text), hidden)
+  }
+})
+
 test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
   assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
   assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')

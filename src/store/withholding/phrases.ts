@@ -7,9 +7,22 @@ import type { Hasher, PhraseHash } from './list.ts'
 /** What takes the place of withheld text (contract 13). */
 export const withheldText = '[withheld]'
 
-// Changes of attributes that are objects are recorded as JSON: the letter of an escape is not part
-// of the word after it.
-const runs = /\\(?:[bfnrt]|u[\da-f]{4})|[\p{L}\p{N}\p{M}]+/gu
+const runs = /[\p{L}\p{N}\p{M}]+/gu
+
+/** As JSON has them: changes of attributes that are objects are recorded as JSON. */
+const escapes = /\\(?:[bfnrt]|u(?:d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4}))/gi
+const wordCharacter = /[\p{L}\p{N}\p{M}]/u
+/** A mark that no reader sees. */
+const filler = '\u034f'
+
+/** A text with the characters of its escapes, each as long as the escape. */
+function readEscapes(text: string): string {
+  return text.replace(escapes, (escape) => {
+    const character = JSON.parse(`"${escape.toLowerCase()}"`) as string
+    const isInWord = wordCharacter.test(character)
+    return isInWord ? character.padEnd(escape.length, filler) : ' '.repeat(escape.length)
+  })
+}
 
 /** Shorter phrases would occur in too many other texts. */
 const lettersMin = 3
@@ -20,17 +33,20 @@ interface Word {
   /** Folded as the words of names are. */
   readonly plain: string
   readonly start: number
-  readonly end: number
+  end: number
 }
 
 function wordsIn(text: string): Word[] {
   const words: Word[] = []
-  for (const { 0: run, index } of text.matchAll(runs)) {
-    if (run.startsWith('\\')) continue
+  for (const { 0: run, index } of readEscapes(text).matchAll(runs)) {
     let start = index
     for (const part of partsOf(run)) {
       const end = start + part.length
-      words.push({ plain: fold(part), start, end })
+      const plain = fold(part)
+      const last = words.at(-1)
+      // Marks that stand apart from scripts without blanks.
+      if (plain !== '') words.push({ plain, start, end })
+      else if (last?.end === start) last.end = end
       start = end
     }
   }
