@@ -5,12 +5,13 @@ import type { Resource } from '../../resources/resource.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
+import { textIn } from '../record-texts.ts'
 import type { Wanted, Work } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found, Subject } from './list.ts'
-import { createHold, personalValues } from './personal.ts'
+import { createHold, type Fields, personalValues } from './personal.ts'
 import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
-import { rewriteListing } from './rewrite.ts'
+import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 import { changeFields, hideInCompanies } from './withhold-texts.ts'
 
 type RecordSubject = Extract<Subject, { readonly resource: string }>
@@ -30,14 +31,17 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needle = needleOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const companies = await candidates(work, subject, needle, masked)
+  const holding = await candidates(work, subject, needle, masked)
+  const holds = needle && ((texts: Buffer) => texts.includes(needle))
+  const people = await findPeople(work, resource, wanted, { companies: holding, mayHold: holds })
+  const companies =
+    people === undefined ? holding : [...people.companies.union(masked)].sort((a, b) => a - b)
   for (const [n, companyId] of companies.entries()) {
-    const holds = needle && ((texts: Buffer) => texts.includes(needle))
     await rewriteListing(work, {
       shape,
       companyId,
-      change: changeOf(work, resource, wanted, { ...seen, companyId }),
-      mayHold: masked.has(companyId) ? undefined : holds,
+      change: changeOf(work, resource, wanted, { ...seen, companyId, marks: people?.marks }),
+      mayHold: people !== undefined || masked.has(companyId) ? undefined : holds,
     })
     onStep(`withholding ${resource.name}`, n / companies.length)
     await nextTurn()
@@ -78,6 +82,60 @@ export async function withoutOthers(
   return found
 }
 
+/** The records that have the value of an order in some state. */
+interface People {
+  /** By ids, what tells that another state of such a record is about the same person. */
+  readonly marks: ReadonlyMap<number, ReadonlySet<string>>
+  /** The companies that have or had them with it, and those that have them now. */
+  readonly companies: ReadonlySet<number>
+}
+
+/**
+ * Finds the records that have the value of an order in some state: a register may add such a field
+ * later, leave it out, or correct it. Undefined if an order does not mean one person by a record.
+ */
+async function findPeople(
+  work: Work,
+  resource: Resource,
+  { subject, located, found }: WantedRecords,
+  {
+    companies,
+    mayHold,
+  }: Pick<ListingRewrite, 'mayHold'> & { readonly companies: readonly number[] },
+): Promise<People | undefined> {
+  if (!('field' in subject) || resource.fields[subject.field]?.kind === 'text_list')
+    return undefined
+  const hold = createHold(resource, [{ kind: 'mask', subject }], work.hasher)
+  // A restored backup may have none of these states, but others.
+  const before = located === undefined ? found : undefined
+  const hashes = before?.phrases.map(({ hash }) => hash)
+  const marks = new Map(before?.ids.map((id) => [id, new Set(hashes)]))
+  const having = new Set(before?.companies.map(({ id }) => id))
+  for (const companyId of companies) {
+    const change = (record: ListedRecord) => {
+      const fields = JSON.parse(textIn(record.text)) as Fields
+      const isNamed = located?.ids.has(record.id) === true
+      if (!isNamed && hold(fields, undefined) === undefined) return record
+      having.add(companyId)
+      const known = marks.get(record.id) ?? new Set()
+      marks.set(record.id, known.union(new Set(marksOf(work, resource, fields))))
+      return record
+    }
+    await rewriteListing(work, { shape: shapeOf(resource), companyId, change, mayHold })
+    await nextTurn()
+  }
+  for (const some of inBatches(marks.keys(), 1_000)) {
+    for (const one of await work.tables.whereListed(resource.name, some)) having.add(one.companyId)
+  }
+  return { marks, companies: having }
+}
+
+/** The values of a record's personal fields, and hashes of their words. */
+function marksOf({ hasher }: Work, resource: Resource, fields: Fields): string[] {
+  const values = personalValues(resource, fields)
+  return [...values, ...phrasesOf(values, hasher).map(({ hash }) => hash)]
+}
+
 /** The records found, the values of their personal fields, and their companies. */
 interface Seen {
   readonly ids: Set<number>
@@ -85,17 +143,20 @@ interface Seen {
   readonly companies: Set<number>
   /** The company that is being rewritten. */
   readonly companyId: number
+  readonly marks: People['marks'] | undefined
 }
 
-function changeOf({ hasher }: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
+function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
   const { kind, subject, located } = wanted
   const ids = located?.ids ?? new Set('id' in subject ? [subject.id] : [])
   const masked = new Set(maskedBefore(wanted)?.ids)
   const mask = { kind: 'mask', subject } as const
-  const hold = createHold(resource, [mask], hasher)
+  const hold = createHold(resource, [mask], work.hasher)
   const change = changeFields(shapeOf(resource), (fields, { id }) => {
     const wasMeant = 'field' in subject && masked.has(id) && isHidden(fields[subject.field])
-    const held = hold(fields, ids.has(id) || wasMeant ? mask : undefined)
+    const known = seen.marks?.get(id)
+    const isSame = known && marksOf(work, resource, fields).some((mark) => known.has(mark))
+    const held = hold(fields, ids.has(id) || wasMeant || isSame === true ? mask : undefined)
     if (held?.kept === undefined) return fields
     seen.ids.add(id)
     seen.companies.add(seen.companyId)
@@ -103,8 +164,10 @@ function changeOf({ hasher }: Work, resource: Resource, wanted: WantedRecords, s
     for (const one of personalValues(resource, fields)) if (!kept.has(one)) seen.values.add(one)
     return kind === 'erase' ? undefined : held.kept
   })
-  if ('field' in subject) return change
-  return (record: ListedRecord) => (ids.has(record.id) ? change(record) : record)
+  const { marks } = seen
+  if ('field' in subject && marks === undefined) return change
+  const isNamed = (id: number) => ids.has(id) || masked.has(id) || marks?.has(id) === true
+  return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
 }
 
 /** What an erasure by a value has to find although a mask may have hidden the value. */

@@ -1,0 +1,53 @@
+// Records that have the value of an order in some of their states only (contract 13).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { importRows, makePlace } from '../support/import-rows.ts'
+import { memberOf } from '../support/make-app.ts'
+import { mustRun } from '../support/run-command.ts'
+import { storeAt } from '../support/store-at.ts'
+import { keepStore } from '../support/store-state.ts'
+import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { withhold } from '../support/write-store.ts'
+
+const gb = (identifier: string) => ({
+  company_jurisdiction: 'GB',
+  company_identifier: identifier,
+})
+const her = { key: 'a', name: jane }
+const named = { ...her, identifier }
+
+for (const kind of ['mask', 'erase'] as const) {
+  test(`a person is withheld in states without the value of the order by ${kind}`, async (t) => {
+    const { ask, db } = await makeNamedApp(t)
+    const load = (row: object, company = '1') =>
+      importRows(db, 'employees', [{ ...gb(company), ...row }])
+    const other = { key: 'a', name: 'Ann', identifier: '7' }
+    for (const row of [other, her, named, { ...her, name: jane.toUpperCase() }]) await load(row)
+    await load({ ...her, name: jane, position: 'Chair' }, '2')
+    await withhold(db, kind, person)
+    await checkGone(db)
+    const read = async (path: string) => {
+      const answer = await ask(`/api/v1/companies/GB:${path}`)
+      return (memberOf(answer, 'employees') as { name: string }[]).map(({ name }) => name)
+    }
+    assert.deepEqual(await read('1/employees?version=1'), ['Ann'])
+    const hidden = kind === 'mask' ? ['[withheld]'] : []
+    for (const path of ['1/employees?version=2', '1/employees?version=4', '2/employees'])
+      assert.deepEqual(await read(path), hidden, path)
+    const { counts } = await load({ ...her, position: 'Clerk' })
+    assert.equal(counts.withheld, 1)
+    await checkGone(db)
+  })
+}
+
+test('a person is withheld in a restored backup without the value of the order', async (t) => {
+  const { folder, db } = makePlace(t, 'registry.db')
+  await importRows(db, 'employees', [{ ...gb('1'), ...her }])
+  const restore = await keepStore(db)
+  await importRows(db, 'employees', [{ ...gb('1'), ...named }])
+  await withhold(db, 'mask', person)
+  await restore()
+  await mustRun(folder, `migrate --db ${storeAt(db)}`)
+  await checkGone(db)
+})
