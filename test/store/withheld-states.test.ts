@@ -1,4 +1,5 @@
-// Records that have the value of an order in some of their states only (contract 13).
+// Records that have the value of an order in some of their states only, or in another form
+// (contract 13).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -50,4 +51,21 @@ test('a person is withheld in a restored backup without the value of the order',
   await restore()
   await mustRun(folder, `migrate --db ${storeAt(db)}`)
   await checkGone(db)
+})
+
+test('a value is withheld in whatever form its accents are encoded, now and later', async (t) => {
+  for (const [form, later] of [
+    ['NFC', 'NFD'],
+    ['NFD', 'NFC'],
+  ] as const) {
+    const { ask, db } = await makeNamedApp(t)
+    const right = (id: number, at: string) => ({ id, company_id: 7, holders: [jane.normalize(at)] })
+    await importRows(db, 'rights', [right(1, form), { id: 2, company_id: 7, holders: ['Ann'] }])
+    const value = jane.normalize(later)
+    await withhold(db, 'erase', { resource: 'rights', field: 'holders', value })
+    const { counts } = await importRows(db, 'rights', [right(3, later), right(4, form)])
+    assert.equal(counts.withheld, 2)
+    assert.equal(memberOf(await ask('/api/v1/companies/7/rights'), 'total'), 1)
+    await checkGone(db, [jane.normalize('NFC'), jane.normalize('NFD')])
+  }
 })

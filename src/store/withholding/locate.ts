@@ -16,6 +16,7 @@ import {
   type PhraseHash,
   type ValueSubject,
 } from './list.ts'
+import { hashValue } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 import type { WithholdRequest } from './withhold.ts'
 
@@ -29,7 +30,7 @@ export async function wantedOf(
   if ('id' in subject) return { kind, subject }
   if ('field' in subject) {
     const { resource, field, value } = subject
-    const hashed = { resource, field, value: hasher('value', resource, field, value) }
+    const hashed = { resource, field, value: hashValue(hasher, resource, field, value) }
     const [phrase] = phrasesOf([value], hasher)
     const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
     return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }

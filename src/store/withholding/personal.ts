@@ -22,6 +22,11 @@ export function personalValues(resource: Resource, record: Fields): string[] {
     .map(String)
 }
 
+/** The hash of a value of a personal field, in whatever form its accents are encoded. */
+export function hashValue(hasher: Hasher, resource: string, field: string, text: string): string {
+  return hasher('value', resource, field, text.normalize())
+}
+
 /** An order on records of a resource. */
 type RecordOrder = Pick<Order, 'kind' | 'subject'>
 
@@ -38,7 +43,7 @@ export interface Held {
  *   undefined if no order means it.
  */
 export function createHold(resource: Resource, orders: readonly RecordOrder[], hasher: Hasher) {
-  const hashOf = (field: string, text: string) => hasher('value', resource.name, field, text)
+  const hashOf = (field: string, text: string) => hashValue(hasher, resource.name, field, text)
   const byField = new Map<string, Map<string, RecordOrder>>()
   for (const order of orders) {
     if (!('field' in order.subject)) continue

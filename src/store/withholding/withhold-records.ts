@@ -29,10 +29,10 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   if (resource === undefined) return { ids: [], keys: [], companies: [], phrases: [] }
   const shape = shapeOf(resource)
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
-  const needle = needleOf(resource, wanted)
+  const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const holding = await candidates(work, subject, needle, masked)
-  const holds = needle && ((texts: Buffer) => texts.includes(needle))
+  const holding = await candidates(work, subject, needles, masked)
+  const holds = needles && ((texts: Buffer) => needles.some((one) => texts.includes(one)))
   const people = await findPeople(work, resource, wanted, { companies: holding, mayHold: holds })
   const companies =
     people === undefined ? holding : [...people.companies.union(masked)].sort((a, b) => a - b)
@@ -177,32 +177,33 @@ const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
 /** Whether a mask may have hidden the value of a field. */
 const isHidden = (value: unknown) => value === null || [value].flat().includes(withheldText)
 
-/** Bytes that the text of every record in question contains; undefined if they are not known. */
-function needleOf(
+/** Bytes of which every record in question has some; undefined if they are not known. */
+function needlesOf(
   resource: Resource,
   { subject, value, located }: WantedRecords,
-): Buffer | undefined {
+): readonly Buffer[] | undefined {
   if (located !== undefined) return undefined
-  if ('id' in subject) return Buffer.from(`{"id":${subject.id},`)
+  if ('id' in subject) return [Buffer.from(`{"id":${subject.id},`)]
   if (value === undefined) return undefined
   const isList = resource.fields[subject.field]?.kind === 'text_list'
   const name = isList ? '' : `${JSON.stringify(subject.field)}:`
-  return Buffer.from(name + JSON.stringify(value))
+  const forms = new Set([value, value.normalize('NFC'), value.normalize('NFD')])
+  return [...forms].map((form) => Buffer.from(name + JSON.stringify(form)))
 }
 
 /**
  * The companies that may have or have had such records.
  *
- * @param masked those in which records were masked, whose texts no longer contain the needle.
+ * @param masked those in which records were masked, whose texts no longer contain a needle.
  */
 async function candidates(
   { tables }: Work,
   { resource }: RecordSubject,
-  needle: Buffer | undefined,
+  needles: readonly Buffer[] | undefined,
   masked: ReadonlySet<number>,
 ): Promise<readonly number[]> {
-  if (needle !== undefined) {
-    const holding = await tables.companiesHolding([needle])
+  if (needles !== undefined) {
+    const holding = await tables.companiesHolding(needles)
     return [...holding.union(masked)].sort((a, b) => a - b)
   }
   return tables.companiesWith(resource, { after: -1, limit: Number.MAX_SAFE_INTEGER })
