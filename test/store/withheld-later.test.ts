@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { importRows } from '../support/import-rows.ts'
+import { importRows, makePlace, query } from '../support/import-rows.ts'
 import { memberOf } from '../support/make-app.ts'
+import { keepStore } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
@@ -65,5 +66,26 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   const lifted = await load(rows, { isSnapshot: true })
   assert.deepEqual([lifted.counts.inserted, lifted.counts.removed], [0, 1])
   assert.deepEqual(await ids(), before.slice(1))
+  await checkSound(db)
+})
+
+test('no other company gets the id of an erased one, not even in a backup from before it', async (t) => {
+  const { db } = makePlace(t, 'registry.db')
+  const load = (...numbers: string[]) =>
+    importRows(
+      db,
+      'companies',
+      numbers.map((identifier) => ({ jurisdiction: 'GB', identifier })),
+    )
+  await load('1')
+  const restore = await keepStore(db)
+  await load('2')
+  const [erased] = query(db, "select id from companies where identifier = '2'")
+  await withhold(db, 'erase', { company: ['GB', '2'] })
+  await restore()
+  const { counts } = await load('2', '3')
+  assert.deepEqual([counts.withheld, counts.companiesCreated], [1, 1])
+  const [other] = query(db, "select id from companies where identifier = '3'")
+  assert.equal(Number(other?.['id']), Number(erased?.['id']) + 1)
   await checkSound(db)
 })

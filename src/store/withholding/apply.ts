@@ -112,7 +112,9 @@ async function withholdSubject(
 ): Promise<Found> {
   const { subject } = wanted
   if ('company' in subject) {
-    return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former) }
+    // A restored backup may be from before such a company.
+    const own = wanted.located === undefined ? companiesOf(wanted, subject.company) : []
+    return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former, own) }
   }
   const found =
     'textOf' in subject
@@ -151,15 +153,17 @@ async function keepNames({ db, tables, touched }: Work): Promise<number> {
  * Erases companies as a whole: their listings, their names, and all traces that they were known.
  *
  * @param names their present and past names.
+ * @param reserved the ids that no other company may get.
  */
 async function eraseCompanies(
   work: Work,
   names: readonly CompanyRow[],
+  reserved: readonly number[],
 ): Promise<Found['companies']> {
   const { tables, resources, onStep } = work
   const shapes = [...resources.map(shapeOf), attributesShape]
   const ids = [...new Set(names.map(({ id }) => id))]
-  for (const id of ids) {
+  for (const id of new Set([...ids, ...reserved])) {
     for (const [n, shape] of shapes.entries()) {
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
