@@ -69,6 +69,22 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   await checkSound(db)
 })
 
+test('the natural keys of events that name a withheld person are hashed', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
+  const event = (key: string) => ({ ...gb, key, date: '2026-01-01', attr: 'owner', after: jane })
+  const other = { ...event('b'), after: 'Ann' }
+  await importRows(db, 'employees', [{ ...gb, key: 'a', identifier, name: jane }])
+  await importRows(db, 'events', [event(`1 ${jane}`), other])
+  await withhold(db, 'mask', person)
+  const rows = [event(`1 ${jane}`), event(`2 ${jane}`), other]
+  const first = await importRows(db, 'events', rows)
+  assert.deepEqual([first.counts.inserted, first.counts.unchanged], [1, 2])
+  const again = await importRows(db, 'events', rows, { isSnapshot: true })
+  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [3, 2])
+  await checkGone(db)
+})
+
 test('no other company gets the id of an erased one, not even in a backup from before it', async (t) => {
   const { db } = makePlace(t, 'registry.db')
   const load = (...numbers: string[]) =>

@@ -33,8 +33,12 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   const known = await readKnown(db, list, plan)
   const passes = createPasses(list, plan, known)
   const counts = { withheld: 0, erased: 0 }
+  const heldKeys = new Set<string>()
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
-    if (passed?.content !== row.content) counts.withheld += 1
+    if (passed?.content !== row.content) {
+      counts.withheld += 1
+      if (row.key !== null) heldKeys.add(row.key)
+    }
     if (passed === undefined) counts.erased += 1
     return passed
   }
@@ -56,8 +60,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     passRecorded: passes.recorded,
     /** The identity of a refused row. */
     passRefused: passes.key<RefusedRow>,
-    /** The natural keys, as given, of rows that were held back in part. */
-    heldKeys: passes.heldKeys,
+    /** The natural keys of rows that had something withheld. */
+    heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
     hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
       hideKeys({ tables, hasher: createHasher(list.salt) }, plan.target.name, ids),
@@ -129,7 +133,6 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
       'resource' in subject && subject.resource === one
   const all = [...inForce, ...lifted].filter(isOf(name))
   const keys = new Set([...known.keys, ...all.flatMap(({ found }) => found.keys)])
-  const heldKeys = new Set<string>()
   /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
     if (row.key === null || keys.size === 0) return row
@@ -150,7 +153,6 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
   return {
     key: withKey,
-    heldKeys: heldKeys as ReadonlySet<string>,
     droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
     recorded: (row: StagedRow) => {
@@ -163,10 +165,7 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold === undefined ? keyed : hold(row, keyed)
-      if (passed === undefined) return undefined
-      const isNew = passed !== keyed && keyed === row
-      if (isNew && row.key !== null) heldKeys.add(row.key)
-      if (!hasTexts) return passed
+      if (passed === undefined || !hasTexts) return passed
       const hidden = hideIn(resource, passed)
       if (hidden === undefined) {
         const name = passed.id ?? passed.key ?? 0

@@ -6,6 +6,7 @@ import { isRecordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { digestBytesOf, digestOf, textIn } from '../record-texts.ts'
 import type { Work } from './apply.ts'
+import { hideKeys } from './hide-keys.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
@@ -25,14 +26,19 @@ export async function hideInCompanies(
     for (const companyId of some) {
       for (const resource of [...recording, undefined]) {
         const shape = resource === undefined ? attributesShape : shapeOf(resource)
-        const change = changeFields(shape, (fields, { source, text }) => {
+        const ids = new Set<number>()
+        const change = changeFields(shape, (fields, { id, source, text }) => {
           const hidden = hideInTexts(resource, fields, phrases)
           // A change that Dossier has recorded belongs to one company.
           const isAlone = isRecordingSource(sources.get(source)?.name ?? '')
-          if (hidden !== fields && resource !== undefined && !isAlone) shared.push(text)
+          if (hidden !== fields && resource !== undefined && !isAlone) {
+            shared.push(text)
+            ids.add(id)
+          }
           return hidden
         })
         await rewriteListing(work, { shape, companyId, change })
+        await hideKeys(work, shape.listing, ids)
       }
     }
     work.onStep('withholding changes', 0)
