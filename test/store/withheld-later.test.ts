@@ -85,6 +85,22 @@ test('the natural keys of events that name a withheld person are hashed', async 
   await checkGone(db)
 })
 
+test('a company can be erased again after its order was lifted', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
+  const load = () => importRows(db, 'employees', [{ ...gb, key: 'a', identifier, name: jane }])
+  const read = async () => (await ask('/api/v1/companies/GB:1/employees')).text
+  await load()
+  const before = await read()
+  for (const order of [1, 3]) {
+    await withhold(db, 'erase', { company: ['GB', '1'] })
+    await lift(db, order)
+    await load()
+    assert.equal(await read(), before, 'records have their ids')
+  }
+  await checkSound(db)
+})
+
 test('no other company gets the id of an erased one, not even in a backup from before it', async (t) => {
   const { db } = makePlace(t, 'registry.db')
   const load = (...numbers: string[]) =>
