@@ -136,6 +136,8 @@ export interface OwnInspection {
 export interface RestoreWatch extends LockWait {
   /** In milliseconds since 1970. */
   readonly startedAt: number
+  /** How many versions of the replaced store may be lost. */
+  readonly lostMax: number
   readonly checks: StoredChecks
   /** Called often with what is being checked; throwing in it ends the restore. */
   onCheck(step: string): void

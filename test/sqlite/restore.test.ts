@@ -26,7 +26,7 @@ import { openStoreInspector, openStoreWriter, restoreStore } from '../../src/sto
 import type { RestoreWatch } from '../../src/store/inspecting.ts'
 import { importRows, makeFolder, makePlace, query, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { checkExit } from '../support/run-dossier.ts'
+import { checkExit, startDossier } from '../support/run-dossier.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
@@ -199,6 +199,7 @@ test('a database of another program is never replaced', async (t) => {
 const watchOf = (more: Partial<RestoreWatch>): RestoreWatch => ({
   onWait: () => undefined,
   startedAt: Date.now(),
+  lostMax: Infinity,
   checks: storedChecks(resources),
   onCheck: () => undefined,
   copying: () => ({ onProgress: () => undefined, signal: new AbortController().signal }),
@@ -302,6 +303,24 @@ test('a restore waits for the command that is writing', async (t) => {
   const { kept: replaced = '' } = await restoreStore(db, copy, resources, watchOf({ onWait }))
   assert.equal(waits, 1)
   assert.equal(queryValue(replaced, 'select count(*) from sources where id = 99'), 1)
+})
+
+test('a version that comes while a restore waits is not lost without consent', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
+  const before = kept(folder)
+  const writer = new DatabaseSync(db)
+  t.after(() => writer.close())
+  writer.exec(`begin immediate`)
+  const restore = startDossier(t, folder, `restore ${copy} --db ${db}`)
+  await restore.until(/waiting/i)
+  writer.exec(`create temp table late as select * from imports;
+    update late set version = 2, lineage = 'late';
+    insert into imports select * from late; commit`)
+  const says = /registry\.db has got another version meanwhile, which would be lost; run the/
+  checkExit(await restore.ended, 1, says)
+  assert.equal(queryValue(db, 'select max(version) from imports'), 2)
+  assert.deepEqual(kept(folder), before)
 })
 
 test('a command does not write to a file that another one has replaced', async (t) => {

@@ -35,8 +35,8 @@ a copy of COPY, so that none of it returns.
   async run({ words, flags, settings }, context) {
     const copy = onlyWord(words, 'restore takes one argument: the file to restore')
     const { db } = settings
-    const isForeign = await agree(db, copy, flags, context)
-    const restored = await restoreShown(settings, copy, context)
+    const { isForeign, lostMax } = await agree(db, copy, flags, context)
+    const restored = await restoreShown(settings, copy, lostMax, context)
     const state = await describeState(settings)
     const lines = [`${db} restored from ${copy}${state}.`, ...advice(restored, isForeign)]
     context.stdout.writeLines(...lines)
@@ -45,7 +45,7 @@ a copy of COPY, so that none of it returns.
 }
 
 /**
- * @returns whether the copy is of another registry.
+ * @returns whether the copy is of another registry, and how many versions may be lost.
  * @throws OperatorError unless the operator agrees to what would be lost.
  */
 async function agree(
@@ -53,12 +53,11 @@ async function agree(
   copy: string,
   flags: ReadonlySet<string>,
   context: CommandContext,
-): Promise<boolean> {
-  const relation = await compareCopy(db, copy)
-  if (relation === undefined) return false
-  const { isForeign, lost } = relation
+): Promise<{ readonly isForeign: boolean; readonly lostMax: number }> {
+  const { isForeign, lost } = (await compareCopy(db, copy)) ?? { isForeign: false, lost: 0 }
   const isAgreed = flags.has('replace-foreign') || (!isForeign && flags.has('yes'))
-  if (lost === 0 || isAgreed) return isForeign
+  if (isAgreed) return { isForeign, lostMax: Infinity }
+  if (lost === 0) return { isForeign, lostMax: 0 }
   const imports = countOf(lost, 'version')
   const what = isForeign
     ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
@@ -66,17 +65,19 @@ async function agree(
   context.stderr.writeLines(what)
   const option = isForeign ? '--replace-foreign' : '--yes'
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
-  return isForeign
+  return { isForeign, lostMax: lost }
 }
 
 async function restoreShown(
   settings: Settings,
   copy: string,
+  lostMax: number,
   context: CommandContext,
 ): Promise<Restored> {
   const watch: RestoreWatch = {
     ...lockWait(context),
     startedAt: context.now(),
+    lostMax,
     checks: storedChecks(resources),
     onCheck: watchChecks(context),
     copying: (step) => watchCopy(context, step),

@@ -26,14 +26,14 @@ import { emptyWal } from './wal.ts'
  * @param copy an open and verified store.
  * @param path the store to replace; it may be missing, or damaged.
  * @param check throws if the copy must not be restored; the lock of a store that can be opened is
- *   held.
+ *   held, and that store is passed.
  * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restore(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
-  check: () => Promise<void>,
+  check: (replaced?: DatabaseSync) => Promise<void>,
 ): Promise<Restored> {
   if (!existsSync(path)) {
     refuseOldLog(path)
@@ -76,14 +76,14 @@ async function overwrite(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
-  check: () => Promise<void>,
+  check: (replaced?: DatabaseSync) => Promise<void>,
 ): Promise<string> {
   const target = openTarget(path, copy)
   const reader = new DatabaseSync(resolve(path), { readOnly: true })
   try {
     for (;;) {
       await beginWriting(target, watch)
-      await check()
+      await check(reader)
       const kept = keptPath(path, watch.startedAt)
       const keptState = pragma(reader, 'data_version')
       await backUp(reader, kept, watch.copying('keeping the replaced store'))
@@ -144,7 +144,7 @@ async function putFile(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
-  check: () => Promise<void>,
+  check: (replaced?: DatabaseSync) => Promise<void>,
 ): Promise<string | undefined> {
   const isReplaced = watchPath(path)
   // Another restore may be doing the same.

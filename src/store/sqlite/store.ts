@@ -107,7 +107,7 @@ export async function restoreFile(
     const own = { ...list, options: `--db ${copy} --withheld ${list.name}` }
     const { behind } = await compareWithList(registryOf(source), own)
     if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
-    return await restore(source, db, watch, () => refuseStale(source, own))
+    return await restore(source, db, watch, checkOf(source, own, watch))
   } finally {
     removeLog()
   }
@@ -128,14 +128,29 @@ async function restoreCaughtUp(
   await store.compact(watch)
   await store.close()
   using ready = openForInspecting(path)
-  return await restore(ready, db, watch, () => refuseStale(ready, place.list))
+  return await restore(ready, db, watch, checkOf(ready, place.list, watch))
 }
 
-/** @throws OperatorError if something was withheld since a copy was brought up to the list. */
-async function refuseStale(copy: DatabaseSync, list: ListPlace): Promise<void> {
-  const { behind } = await compareWithList(registryOf(copy), list)
-  if (behind === 0) return
-  throw new OperatorError(`${list.name} has changed meanwhile; run the command again`)
+/**
+ * Makes the last check of a copy. It throws an OperatorError if something was withheld since the
+ * copy was brought up to the list, or if the replaced store has got versions that nobody knew of
+ * who agreed to what would be lost.
+ */
+function checkOf(copy: DatabaseSync, list: ListPlace, { lostMax }: RestoreWatch) {
+  return async (replaced?: DatabaseSync): Promise<void> => {
+    const { behind } = await compareWithList(registryOf(copy), list)
+    if (behind > 0) {
+      throw new OperatorError(`${list.name} has changed meanwhile; run the command again`)
+    }
+    if (replaced === undefined) return
+    const own = await lineagesIn(replaced).catch(() => [])
+    const { lost = 0 } = relate(own, await lineagesIn(copy)) ?? {}
+    if (lost <= lostMax) return
+    throw new OperatorError(
+      `${replaced.location()} has got another version meanwhile, which would be lost; ` +
+        'run the command again',
+    )
+  }
 }
 
 function openCopy(copy: string): DatabaseSync {
@@ -162,8 +177,12 @@ export interface CopyRelation {
 /** Compares two files; undefined if the first has no imports, or cannot be read. */
 export async function compareFiles(db: string, copy: string): Promise<CopyRelation | undefined> {
   const own = await lineagesOf(db).catch(() => [])
-  const others = new Set(await lineagesOf(copy).catch(() => own))
+  return relate(own, await lineagesOf(copy).catch(() => own))
+}
+
+function relate(own: readonly string[], copied: readonly string[]): CopyRelation | undefined {
   if (own.length === 0) return undefined
+  const others = new Set(copied)
   const lost = own.filter((lineage) => !others.has(lineage)).length
   return { isForeign: lost === own.length, lost }
 }
@@ -172,11 +191,15 @@ async function lineagesOf(db: string): Promise<string[]> {
   const removeLog = watchLog(db)
   try {
     using connection = openForInspecting(db)
-    return [...(await lookup(registryOf(connection), 'select lineage from imports', onlyText)())]
+    return await lineagesIn(connection)
   } finally {
     removeLog()
   }
 }
+
+const lineagesIn = async (db: DatabaseSync) => [
+  ...(await lookup(registryOf(db), 'select lineage from imports', onlyText)()),
+]
 
 /** Prepares a connection for one change of the registry, until it is committed or discarded. */
 function openImport(db: DatabaseSync): ImportConnection {
