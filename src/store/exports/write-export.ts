@@ -69,11 +69,6 @@ export async function writeExport(
     mkdirSync(partial, privateFolderMode)
     writeFileSync(join(partial, withheldName), `${withheldState}\n`, durable)
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
-    if ((await store.withheldState()) !== withheldState) {
-      throw new OperatorError(
-        'what is withheld has changed while this copy was written; nothing was kept; run it again',
-      )
-    }
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)
     if (isLost) renameSync(whole, former)
@@ -81,6 +76,12 @@ export async function writeExport(
     made = whole
     flush(plan.folder)
     rmSync(former, { recursive: true, force: true })
+    // Orders withdraw a copy from now on; one that came before has not seen it.
+    if ((await store.withheldState()) !== withheldState) {
+      throw new OperatorError(
+        'what is withheld has changed while this copy was written; nothing was kept; run it again',
+      )
+    }
     return manifest
   } catch (error) {
     rmSync(made, { recursive: true, force: true })

@@ -61,7 +61,11 @@ export function createReader(db: DatabaseSync): StoreReader {
     findCompany: faults.watch((...asked) => companies.findCompany(...asked)),
     findNames: (names, limit) => findNames(queries, names, limit),
     findVersion: (...asked) => inSnapshot((snapshot) => findVersion(snapshot, ...asked)),
-    withheldState: () => readState(queries),
+    withheldState: () => {
+      // What comes next must not depend on what was withheld when this turn began.
+      renew()
+      return readState(queries)
+    },
     findKey: faults.watch((hash) => {
       checkFile()
       // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.
