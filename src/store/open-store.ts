@@ -15,7 +15,7 @@ import { isMissing, openForInspecting, openForReading, removeUnused } from './sq
 import type { CopyRelation } from './sqlite/store.ts'
 import { createUsageWriter } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
-import { compareWithList, refuseBehind } from './withholding/agreement.ts'
+import { refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
 import type { LockWait } from './work-watch.ts'
@@ -97,7 +97,7 @@ async function openAgreeing(
 ): Promise<DatabaseSync> {
   const connection = open(db)
   try {
-    refuseBehind(await compareWithList(registryOf(connection), list), db, list)
+    await refuseBehind(registryOf(connection), list, db)
     return connection
   } catch (error) {
     connection.close()

@@ -7,7 +7,7 @@ import { createInspector, type StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreReader } from '../reading.ts'
 import { readStoreId } from '../sql/database.ts'
-import { compareWithList, refuseBehind } from '../withholding/agreement.ts'
+import { refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import {
   type Compacted,
@@ -50,7 +50,7 @@ export async function openForReading(
     const { storeId, role } = await withSession(db, async (client) => {
       await checkSchema(client, db)
       const registry = registryOf(client, db)
-      refuseBehind(await compareWithList(registry, list), describeUrl(db), list)
+      await refuseBehind(registry, list, describeUrl(db))
       const storeId = await readStoreId(registry)
       return { storeId, role: await findNodeRole(client) }
     })
@@ -72,7 +72,7 @@ export function openForInspecting(
   return opened(db, { default_transaction_read_only: 'on' }, async ({ use: useSession, close }) => {
     const isDistributed = await useSession(async (client) => {
       await checkSchema(client, db)
-      refuseBehind(await compareWithList(registryOf(client, db), list), describeUrl(db), list)
+      await refuseBehind(registryOf(client, db), list, describeUrl(db))
       return (await findNodeRole(client)) !== undefined
     })
     const registryIn = (client: Client) => registryOf(client, db, isDistributed)

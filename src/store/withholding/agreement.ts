@@ -1,6 +1,7 @@
 // Compares a store with its list of what is withheld: no store opens behind its list (invariant 9),
 // without it once it has been used, or with the list of another store.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { OperatorError } from '../../config/operator-error.ts'
 import { readValue } from '../sql/database.ts'
 import type { RowReader } from '../sql/dialect.ts'
@@ -78,17 +79,27 @@ export function nothingToAdopt({ name }: ListPlace): OperatorError {
   return new OperatorError(`${name} is not the list of another registry; there is nothing to adopt`)
 }
 
+/** How long an order may take to be committed once its list has it, in milliseconds. */
+const committingMs = 1_000
+const pauseMs = 100
+
 /**
- * Refuses a store that is behind its list.
+ * Refuses a store that is behind its list, unless an order is just being committed.
  *
- * @param db what an operator calls the store.
- * @throws OperatorError with the command that brings it up to the list.
+ * @param store what an operator calls the store.
+ * @throws OperatorError as `compareWithList`, or with the command that brings it up to the list.
  */
-export function refuseBehind({ behind }: Agreement, db: string, place: ListPlace): void {
+export async function refuseBehind(db: RowReader, place: ListPlace, store: string): Promise<void> {
+  const until = performance.now() + committingMs
+  let { behind } = await compareWithList(db, place)
+  while (behind > 0 && performance.now() < until) {
+    await sleep(pauseMs)
+    behind = (await compareWithList(db, place)).behind
+  }
   if (behind === 0) return
   const what = behind === 1 ? 'an entry' : `${behind} entries`
   throw new OperatorError(
-    `${db} is behind ${place.name}, the list of what is withheld, by ${what}, as after a ` +
-      `restored backup; bring it up to date with: dossier migrate --db ${db}`,
+    `${store} is behind ${place.name}, the list of what is withheld, by ${what}, as after a ` +
+      `restored backup; bring it up to date with: dossier migrate --db ${store}`,
   )
 }
