@@ -1,6 +1,7 @@
 // Reads of a file that see one state, over a connection that all requests share.
 
 import assert from 'node:assert/strict'
+import { stat } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -55,6 +56,17 @@ test('work is given up if the store changes again and again', async (t) => {
     return read(snapshot)
   })
   await assert.rejects(work, /changed during each of 5 attempts/)
+})
+
+test('a request that comes after a commit sees it, whatever work goes on', async (t) => {
+  const { inSnapshot, read, write } = makeNumber(t)
+  await nextTurn()
+  const before = inSnapshot(read)
+  // It arrives before the next immediates.
+  const request = new Promise((resolve) => stat('.', resolve)).then(() => inSnapshot(read))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+  write(2)
+  assert.deepEqual(await Promise.all([before, request]), [1, 2])
 })
 
 test('a day is looked up in one state, even if a restore takes versions back meanwhile', async (t) => {

@@ -165,6 +165,9 @@ export function createSnapshots(
   }
 }
 
+/** How many turns the event loop has begun. */
+const countTurns = () => performance.nodeTiming.uvMetricsInfo.loopCount
+
 /** What a read throws if another process has committed since the work began. */
 const changed = new Error('the store has changed')
 
@@ -184,6 +187,7 @@ function createTransactions(db: DatabaseSync, forget: () => void) {
   const rollback = db.prepare('rollback')
   const version = prepareRow(db, 'pragma data_version')
   let isOpen = false
+  let turn = NaN
   let state = NaN
 
   /** A failed read may have ended the transaction, and the store may have been closed. */
@@ -202,9 +206,13 @@ function createTransactions(db: DatabaseSync, forget: () => void) {
 
   /** Returns the state of the transaction under way, or of a new one. */
   function enter(): number {
-    if (isOpen) return state
+    // What a timer or an immediate has begun is still open when the next requests arrive.
+    const turnNow = countTurns()
+    if (isOpen && turn === turnNow) return state
+    if (isOpen) leave()
     begin.run()
     isOpen = true
+    turn = turnNow
     setImmediate(leave)
     return now(() => {
       const [found] = version.get() as unknown as [number]
