@@ -43,6 +43,15 @@ function startEndingServer(scope: TestContext): Promise<string> {
   })
 }
 
+test('the server notices within a minute that the machine of a command is lost', async (t) => {
+  const session = await openSession(testServerUrl())
+  t.after(() => session.end())
+  const settings = ['keepalives_idle', 'keepalives_interval', 'keepalives_count', 'user_timeout']
+  const shown = settings.map((name) => `current_setting('tcp_${name}')`)
+  const { rows } = await session.query({ text: `select ${shown.join()}`, rowMode: 'array' })
+  assert.deepEqual(rows, [['30', '10', '3', '60000']])
+})
+
 test('a session that lacks a password is closed, not left to the server', async (t) => {
   // SASL, and the server's first message of it.
   const asks = ['\0\0\0\x0aSCRAM-SHA-256\0\0', '\0\0\0\x0br=x,s=x,i=1']

@@ -181,6 +181,12 @@ const commandSettings: SessionSettings = {
   idle_in_transaction_session_timeout: 0,
   idle_session_timeout: 0,
   client_connection_check_interval: 1_000,
+  // If its machine or the network is lost, it notices within a minute; by default after two hours,
+  // during which the session would keep its lock.
+  tcp_keepalives_idle: 30,
+  tcp_keepalives_interval: 10,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 60_000,
 }
 
 /**
