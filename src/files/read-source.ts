@@ -15,7 +15,13 @@ import { mayBeRounded, withLongNumbers } from './json/exact-number.ts'
 import { tooDeep } from './json/parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './json/read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
-import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
+import {
+  type FileDigest,
+  type ImportedFile,
+  refuseChanged,
+  type SourceFile,
+  type TextRules,
+} from './source-file.ts'
 
 /** An opened source. */
 export interface Source {
@@ -55,7 +61,15 @@ export function openSource(options: SourceOptions): Source {
   const found: Found = { files: [], columns: [], rows: undefined }
   const batches =
     mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
-  return { unit: isByLine ? 'line' : 'row', batches, found }
+  return { unit: isByLine ? 'line' : 'row', batches: readUnchanged(options, batches), found }
+}
+
+async function* readUnchanged(
+  { files, showing }: SourceOptions,
+  batches: AsyncGenerator<Rows>,
+): AsyncGenerator<Rows> {
+  yield* batches
+  if (showing === undefined) files.forEach(refuseChanged)
 }
 
 /** A DuckDB reader and a temporary folder, both made on demand and removed at the end. */

@@ -1,6 +1,6 @@
 // The files of an import: their paths, and their formats by name and options.
 
-import { accessSync, constants, globSync, statSync } from 'node:fs'
+import { accessSync, constants, globSync, type Stats, statSync } from 'node:fs'
 import { nearest } from '../text/nearest.ts'
 import { OperatorError, orExplain } from '../config/operator-error.ts'
 import type { Encoding } from './encoding.ts'
@@ -41,6 +41,8 @@ export interface SourceFile {
   readonly options: FileOptions
   /** Bytes as stored; undefined for standard input. */
   readonly size: number | undefined
+  /** What shows whether it has changed since the command began; undefined for a pipe. */
+  readonly stamp?: string | undefined
   /** Whether it is a named pipe, whose other end may never be opened. */
   readonly isPipe?: boolean
 }
@@ -129,13 +131,25 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
   const format = formatFor(options.format ?? formatOf(name, ending), options)
   // A pipe (`<(…)`, /dev/stdin) has no size.
   const size = stat.isFile() ? stat.size : undefined
-  if (entry === undefined) {
-    return { name, format, compression, size, options, isPipe: stat.isFIFO() }
-  }
-  if (compression === 'none') return { name, format, compression: 'zip', entry, size, options }
+  // Some file systems say that each file has no bytes, and make it anew for each reader.
+  const file = { name, format, size, options, stamp: size ? stampOf(stat) : undefined }
+  if (entry === undefined) return { ...file, compression, isPipe: stat.isFIFO() }
+  if (compression === 'none') return { ...file, compression: 'zip', entry }
   throw new OperatorError(
     `${name} contains ${entry.path}, which is itself compressed; unzip it, and import that file`,
   )
+}
+
+const stampOf = ({ ino, size, mtimeMs }: Stats) => `${ino} ${size} ${mtimeMs}`
+
+/**
+ * @throws OperatorError if a file has changed since the command began, as during an upload: what it
+ *   lacked would be taken for removed.
+ */
+export function refuseChanged({ name, stamp }: SourceFile): void {
+  const stat = stamp === undefined ? undefined : statOf(name)
+  if (stat === undefined || stampOf(stat) === stamp) return
+  throw new OperatorError(`${name} has changed while it was read; import it when it is complete`)
 }
 
 /** Files in these formats have bytes even if they have no rows. */

@@ -1,7 +1,7 @@
 // Edge cases of snapshots; changes.properties.test.ts checks removals against a model.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import {
@@ -30,6 +30,20 @@ function standing(db: string): string[] {
     (row) => `${String(row['company_id'])}/${String(row['id'])} ${String(row['name'])}`,
   )
 }
+
+test('a file that is still being written removes nothing', async (t) => {
+  const db = await registryOf(t, [right(1), right(2)])
+  const path = `${db}.ndjson`
+  writeFileSync(path, `${JSON.stringify(right(1))}\n`)
+  const onProgress = () => appendFileSync(path, `${JSON.stringify(right(2))}\n`)
+  await assert.rejects(importInto(db, 'rights', [path], { isSnapshot: true, onProgress }), {
+    name: 'OperatorError',
+    message: `${path} has changed while it was read; import it when it is complete`,
+  })
+  assert.deepEqual(standing(db), ['7/1 n1', '7/2 n2'])
+  await importInto(db, 'rights', [path], { isSnapshot: true })
+  assert.equal(standing(db).length, 2)
+})
 
 describe('under --rejects, a refused row does not count as absent', () => {
   /** Refused lines that identify record 2. */
