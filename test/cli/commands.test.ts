@@ -14,6 +14,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
+import { openRejects } from '../../src/cli/import/rejects-file.ts'
 import { writeParquet } from '../support/import-folder.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
@@ -82,6 +83,19 @@ test('--rejects loads the good rows and writes the others with their reasons', a
     reason: 'must be an integer in plain digits',
     row: { id: 'zwei', company_id: '7' },
   })
+})
+
+test('two imports that write refused rows to one file lose none', (t) => {
+  const path = join(makeFolder(t), 'bad.ndjson')
+  using one = openRejects(path, [])
+  using other = openRejects(path, [])
+  const fault = { field: 'id', value: '"x"', reason: 'must be an integer in plain digits' }
+  for (const [number, rejects] of [one, other, one, other].entries()) {
+    rejects.write({ file: 'x.ndjson', unit: 'line', number, ...fault, row: {} })
+  }
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  const numbers = lines.map((line) => (JSON.parse(line) as { number: number }).number)
+  assert.deepEqual(numbers, [0, 1, 2, 3])
 })
 
 test('a refused row is written with its numbers as they were given, however long', async (t) => {

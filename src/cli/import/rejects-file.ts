@@ -20,15 +20,15 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
   const explain = (reason: string) => `${path} cannot be written: ${reason}`
   const file = orExplain(() => {
     makeFile(path)
-    return openSync(path, 'w')
+    // Another import may be about to write to the same file: neither overwrites the other's rows.
+    return openSync(path, 'a')
   }, explain)
   return {
     write(rejected: RejectedRow): void {
-      const line = JSON.stringify(rejected)
-      // Two writes avoid copying a line of megabytes.
+      const line = Buffer.from(`${JSON.stringify(rejected)}\n`)
       orExplain(() => {
-        writeSync(file, line)
-        writeSync(file, '\n')
+        // A disk that is almost full takes a part.
+        for (let done = 0; done < line.length;) done += writeSync(file, line, done)
       }, explain)
     },
     /** Some file systems report only here that they are full. */
