@@ -198,12 +198,14 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
   const { owner, url } = await makeReader(t)
   const folder = makeFolder(t)
   const told = async (command: string, says: RegExp) => {
-    const { code, err } = await runCommand(folder, [command, '--db', url])
+    const { code, err } = await runCommand(folder, [...command.split(' '), '--db', url])
     assert.equal(code, 1)
     assert.match(err, /^dossier: [^\n]*\n$/)
     assert.match(err, says)
   }
   await told('compact', /permission denied to vacuum .*; run it as the owner of the tables\n$/)
+  // Reading is all that the documented rights permit.
+  await told('keys create --name mine', /for table keys; name a user .* the owner of the tables\n$/)
   await owner.query('revoke select on dossier.heads, dossier.segments from reader')
   await told('serve', /this user may not read heads, segments; grant it the rights/)
   await owner.query('revoke usage on schema dossier from reader')
