@@ -4,7 +4,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
@@ -73,6 +81,20 @@ test('a folder that cannot be read is a 503 that the log explains, not an empty 
   writeFileSync(none, '')
   checkFailure(await lost.ask(path, { key: other }), 503, 'Service Unavailable')
   assert.match(JSON.stringify(lost.logged()), /ENOTDIR/)
+})
+
+test('a copy that cannot be read is a 503 that the log explains, not one that is missing', async (t) => {
+  const shut = join(copies, '3')
+  t.after(() => rmSync(shut, { recursive: true }))
+  // As one that the server's user may not enter.
+  symlinkSync('3', shut)
+  checkFailure(await get(path), 503, 'Service Unavailable')
+  checkFailure(await get(`${path}/3/rights-1.ndjson.zst`), 503, 'Service Unavailable')
+  rmSync(shut)
+  // As one whose files it may not read.
+  mkdirSync(join(shut, 'manifest.json'), { recursive: true })
+  checkFailure(await get(path), 503, 'Service Unavailable')
+  assert.match(JSON.stringify(made.logged()), /ELOOP.*EISDIR/)
 })
 
 test('a copy that is moved away while it is looked up is there or not, without a fault', async (t) => {

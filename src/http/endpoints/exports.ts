@@ -79,7 +79,7 @@ async function findExport(
   version: number,
 ): Promise<StoredExport | undefined> {
   if (folder === undefined) return undefined
-  const found = readExport(folder, version)
+  const found = await fromStore(() => readExport(folder, version))
   if (found === undefined || found.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(found.manifest.cursor)
   if (since === undefined) return undefined

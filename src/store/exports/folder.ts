@@ -42,7 +42,7 @@ export function removeKilled(folder: string): void {
   }
 }
 
-/** The copy of a version; undefined if there is none. */
+/** The copy of a version; undefined if there is none. @throws if this user may not read it. */
 export function readExport(folder: string, version: number): StoredExport | undefined {
   const own = join(folder, String(version))
   const manifest = parseManifest(readIfThere(join(own, manifestName)))
@@ -54,7 +54,7 @@ export function readExport(folder: string, version: number): StoredExport | unde
 /** The text of a file of a copy, which may be removed at any moment; empty if there is none. */
 function readIfThere(path: string): string {
   try {
-    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+    return isAbsent(path) ? '' : readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
     throw error
