@@ -34,7 +34,8 @@ export function parseHeader(
   skipped: number,
 ): { readonly header: CsvHeader; readonly record: CsvRecord } {
   const { record, form } = splitFirst(candidates, text)
-  if (text.trim() !== '' && text.slice(0, record.end).trim() === '') {
+  const isBlank = record.cells.every((cell) => cell.trim() === '') && !record.isOpen
+  if (isBlank && text.trim() !== '') {
     const advice = `add --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
   }

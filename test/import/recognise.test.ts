@@ -101,6 +101,8 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV$/],
   'named.csv': ['<?xml version="1.0"?><a/>', /is XML; /],
   'c.xls': ['\xd0\xcf\x11\xe0', /is an old Excel workbook; .* its sheet as "CSV UTF-8", or: libre/],
+  // As a spreadsheet writes an empty row.
+  'cells.csv': [`,,\n${csv}`, /its first line is blank; add --skip-lines 1$/],
   'blank.csv': [`\n${csv}`, /its first line is blank; add --skip-lines 1$/],
   'sheet.csv': [
     `Register of companies,,\n${csv}`,
