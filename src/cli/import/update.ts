@@ -31,12 +31,12 @@ Imports FILE by the recipe of SOURCE: the options and the mapping of its last im
 been reverted (\`dossier sources show SOURCE\` prints them). If the last file held several kinds of
 records, all of them are imported, each in one transaction; a dry run checks each against the
 registry as it is, without the companies that the file adds. Options given here replace those of the
-recipe, and become part of it. To drop an option, import once with the others:
+recipe, and become part of it, except --rejects, --accept, --future, --allow-empty, --complete and
+--record-first, which hold for one import. To drop an option, import once with the others:
 \`dossier import RESOURCE FILE… --source SOURCE\` sets a new recipe.
 
-A file that has been imported already is skipped (exit code 0). A file that is older than the last
-one, or has the same date as another file, is refused; --accept imports it as a part that arrived
-late.
+The file of the last import is skipped (exit code 0). An earlier file, or another one of the same
+date, is refused; --accept imports it as a part that arrived late.
 
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,
