@@ -145,6 +145,16 @@ test('a withholding is reported even if its copies cannot be withdrawn', async (
   assert.match(run.err, /^dossier: .*read failed with EISDIR/m)
 })
 
+test('a folder of copies that does not exist is reported: it may be misspelt', async (t) => {
+  const { url, copies } = await makeCopied(t)
+  const options = ['--db', url, '--exports', `${copies}x`]
+  for (const command of [maskPerson, ['compact']]) {
+    const { code, err } = await runCommand(join(copies, '..'), [...command, ...options])
+    assert.equal(code, 0)
+    assert.match(err, /^dossier: warning: the folder of --exports, .*copiesx, does not exist: /m)
+  }
+})
+
 test('copies whose folder cannot be entered are reported', async (t) => {
   const { url, copies } = await makeCopied(t)
   mkdirSync(copies)

@@ -15,7 +15,8 @@ export const compactCommand: Command = {
 Rewrites the file of the store without its free space: useful after much was pruned or removed.
 Servers keep running. It needs free disk space of twice the file's size while it runs; if it is
 killed, the store is unchanged. Commands that write wait until it ends. On PostgreSQL it runs
-\`vacuum\` on the store's tables, so that the next imports reuse their free space.
+\`vacuum\` on the store's tables, so that the next imports reuse their free space. The files of
+complete copies in the folder of --exports that contain data withheld since are deleted.
 
   dossier prune --keep 365d
   dossier compact`,
@@ -28,7 +29,7 @@ killed, the store is unchanged. Commands that write wait until it ends. On Postg
     await using store = await openExistingStore(settings, resources)
     stderr.showStatus('compacting …')
     const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
-    const withdrawn = exportLines(await withdrawExports(store, settings))
+    const withdrawn = exportLines(await withdrawExports(store, settings, context))
     const notes = [...compacted.notes, ...withdrawn]
     const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
     const line = `${describeStore(settings.db)} compacted: ${sizes}.`

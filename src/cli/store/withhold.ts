@@ -61,8 +61,9 @@ ${fieldLines}
 
 Each order is a line of a list next to the store (--withheld), which holds hashes instead of what
 identifies people. Back up the list separately: it brings a restored backup of the store up to
-date. Run \`dossier compact\` afterwards to remove the data from the files. \`lift\` ends an order:
-the data returns with the next import that contains it.
+date. Run \`dossier compact\` afterwards to remove the data from the files. The files of complete
+copies in the folder of --exports that contain the data are deleted. \`lift\` ends an order: the
+data returns with the next import that contains it.
 
 A list belongs to one registry, and every other one refuses it. \`adopt\` makes it the list of a
 registry that has been rebuilt, preferably before its first import, and carries out its orders.
@@ -173,12 +174,12 @@ async function withdrawReporting(
   store: StoreWriter,
   settings: Input['settings'],
   reported: readonly string[],
-  { stderr }: CommandContext,
+  context: CommandContext,
 ): Promise<readonly number[]> {
   try {
-    return await withdrawExports(store, settings)
+    return await withdrawExports(store, settings, context)
   } catch (error) {
-    stderr.writeLines(...reported, copiesKeepIt)
+    context.stderr.writeLines(...reported, copiesKeepIt)
     throw error
   }
 }

@@ -74,8 +74,6 @@ export function withdrawOutdated(
   storeId: string,
   withheldState: string,
 ): readonly number[] {
-  // One that cannot be entered may have copies.
-  if (isAbsent(folder)) return []
   removeKilled(folder)
   const faults: unknown[] = []
   const withdrawn = exportedVersions(folder).filter((version) => {
