@@ -72,10 +72,12 @@ export function selectionParameters(resource: Resource): readonly JsonSchema[] {
 }
 
 function filterParameters({ fields }: Resource, field: string): JsonSchema[] {
-  const { kind, filter, description = '', example } = fields[field] ?? {}
+  const { kind, filter, required, description = '', example } = fields[field] ?? {}
+  // Without what it says of null.
+  const [what = ''] = description.split(';')
   const word = wordSchema(kind, example)
   const values = query(field, {
-    description: `${description}: any of these values; empty for null`,
+    description: `${what}: any of these values${required ? '' : '; empty for null'}`,
     schema: { type: 'array', items: word, maxItems: valuesMax, examples: [[String(example)]] },
     style: 'form',
     explode: true,
@@ -83,7 +85,7 @@ function filterParameters({ fields }: Resource, field: string): JsonSchema[] {
   if (filter !== 'range') return [values]
   const bounded = bounds.map((bound) =>
     query(`${field}[${bound}]`, {
-      description: `${description}: ${boundWords[bound]} this value`,
+      description: `${what}: ${boundWords[bound]} this value`,
       schema: word,
     }),
   )
