@@ -45,6 +45,7 @@ export const failures = {
   415: { when: 'The body is not `application/json`.' },
   416: {
     when: 'The range of bytes is beyond the end of the file.',
+    example: "None of the file's 172 bytes is in the range; if you have them all, it is complete",
     headers: ['Content-Range'],
   },
   417: { when: 'The `Expect` header is not `100-continue`.', isBeforeTheKey: true },
