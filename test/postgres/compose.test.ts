@@ -16,6 +16,7 @@ const contrib = (name: string) => readFileSync(join(import.meta.dirname, '../../
 const hasYaml = spawnSync('python3', ['-c', 'import yaml']).status === 0
 
 interface Service {
+  readonly volumes?: readonly string[]
   readonly command?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly depends_on: Readonly<Record<string, { readonly condition: string }>>
@@ -37,6 +38,10 @@ test(
     const { postgres, owner, migrate, dossier } = services
     assert.ok(postgres && owner && migrate && dossier)
     assert.ok(postgres.healthcheck)
+    // What an import stages may be larger than the memory of its service.
+    for (const one of [owner, servicesOf('compose.yaml')['dossier']]) {
+      assert.ok(one?.volumes?.includes(`registry:${one.environment['TMPDIR']}`))
+    }
     assert.equal(migrate.depends_on['postgres']?.condition, 'service_healthy')
     assert.equal(dossier.depends_on['migrate']?.condition, 'service_completed_successfully')
 
