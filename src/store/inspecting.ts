@@ -111,7 +111,9 @@ export function createInspector(
   return {
     readStoreId: () => use(readStoreId),
     listKeys: () => use(listKeys),
-    /** The entries of the list of what is withheld: orders, and those that ended some. */
+    /** The name of the list of what is withheld. */
+    listName: list.name,
+    /** Its entries: orders, and those that ended some. */
     readWithheld: async () => (await use((db) => compareWithList(db, list))).list.entries,
     listImports: (limit: number) => use((db) => listImports(db, limit)),
     readImport: (version: number) => use((db) => readImport(db, version)),

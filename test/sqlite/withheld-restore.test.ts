@@ -52,6 +52,14 @@ test('a restore takes what is withheld out of the copy before a server can see i
   await (await openStoreReader(db)).close()
 })
 
+test('a backup names the list, without which it cannot be used', async (t) => {
+  const { folder, db, list } = await makeStores(t)
+  const { out } = await mustRun(folder, `backup later.db --db ${db}`)
+  assert.match(out, new RegExp(`\nAlso back up the list of what is withheld: ${list}\n$`))
+  const run = await runCommand(folder, 'restore later.db --db elsewhere.db')
+  checkExit(run, 1, /the list of what the store withholds, is missing/)
+})
+
 test('two simultaneous restores do not disturb each other', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const restore = () => runDossier(folder, `restore ${copy} --db ${db} --yes`)

@@ -12,7 +12,8 @@ export const backupCommand: Command = {
   synopsis: ['backup FILE'],
   details: `
 Copies one consistent state of the store, key hashes included, to the new file FILE. Servers and
-imports keep running. FILE appears when the copy is complete.
+imports keep running. FILE appears when the copy is complete. The list of what is withheld is not
+in it, and the copy cannot be used without: back it up separately.
 
   dossier backup registry-2026-11-30.db
   dossier verify --db registry-2026-11-30.db`,
@@ -22,9 +23,10 @@ imports keep running. FILE appears when the copy is complete.
     const path = onlyWord(words, 'backup takes one argument: the file to create')
     await using store = await openStoreInspector(settings, resources)
     const bytes = await store.backup(path, watchCopy(context, 'copying'))
-    context.stdout.writeLines(
-      `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
-    )
+    const copied = `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`
+    const isWithholding = (await store.readWithheld()).length > 0
+    const list = `Also back up the list of what is withheld: ${store.listName}`
+    context.stdout.writeLines(copied, ...(isWithholding ? [list] : []))
     return 0
   },
 }
