@@ -27,6 +27,10 @@ test('backup names pg_dump in one line', async (t) => {
   assert.equal(code, 1)
   const schema = new URL(db).searchParams.get('schema') ?? ''
   assert.match(err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=copy\\.dump '`))
+  assert.match(
+    err,
+    new RegExp(`; if the schema ${schema}_withheld exists, back it up separately\n$`),
+  )
   assert.equal(err.trim().split('\n').length, 1)
 })
 

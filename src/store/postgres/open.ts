@@ -82,7 +82,7 @@ export function openForInspecting(
         useSession((client) =>
           verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),
         ),
-      backup: (path) => Promise.reject(noBackup(db, path)),
+      backup: (path) => Promise.reject(noBackup(db, path, list)),
       close,
     })
   })
@@ -140,12 +140,13 @@ async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** PostgreSQL has its own tools for copies; ours would be no better. */
-function noBackup(db: string, path: string): OperatorError {
+function noBackup(db: string, path: string, { name }: ListPlace): OperatorError {
   const schema = schemaIn(db)
   const only = schema === undefined ? '' : ` --schema=${schema}`
   return new OperatorError(
     `${describeUrl(db)} is a PostgreSQL database; back it up with its own tools: ` +
-      `pg_dump --format=custom${only} --file=${path} '${toolsUrl(db)}'`,
+      `pg_dump --format=custom${only} --file=${path} '${toolsUrl(db)}'; if ${name} exists, ` +
+      'back it up separately',
   )
 }
 
