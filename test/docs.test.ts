@@ -134,10 +134,11 @@ test('every install script of a dependency is disabled (I16)', () => {
   )
 })
 
-test('ARCHITECTURE.md and CONTRIBUTING.md name only existing files, except in bad examples', () => {
+test('the documents for developers name only existing files, except in bad examples', () => {
   // A path, or a file name in one of the folders that the documents mention.
   const names = globSync('{src,test,scripts,bench,fuzz,torture}/**/*.ts', { cwd: root })
-  const lines = `${read('ARCHITECTURE.md')}\n${read('CONTRIBUTING.md')}`.split('\n')
+  const developers = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/server.md', 'docs/store.md']
+  const lines = developers.flatMap((path) => read(path).split('\n'))
   const good = lines.filter((line) => !line.startsWith('- BAD'))
   for (const [, path = ''] of good.join('\n').matchAll(/`([\w./-]+\.ts)`/g)) {
     // From the example of adding a resource.
