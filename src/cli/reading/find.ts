@@ -100,7 +100,10 @@ async function nothingFound(
   const where = jurisdiction === undefined ? '' : ` of ${jurisdiction}`
   const said = words.join(' ')
   const near = await findNear(reader, said)
-  const advice = near.length > 0 ? `did you mean ${near.join(', or ')}?` : 'try fewer letters'
+  const advice =
+    near.length > 0
+      ? `did you mean ${near.join(', or ')}?`
+      : 'try fewer letters or, if names are in another column: dossier import … --name-attribute'
   return new OperatorError(
     `no company${where} has the name or number ${JSON.stringify(said)}; ${advice}`,
   )
