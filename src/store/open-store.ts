@@ -7,6 +7,7 @@ import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
 import type { Resource } from '../resources/resource.ts'
+import { shellWord } from '../text/shell-word.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
@@ -68,13 +69,13 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
 /** Where the list of what a store withholds is. */
 async function listOf(at: StoreAt): Promise<ListPlace> {
   const { db, withheld } = placeOf(at)
-  const options = `--db ${describeStore(db)}`
+  const options = `--db ${shellWord(describeStore(db))}`
   if (withheld === undefined && isServerStore(db)) {
     return { ...(await postgres()).listSchemaOf(db), options }
   }
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
   const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
-  const list = { ...listFile(path, mode), options: `${options} --withheld ${path}` }
+  const list = { ...listFile(path, mode), options: `${options} --withheld ${shellWord(path)}` }
   return isServerStore(db) ? { ...list, append: keeping(list.append) } : list
 }
 

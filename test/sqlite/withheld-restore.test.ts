@@ -1,11 +1,13 @@
 // A backup does not bring back what was withheld since, and no store is opened without its list.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,7 +20,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter, type StorePlace } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
+import { checkExit, dossier, runDossier, startDossier } from '../support/run-dossier.ts'
 import { identifier, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
 
@@ -132,6 +134,18 @@ test('a line that a kill has cut off is not part of the list', async (t) => {
 test('the list has the permissions of the store', async (t) => {
   const { db, list } = await makeStores(t)
   assert.equal(statSync(list).mode & 0o777, statSync(db).mode & 0o777)
+})
+
+test('the command that brings a store up to its list names both, for a shell', async (t) => {
+  const { folder, list, copy } = await makeStores(t)
+  const moved = join(folder, 'a copy.db')
+  renameSync(copy, moved)
+  const options = ['--db', moved, '--withheld', list]
+  const { err } = await runCommand(folder, ['imports', ...options])
+  const [, words = assert.fail(err)] = /with: dossier (migrate .*)\n$/.exec(err) ?? []
+  const { stdout } = spawnSync('sh', ['-c', `'${dossier}' ${words}`], { encoding: 'utf8' })
+  assert.match(stdout, /applied an entry of /)
+  await mustRun(folder, ['imports', ...options])
 })
 
 test('a copy of another registry is not restored next to a list that is not its own', async (t) => {

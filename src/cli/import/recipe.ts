@@ -1,6 +1,7 @@
 // The recipe of a source on the command line: the options of an import that apply to the next one.
 
 import type { Recipe } from '../../store/importing.ts'
+import { shellWord } from '../../text/shell-word.ts'
 import { type Command, type Input, knownOptions } from '../command.ts'
 
 /** Options that apply to one extract, or to one run of the command. */
@@ -41,7 +42,7 @@ const nameOf = (word: string) => /^--([\w-]+)/.exec(word)?.[1] ?? ''
 
 /** A command as it is typed. */
 export function commandText(words: readonly string[]): string {
-  return ['dossier', ...words.flatMap(spaced).map(quoted)].join(' ')
+  return ['dossier', ...words.flatMap(spaced).map(shellWord)].join(' ')
 }
 
 /** `--map=x` as `--map x`, unless the value would be taken for an option. */
@@ -49,6 +50,3 @@ function spaced(word: string): string[] {
   const [, name, value] = /^(--[\w-]+)=([^]*)$/.exec(word) ?? []
   return name === undefined || value === undefined || value.startsWith('-') ? [word] : [name, value]
 }
-
-const quoted = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

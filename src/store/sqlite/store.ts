@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { shellWord } from '../../text/shell-word.ts'
 import {
   createInspector,
   type Restored,
@@ -104,7 +105,7 @@ export async function restoreFile(
         `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
       )
     }
-    const own = { ...list, options: `--db ${copy} --withheld ${list.name}` }
+    const own = { ...list, options: `--db ${shellWord(copy)} --withheld ${shellWord(list.name)}` }
     const { behind } = await compareWithList(registryOf(source), own)
     if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
     return await restore(source, db, watch, checkOf(source, own, watch))

@@ -100,6 +100,6 @@ export async function refuseBehind(db: RowReader, place: ListPlace, store: strin
   const what = behind === 1 ? 'an entry' : `${behind} entries`
   throw new OperatorError(
     `${store} is behind ${place.name}, the list of what is withheld, by ${what}, as after a ` +
-      `restored backup; bring it up to date with: dossier migrate --db ${store}`,
+      `restored backup; bring it up to date with: dossier migrate ${place.options}`,
   )
 }
