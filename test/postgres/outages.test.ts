@@ -205,7 +205,10 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
   }
   await told('compact', /permission denied to vacuum .*; run it as the owner of the tables\n$/)
   // Reading is all that the documented rights permit.
-  await told('keys create --name mine', /for table keys; name a user .* the owner of the tables\n$/)
+  await told(
+    'keys create --name mine',
+    /for table keys; to change .*, name the owner of its tables/,
+  )
   await owner.query('revoke select on dossier.heads, dossier.segments from reader')
   await told('serve', /this user may not read heads, segments; grant it the rights/)
   await owner.query('revoke usage on schema dossier from reader')

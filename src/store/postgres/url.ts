@@ -167,7 +167,9 @@ const isOfConnect = (error: Error) => 'syscall' in error && error.syscall === 'c
 const adviceOfState: Readonly<Record<string, string>> = {
   '3D000': 'create it with: createdb',
   '3F000': 'name one in --db with ?schema=, or create one of the user’s search_path',
-  '42501': 'name a user in --db who may do that, such as the owner of the tables',
+  '42501':
+    'to change the store, name the owner of its tables in --db; to read it, grant this user the ' +
+    'rights in docs/postgresql.md',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
   '53100': 'nothing was changed; free some space on the disk of the server, and try again',
