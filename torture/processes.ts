@@ -1,6 +1,6 @@
 // Starts processes of the real executable, to be signalled or hindered.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { runCommand } from '../test/support/run-command.ts'
 
@@ -88,9 +88,4 @@ export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
     return `not one line: ${err.slice(0, 500)}`
   if (!/; \w/.test(err)) return `does not say what to do: ${err.trimEnd()}`
   return undefined
-}
-
-/** Whether a program is installed here. */
-export function hasProgram(name: string): boolean {
-  return spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined
 }
