@@ -39,7 +39,6 @@ const good = '{"id":1,"company_id":7}'
 
 /** Inputs with a 300 MB value, and the messages. */
 const inputs: Readonly<Record<string, readonly [before: string, after: string, says: RegExp]>> = {
-  'x.ndjson.zst': [`${good}\n{"name":"`, `"}\n`, /line 2: is longer than 8 MiB/],
   'x.json.zst': [`[${good},{"name":"`, '"}]', /row 2: is longer than 8 MiB/],
   'x.csv.zst': ['id,company_id,name\n1,7,', '\n', /line 2 is longer than 16 MiB/],
   'header.csv.zst': ['id,company_id,', '\n1,7,x\n', /the header is longer than 1 MiB/],
@@ -72,8 +71,16 @@ test('standard input: a 300 MB line is refused and the next one read (G16)', asy
   await feed
   const { code, out, err } = await ended
   assert.equal(code, 0, err)
-  const { counts } = JSON.parse(out) as { counts: Record<string, number> }
+  const { counts, problems } = JSON.parse(out) as {
+    counts: Record<string, number>
+    problems: { reason: string }[]
+  }
   assert.deepEqual([counts['read'], counts['inserted'], counts['refused']], [2, 1, 1])
+  assert.deepEqual(
+    problems.map(({ reason }) => reason),
+    ['is longer than 8 MiB'],
+  )
+  assert.ok(out.length < 2_000, 'the value is cut short')
   assertBounded(peak, limitMb)
 })
 
