@@ -1,6 +1,6 @@
 // A button that opens a panel: closed by Escape, by a click elsewhere, and when the focus leaves.
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from './html.ts'
 
 interface MenuProps {
@@ -16,7 +16,8 @@ export function Menu({ label, isOn = false, className = '', children }: MenuProp
   const id = useId()
   const root = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
+  // At once: an effect that waits for the next frame may come when the panel is about to close.
+  useLayoutEffect(() => {
     if (!isOpen) return undefined
     root.current?.querySelector<HTMLElement>('.panel input, .panel button, .panel a')?.focus()
     const outside = (event: Event) => {
