@@ -247,6 +247,9 @@ export function testErrors(): void {
       expected: /ERR_INTERNET_DISCONNECTED/,
     })
     await page.getByText('1–25 of 230').waitFor()
+    await untilLoaded(page)
+    // All tabs share the network.
+    t.after(() => page.context().setOffline(false))
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Next page' }).click()
     const notice = page.getByText(/^The service cannot be reached\. This is what was loaded at/)
