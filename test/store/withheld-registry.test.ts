@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { describeStore, openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
+import { shellWord } from '../../src/text/shell-word.ts'
 import { importRows, makeFolder, queryStore, writeRows } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
@@ -94,7 +95,7 @@ test('a list of another registry is refused by every command, and nothing is cre
     const run = await runCommand(folder, [...command.split(' '), ...where()])
     assert.equal(run.code, 1, command)
     const [, name, options] = refused.exec(run.err) ?? assert.fail(`${command}: ${run.err}`)
-    const named = `--db ${describeStore(storeAt(anew))} --withheld ${file}`
+    const named = `--db ${shellWord(describeStore(storeAt(anew)))} --withheld ${file}`
     assert.deepEqual([name, options], [file, named], command)
     assert.equal(run.err.split('\n').length, 2)
   }
