@@ -12,8 +12,8 @@ export const backupCommand: Command = {
   synopsis: ['backup FILE'],
   details: `
 Copies one consistent state of the store, key hashes included, to the new file FILE. Servers and
-imports keep running. FILE appears when the copy is complete. The list of what is withheld is not
-in it, and the copy cannot be used without: back it up separately.
+imports keep running. FILE appears when the copy is complete. If anything is withheld, back up the
+list of it, too: a copy is refused without it.
 
   dossier backup registry-2026-11-30.db
   dossier verify --db registry-2026-11-30.db`,
