@@ -121,3 +121,22 @@ test('no other company gets the id of an erased one, not even in a backup from b
   assert.equal(Number(other?.['id']), Number(erased?.['id']) + 1)
   await checkSound(db)
 })
+
+test('a mask that is repeated finds the person in the company to which the record has moved', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const hire = (company: string) => {
+    const gb = { company_jurisdiction: 'GB', company_identifier: company }
+    return importRows(db, 'employees', [{ ...gb, id: 5, identifier, name: jane }])
+  }
+  const say = (contact: string) => {
+    const rows = [{ jurisdiction: 'GB', identifier: '2', name: 'Y Ltd', contact }]
+    return importRows(db, 'companies', rows)
+  }
+  await hire('1')
+  await say(`Call ${jane}`)
+  await withhold(db, 'mask', { resource: 'employees', id: 5 })
+  await hire('2')
+  await withhold(db, 'mask', { resource: 'employees', id: 5 })
+  await say(`Ask ${jane}`)
+  await checkGone(db)
+})

@@ -18,11 +18,17 @@ export type OrderKind = 'mask' | 'erase'
 
 /** What is withheld. */
 export type Subject =
-  | { readonly resource: string; readonly id: number }
+  | IdSubject
   | ValueSubject
   | { readonly company: number }
   /** A text in what sources say about a company, and in its recorded changes. */
   | { readonly textOf: number }
+
+/** A record. */
+export interface IdSubject {
+  readonly resource: string
+  readonly id: number
+}
 
 /** The records with a value in a personal field; the value is hashed. */
 export interface ValueSubject {

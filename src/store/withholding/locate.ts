@@ -11,8 +11,10 @@ import { hashStoredKey } from './hide-keys.ts'
 import {
   foundBy,
   type Hasher,
+  type IdSubject,
   type List,
   type Order,
+  ordersOf,
   type PhraseHash,
   type ValueSubject,
 } from './list.ts'
@@ -27,7 +29,13 @@ export async function wantedOf(
   { kind, subject }: WithholdRequest,
   hasher: Hasher,
 ): Promise<Wanted> {
-  if ('id' in subject) return { kind, subject }
+  if ('id' in subject) {
+    // A record that is already withheld may have moved to another company, where texts name whom
+    // only its earlier orders know.
+    const inForce = new Set(ordersOf(list).inForce.map(({ number }) => number))
+    const isEarlier = (one: Order) => inForce.has(one.number) && hasFound(one, subject)
+    return { kind, subject, found: foundBy(list, isEarlier) }
+  }
   if ('field' in subject) {
     const { resource, field, value } = subject
     const hashed = { resource, field, value: hashValue(hasher, resource, field, value) }
@@ -42,6 +50,10 @@ export async function wantedOf(
     ? { kind, subject: { company: id }, located }
     : { kind, subject: { textOf: id }, value: subject.text, located }
 }
+
+/** Whether an order has found a record. */
+const hasFound = ({ subject, found }: Order, { resource, id }: IdSubject) =>
+  'resource' in subject && subject.resource === resource && found.ids.includes(id)
 
 /** Whether an order has masked a value in all that it has found. */
 function hasMasked(

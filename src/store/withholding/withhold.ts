@@ -14,6 +14,7 @@ import {
   type Adoption,
   createHasher,
   type Entry,
+  type IdSubject,
   type Lift,
   lineOf,
   type ListPlace,
@@ -29,7 +30,7 @@ import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
 export type AskedSubject =
-  | { readonly resource: string; readonly id: number }
+  | IdSubject
   | { readonly resource: string; readonly field: string; readonly value: string }
   | { readonly company: CompanyName; readonly text?: string | undefined }
 
