@@ -8,7 +8,7 @@ import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
-import { assignedIdMin } from '../sql/assigned-ids.ts'
+import { hasLeftNames } from '../sql/company-tables.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
@@ -61,10 +61,7 @@ const lastVersionBefore = `
 // company has.
 const dropPast = `
   delete from companies_past where until <= $1 and version > 0 and (
-    exists (
-      select 1 from companies c where c.id = companies_past.company_id
-        and (c.identifier is not null or c.id < ${assignedIdMin})
-    )
+    ${hasLeftNames('companies_past.company_id')}
     or exists (
       select 1 from companies_past l
       where l.company_id = companies_past.company_id and l.until > companies_past.until

@@ -176,15 +176,24 @@ function presentCompanies(db: RowWriter) {
   } satisfies Partial<ListingTables>
 }
 
+/**
+ * In SQL, whether a company has left its former names. One that is forgotten has not, nor has one
+ * that has lost the name for which its id was assigned: the name gets the same id again.
+ *
+ * @param company an expression of its id.
+ */
+export const hasLeftNames = (company: string) => `
+  exists (
+    select 1 from companies c
+    where c.id = ${company} and (c.identifier is not null or c.id < ${assignedIdMin})
+  )`
+
 function formerCompanies(db: RowWriter) {
   const { dialect: d } = db
   const forgottenSql = `
     select ${pastColumns} from companies_past p ${d.useIndex('companies_past_by_name')}
     where ${d.isOneOf('identifier', '$1', 'text')}
-      and not exists (
-        select 1 from companies c where c.id = p.company_id
-          and (c.identifier is not null or c.id < ${assignedIdMin})
-      )`
+      and not ${hasLeftNames('p.company_id')}`
   const forgotten = lookup(db, forgottenSql, pastOf)
   const dropSql = `delete from companies_past where ${d.isOneOf('company_id', '$1', 'bigint')}`
   return {
