@@ -1,6 +1,7 @@
 // Creates files that only their owner may read, and flushes files to the disk.
 
 import { closeSync, existsSync, fchmodSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { systemCode } from '../config/operator-error.ts'
 
 /** Read and write access for the owner only. */
 export const privateMode = 0o600
@@ -18,7 +19,7 @@ export function makeFile(path: string, mode = privateMode): void {
   try {
     file = openSync(path, 'wx', mode)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (systemCode(error) !== 'EEXIST') throw error
     // A link to a missing file exists, but its target does not.
     if (!existsSync(path)) closeSync(openSync(path, 'a', mode))
     return

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { systemCode } from '../config/operator-error.ts'
 
 type Ending = 'part' | 'restoring' | 'withholding'
 
@@ -58,6 +59,6 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return systemCode(error) === 'EPERM'
   }
 }

@@ -4,6 +4,7 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { systemCode } from '../config/operator-error.ts'
 
 /** Lines are written once they reach this size, or after this time. */
 const batchBytes = 65_536
@@ -110,7 +111,7 @@ function writeRest(backlog: Backlog, output: LogOutput, waitMsMax: number): void
 
 /** Whether the pipe or socket is full because its reader is slow or stopped. */
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+  return systemCode(error) === 'EAGAIN'
 }
 
 /** The largest backlog, in bytes. */

@@ -1,7 +1,7 @@
 // The address that a server listens on, and why it may fail to.
 
 import type { Settings } from '../config/settings.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, systemCode } from '../config/operator-error.ts'
 import type { ServerContext } from './server.ts'
 
 /**
@@ -44,8 +44,7 @@ interface Wanted {
 /** Turns a listen error into an OperatorError if its cause is known; else returns the error. */
 export function explainListenError(error: unknown, wanted: Wanted): unknown {
   const { host, port, hostOption = '--host', portOption = '--port' } = wanted
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  switch (code) {
+  switch (systemCode(error)) {
     case 'EADDRINUSE': {
       const message = `port ${port} of ${host} is in use; choose another with ${portOption}`
       return new OperatorError(message, { cause: error })

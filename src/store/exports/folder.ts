@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { OperatorError } from '../../config/operator-error.ts'
+import { OperatorError, systemCode } from '../../config/operator-error.ts'
 import { isAbsent } from '../../files/absent.ts'
 import { isRunning } from '../../files/unfinished.ts'
 import { type Manifest, manifestName, parseManifest, withheldName } from './manifest.ts'
@@ -56,7 +56,7 @@ function readIfThere(path: string): string {
   try {
     return isAbsent(path) ? '' : readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (systemCode(error) === 'ENOENT') return ''
     throw error
   }
 }
