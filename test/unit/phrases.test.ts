@@ -43,8 +43,14 @@ test('a phrase is found in capitals that are written otherwise, and without stro
   }
 })
 
+type Case = readonly [name: string, text: string, hidden: string]
+
+function checkHidden(cases: readonly Case[]): void {
+  for (const [name, text, hidden] of cases) assert.equal(hide([name], text), hidden)
+}
+
 test('a phrase is found in scripts that do not separate words', () => {
-  for (const [name, text, hidden] of [
+  checkHidden([
     ['王小明', '法定代表人王小明、2001年', '法定代表人[withheld]、2001年'],
     ['田中太郎', '代表取締役田中　太郎', '代表取締役[withheld]'],
     ['田中 太郎', '代表取締役田中太郎様', '代表取締役[withheld]様'],
@@ -55,22 +61,18 @@ test('a phrase is found in scripts that do not separate words', () => {
     ['李', '董事李娜', '董事李娜'],
     ['이산', '이산', '[withheld]'],
     ['王小明', '王大明', '王大明'],
-  ] as const) {
-    assert.equal(hide([name], text), hidden)
-  }
+  ])
 })
 
 test('a phrase is found in JSON within a text, whatever is escaped there', () => {
-  for (const [name, text, hidden] of [
+  checkHidden([
     ['Jáne Doe', '{"n":"J\\u00e1ne Doe","x":1}', '{"n":"[withheld]","x":1}'],
     ['Jane Doe', 'CEO\\u000bJa\\u0301ne\\nDOE\\u000b', 'CEO\\u000b[withheld]\\u000b'],
     ['Иван', '["\\u0418\\u0432\\u0430\\u043D"]', '["[withheld]"]'],
     ['王小明', '\\u524d\\u738b\\u5c0f\\u660e\\u5f8c', '\\u524d[withheld]\\u5f8c'],
     ['𝒥ane', '\\ud835\\udca5ane', '[withheld]'],
     ['Jane Doe', '\\u00e1Jane Doe', '\\u00e1Jane Doe'],
-  ] as const) {
-    assert.equal(hide([name], text), hidden)
-  }
+  ])
 })
 
 test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
