@@ -1,11 +1,14 @@
-// Logs a withholding as a version, and leaves traces for clients that follow the registry.
+// Logs a withholding as a version, leaves traces for clients that follow the registry, and removes
+// what is withheld from the log of imports.
 
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { ListingTables, TraceRow } from '../listing/tables.ts'
+import type { CompanyRow, ListingTables, TraceRow } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
-import type { Subject } from './list.ts'
+import type { Work } from './apply.ts'
+import type { PhraseHash, Subject } from './list.ts'
+import { createHidePhrases } from './phrases.ts'
 import type { Touched } from './rewrite.ts'
 
 /** The source under which withholdings are logged; operators cannot choose such a name. */
@@ -79,4 +82,55 @@ async function withoutKept(
   const erased = rows.filter(({ kind }) => kind === 'erase').map(({ id }) => id)
   const kept = new Set((await tables.whereListed(listing, erased)).map(nameOf))
   return rows.filter((row) => row.kind !== 'erase' || !kept.has(nameOf(row)))
+}
+
+/**
+ * Removes what is withheld from the log of imports, which has examples of the changes of each
+ * import, and the names of new attributes.
+ *
+ * @param companies the present and past names of the companies that are erased or rewritten.
+ */
+export async function forgetInLog(
+  { db, hasher }: Work,
+  companies: readonly CompanyRow[],
+  phrases: readonly PhraseHash[],
+): Promise<void> {
+  const labels = labelsOf(companies)
+  const hidePhrases = createHidePhrases(phrases, hasher)
+  // A shortened text may end within a name.
+  const mayHide = (text: string) =>
+    hidePhrases(text) !== text || (phrases.length > 0 && text.endsWith('…'))
+  const isWithheld = (value: unknown) =>
+    typeof value === 'string' && (labels.has(value) || mayHide(value))
+  const tells = (value: unknown) =>
+    (typeof value === 'object' && value !== null ? Object.values(value) : [value]).some(isWithheld)
+  // Examples are the elements of lists: texts, or objects with texts.
+  const withoutExamples = (_: string, value: unknown) =>
+    Array.isArray(value) ? value.filter((one) => !tells(one)) : value
+  const withoutNames = (_: string, value: unknown) =>
+    typeof value === 'string' ? hidePhrases(value) : value
+  const rewritten = (text: string | null, change: Parameters<typeof JSON.parse>[1]) =>
+    text === null ? null : JSON.stringify(JSON.parse(text, change))
+  type Columns = [version: number, difference: string | null, attributes: string]
+  for (const [version, ...told] of await db.rows<Columns>(logged)) {
+    const difference = rewritten(told[0], withoutExamples)
+    const attributes = rewritten(told[1], withoutNames)
+    if (difference === told[0] && attributes === told[1]) continue
+    const set = 'update imports set difference = $2, attributes = $3 where version = $1'
+    await db.run(set, version, difference, attributes)
+  }
+}
+
+const logged = `
+  select version, difference, attributes from imports
+  where difference is not null or attributes <> '[]'`
+
+/** How the log names companies: as their registers do, or by their ids. */
+function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
+  const labels = new Set<string>()
+  for (const { id, jurisdiction, identifier } of companies) {
+    labels.add(String(id))
+    if (identifier !== null) labels.add(`${jurisdiction ?? ''} ${identifier}`)
+  }
+  return labels
 }
