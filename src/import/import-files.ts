@@ -102,6 +102,8 @@ export interface Change {
 export interface ImportReport extends Change {
   /** The registry's new version; undefined if nothing was changed. */
   readonly version: number | undefined
+  /** The new entry of the list of what is withheld, if rows have told more of it. */
+  readonly listEntry: number | undefined
   /** The first 20 refused rows. */
   readonly problems: readonly Problem[]
   /** All refused rows, grouped by kind; a row with several faults is of several kinds. */
@@ -156,13 +158,13 @@ export async function importFiles(
     request.signal.throwIfAborted()
     const { files } = source.found
     const attributes = firstOf(course)
-    const version =
+    const commit =
       isWanted && !request.isDryRun
         ? await session.commit({ ...change, files, attributes })
-        : undefined
-    if (version === undefined) await session.discard()
+        : { version: undefined, listEntry: undefined }
+    if (commit.version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    return { version, ...change, ...problems.list(), files, elapsedMs }
+    return { ...commit, ...change, ...problems.list(), files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error

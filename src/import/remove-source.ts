@@ -28,7 +28,7 @@ export async function removeSource(
   try {
     const { counts } = await session.prepare(() => undefined)
     request.signal?.throwIfAborted()
-    const version = await session.commit({ counts: { ...counts, read: 0 }, files: [] })
+    const { version } = await session.commit({ counts: { ...counts, read: 0 }, files: [] })
     return { version, removed: counts.removed }
   } catch (error) {
     await session.discard()

@@ -9,6 +9,7 @@ import { addKey, listKeys, revokeKey, rotateKey } from './sql/stored-keys.ts'
 import { compareWithList, readState } from './withholding/agreement.ts'
 import { createGate } from './withholding/gate.ts'
 import type { ListPlace } from './withholding/list.ts'
+import type { FindingImport } from './withholding/locate.ts'
 import type { EntryRequest, LiftRequest, WithholdRequest } from './withholding/withhold.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
 
@@ -67,7 +68,9 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
     async beginImport(plan: ImportPlan) {
       const { list } = await compare()
       const gate = await use((db) => createGate(db, list, plan))
-      return change(async (db) => (await loading()).beginImport(db, plan, gate))
+      const commit = (db: ImportConnection, found: FindingImport) =>
+        withholding().then(({ commitWithFinds }) => commitWithFinds(db, place, found))
+      return change(async (db) => (await loading()).beginImport(db, plan, gate, commit))
     },
     withhold: (request: WithholdRequest) =>
       change(async (db) => (await withholding()).withhold(db, place, request)),

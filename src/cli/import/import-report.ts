@@ -42,7 +42,7 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
 }
 
 function reportLines(
-  { counts, version, elapsedMs, difference }: ImportReport,
+  { counts, version, listEntry, elapsedMs, difference }: ImportReport,
   options: ReportOptions,
 ): string[] {
   const all: readonly (readonly [string, number])[] = [
@@ -70,6 +70,12 @@ function reportLines(
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
     outcome(counts, version, options.isDryRun, took),
     ...(options.isNew && version !== undefined ? [newStore(options)] : []),
+    ...(listEntry === undefined
+      ? []
+      : [
+          `What is withheld was found in more places, as entry ${listEntry} of its list tells: ` +
+            'back up the list, and run dossier compact.',
+        ]),
   ]
 }
 

@@ -244,6 +244,7 @@ function entryRow(entry: Entry): string[] {
 function describe(entry: Entry): string {
   if ('lifts' in entry) return `lifts ${entry.lifts}`
   if ('adopts' in entry) return `adopted by registry ${entry.registry}`
+  if ('finds' in entry) return `finds more of ${entry.finds.map(({ order }) => order).join(', ')}`
   return `${entry.kind} ${describeSubject(entry)}`
 }
 

@@ -28,6 +28,7 @@ import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
+import type { FindingImport } from '../withholding/locate.ts'
 import { findLikeSources } from './like-sources.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
 import type { PutKind } from './staging/put-reader.ts'
@@ -42,8 +43,15 @@ export type ImportSession = Awaited<ReturnType<typeof beginImport>>
  * finished.
  *
  * @param gate holds back what is withheld.
+ * @param commitWithFinds commits an import that has found more of what is withheld, and returns the
+ *   number of the entry that tells so in the list, if there is one.
  */
-export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate) {
+export async function beginImport(
+  db: ImportConnection,
+  plan: ImportPlan,
+  gate: Gate,
+  commitWithFinds: (db: ImportConnection, found: FindingImport) => Promise<number | undefined>,
+) {
   const staging = openStaging(await createCutter(db, plan))
   let context: ImportContext | undefined
   return {
@@ -62,20 +70,34 @@ export async function beginImport(db: ImportConnection, plan: ImportPlan, gate: 
       context = await createContext(db, plan, staging, gate)
       return mergeStaged(context, onProblem)
     },
-    /** Commits the import as the registry's next version, and returns that. */
-    async commit(committed: Committed): Promise<number> {
+    /** Commits the import as the registry's next version. */
+    async commit(committed: Committed): Promise<Commit> {
       if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
       await logImport(context, gate.passLogged(committed))
-      await db.commit()
+      const { version, source } = context
+      const finds = gate.finds()
+      const found = {
+        ...{ version, finds, startedAt: plan.startedAt },
+        ...{ listing: plan.target.name, source: [plan.source, source] as const },
+      }
+      const listEntry = finds.size > 0 ? await commitWithFinds(db, found) : undefined
+      if (finds.size === 0) await db.commit()
       staging.close()
-      return context.version
+      return { version, listEntry }
     },
     async discard(): Promise<void> {
       await db.discard()
       staging.close()
     },
   }
+}
+
+/** What an import has committed. */
+export interface Commit {
+  readonly version: number
+  /** The entry of the list of what is withheld that tells what it has found of it. */
+  readonly listEntry: number | undefined
 }
 
 /** Creates what cuts listings as their rows are staged, if the resource has never had a record. */

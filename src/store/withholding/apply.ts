@@ -45,6 +45,8 @@ export interface Wanted {
   readonly found?: Found
   /** Replaces the ids in its subject. */
   readonly located?: Located | undefined
+  /** Where an import has found it: its records, and the companies that have or had them. */
+  readonly later?: { readonly ids: ReadonlySet<number>; readonly companies: readonly number[] }
 }
 
 export interface Applied {
@@ -194,14 +196,17 @@ async function hideText(
 }
 
 /** Companies as the list names them. */
-async function nameCompanies(work: Work, companies: Iterable<number>): Promise<Found['companies']> {
+export async function nameCompanies(
+  work: Pick<Work, 'tables' | 'hasher'>,
+  companies: Iterable<number>,
+): Promise<Found['companies']> {
   const ids = [...new Set(companies)]
   return listed(work, ids, await namesOf(work.tables, ids))
 }
 
 /** @param names the present and past names of the companies. */
 function listed(
-  { hasher }: Work,
+  { hasher }: Pick<Work, 'hasher'>,
   ids: readonly number[],
   names: readonly CompanyRow[],
 ): Found['companies'] {

@@ -7,10 +7,10 @@ import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import { namesOf } from '../companies/register-names.ts'
 import type { Committed, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
-import type { CompanyRow } from '../listing/tables.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './agreement.ts'
+import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
 import { hashedKeys, hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
 import {
   createHasher,
@@ -60,6 +60,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     passRecorded: passes.recorded,
     /** The identity of a refused row. */
     passRefused: passes.key<RefusedRow>,
+    /** What rows tell that orders do not know, by the numbers of the orders. */
+    finds: passes.finds,
     /** The natural keys of rows that had something withheld. */
     heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
@@ -91,9 +93,6 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     },
   }
 }
-
-/** A company, as rows name it. */
-type NamedCompany = Pick<CompanyRow, 'jurisdiction' | 'identifier'> & { readonly id: number | null }
 
 type Names = ReadonlyMap<number, readonly string[]>
 
@@ -139,12 +138,13 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
     const hash = hashKey(hasher, name, source, row.key)
     return keys.has(hash) ? { ...row, key: keyOfHash(hash) } : row
   }
-  const holdOf = (one: Resource | undefined) =>
-    one && createRowHold(one, inForce.filter(isOf(one.name)), hasher)
-  const hold = holdOf(resource)
-  const holdRecorded = holdOf(recording?.resource)
+  const holdOf = (one: Resource | undefined, finds?: ReturnType<typeof collectFinds>) =>
+    one && createRowHold(one, inForce.filter(isOf(one.name)), hasher, finds)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
+  const finds = hasTexts ? undefined : collectFinds(resource, source, hasher)
+  const hold = holdOf(resource, finds)
+  const holdRecorded = holdOf(recording?.resource)
   const hideIn = (of: Resource | undefined, row: StagedRow, named?: readonly NamedCompany[]) => {
     if (!companies.haveHidden) return row
     const phrases = new Set((named ?? [companyOf(row)]).flatMap(companies.phrasesOf))
@@ -152,6 +152,7 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   }
   const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
   return {
+    finds: () => finds?.list() ?? new Map<number, Finds>(),
     key: withKey,
     droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
     hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
@@ -206,14 +207,13 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
   }
 }
 
-const companyOf = (row: StagedRow): NamedCompany => ({
-  id: row.companyId,
-  jurisdiction: row.companyJurisdiction,
-  identifier: row.companyIdentifier,
-})
-
 /** Holds back the records that orders on a resource mean; they are found by the row as given. */
-function createRowHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
+function createRowHold(
+  resource: Resource,
+  orders: readonly Order[],
+  hasher: Hasher,
+  finds: ReturnType<typeof collectFinds> | undefined,
+) {
   if (orders.length === 0) return undefined
   const byId = new Map(orders.flatMap((one) => one.found.ids.map((id) => [id, one] as const)))
   const byKey = new Map(orders.flatMap((one) => one.found.keys.map((key) => [key, one] as const)))
@@ -226,7 +226,9 @@ function createRowHold(resource: Resource, orders: readonly Order[], hasher: Has
     if (named === undefined && isByName) return keyed
     const fields = JSON.parse(row.content) as Fields
     const held = hold(fields, named)
-    if (held === undefined || held.kept === fields) return keyed
+    if (held === undefined) return keyed
+    for (const order of held.by) finds?.add(order, row, fields, order === named)
+    if (held.kept === fields) return keyed
     return held.kept && changedRow(keyed, held.kept)
   }
 }

@@ -1,9 +1,9 @@
 // The list of what is withheld: an append-only list, kept apart from the store, so that a restored
 // backup of the store does not bring back withheld data unnoticed.
 //
-// The first line has a random salt. Each other line is an order, lifts one, or adopts the list, and
-// names the registry that has written it: the list belongs to the last of these. What identifies
-// people is in it as salted hashes only (`createHasher`).
+// The first line has a random salt. Each other line is an order, lifts one, adopts the list, or
+// tells what an import has found, and names the registry that has written it: the list belongs to
+// the last of these. What identifies people is in it as salted hashes only (`createHasher`).
 
 import { hash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../config/operator-error.ts'
@@ -80,13 +80,26 @@ export interface Lift extends Line {
   readonly lifts: number
 }
 
+type FoundLater = readonly { readonly order: number; readonly found: Found }[]
+
 /** Hands the list over to another registry. */
 export interface Adoption extends Line {
   /** What earlier orders have found there. */
-  readonly adopts: readonly { readonly order: number; readonly found: Found }[]
+  readonly adopts: FoundLater
 }
 
-export type Entry = Order | Lift | Adoption
+/** Tells what an import has found of earlier orders. */
+export interface Finding extends Line {
+  readonly finds: FoundLater
+}
+
+export type Entry = Order | Lift | Adoption | Finding
+
+/** What an entry tells of earlier orders; undefined if it is not about these. */
+export function foundLater(entry: Entry): FoundLater | undefined {
+  if ('adopts' in entry) return entry.adopts
+  return 'finds' in entry ? entry.finds : undefined
+}
 
 /** A list as read. */
 export interface List {
@@ -192,8 +205,7 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
   const lifted = new Set(entries.flatMap((entry) => ('lifts' in entry ? [entry.lifts] : [])))
   const finds = entries.flatMap((entry) => {
     const own = 'kind' in entry ? [{ order: entry.number, found: entry.found }] : []
-    const all = 'adopts' in entry ? entry.adopts : own
-    return all.map(({ order, found }) => {
+    return (foundLater(entry) ?? own).map(({ order, found }) => {
       return { order, found: entry.registry === registry ? found : withoutAssigned(found) }
     })
   })

@@ -1,14 +1,16 @@
-// Finds what orders mean in a registry: those of an operator by names and values, and those of
-// another registry, which has assigned other ids, by hashes of natural keys and of names of
-// companies, as the gate of imports does.
+// Finds what orders mean in a registry: those of an operator by names and values, those of another
+// registry, which has assigned other ids, by hashes of natural keys and of names of companies, as
+// the gate of imports does, and earlier ones where an import has found what they mean.
 
 import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
-import type { CompanyRow } from '../listing/tables.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
-import type { Located, Wanted } from './apply.ts'
-import { hashStoredKey } from './hide-keys.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import { type Located, nameCompanies, type Wanted, type Work } from './apply.ts'
+import type { Finds, NamedCompany } from './finds.ts'
+import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
 import {
+  type Found,
   foundBy,
   type Hasher,
   type IdSubject,
@@ -30,8 +32,7 @@ export async function wantedOf(
   hasher: Hasher,
 ): Promise<Wanted> {
   if ('id' in subject) {
-    // A record that is already withheld may have moved to another company, where texts name whom
-    // only its earlier orders know.
+    // Whom a masked record names is known to its earlier orders only, which may be lifted.
     const inForce = new Set(ordersOf(list).inForce.map(({ number }) => number))
     const isEarlier = (one: Order) => inForce.has(one.number) && hasFound(one, subject)
     return { kind, subject, found: foundBy(list, isEarlier) }
@@ -66,21 +67,88 @@ function hasMasked(
   return found.ids.length === 1 && found.phrases.some(({ hash }) => hash === phrase?.hash)
 }
 
-/** The ids of a company, and of others that have or had its name. */
-async function companyIdsOf(
-  { tables }: ImportConnection,
-  company: CompanyName,
-): Promise<readonly number[]> {
-  const [known, names] =
-    typeof company === 'number'
-      ? [[company], (await namesOf(tables, [company])).flatMap(identifyingName)]
-      : [[], [company]]
-  const now = await tables.companiesByName(names)
-  const past = await tables.forgottenByName(names)
-  return [...known, ...[...now, ...past].map(({ id }) => id)]
+/** An import that has found withheld people where their orders do not know them. */
+export interface FindingImport {
+  readonly listing: string
+  /** The name of its source, and its number. */
+  readonly source: readonly [name: string, id: number]
+  readonly version: number
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+  /** By the numbers of orders. */
+  readonly finds: ReadonlyMap<number, Finds>
 }
 
-function identifyingName({ jurisdiction, identifier }: CompanyRow): IdentifyingName[] {
+/** What an order means where an import has found it, and what the order does not know of that. */
+export async function wantedLater(
+  { db, hasher }: Pick<Work, 'db' | 'hasher'>,
+  { number, kind, subject, found }: Order,
+  { listing, source, finds }: FindingImport,
+): Promise<(Wanted & { readonly told: Pick<Found, 'companies' | 'phrases'> }) | undefined> {
+  const one = finds.get(number)
+  if (one === undefined) return undefined
+  const { tables } = db
+  const [name, id] = source
+  const ids = new Set(one.ids)
+  for (const some of inBatches(one.keys, idsAtOnce)) {
+    const hashed = some.map((key) => keyOfHash(hashKey(hasher, listing, name, key)))
+    for (const known of (await tables.keyIds(listing, id, [...some, ...hashed])).values()) {
+      ids.add(known)
+    }
+  }
+  const listed = new Set<number>()
+  for (const some of inBatches(ids, idsAtOnce)) {
+    for (const { companyId } of await tables.whereListed(listing, some)) listed.add(companyId)
+  }
+  if (listed.size + one.companies.size + one.phrases.size === 0) return undefined
+  const named = new Set(await idsOfCompanies(db, [...one.companies.values()]))
+  const phrases = [...one.phrases.values()]
+  const texts = phrases.length === 0 ? [] : found.companies
+  const companies = await nameCompanies({ tables, hasher }, named)
+  const names = new Set(companies.map(({ name }) => name))
+  // The company may come later.
+  const unknown = [...one.companies.keys()]
+    .filter((name) => typeof name === 'string' && !names.has(name))
+    .map((name) => ({ id: 0, name: String(name) }))
+  return {
+    kind,
+    subject,
+    found: {
+      ids: [...new Set([...found.ids, ...ids])],
+      keys: [],
+      companies: [...companies, ...texts],
+      phrases: [...found.phrases, ...phrases],
+    },
+    later: { ids, companies: [...named.union(listed)].sort((a, b) => a - b) },
+    told: { companies: [...companies, ...unknown], phrases },
+  }
+}
+
+const idsAtOnce = 1_000
+
+async function idsOfCompanies(
+  { tables }: RegistryDatabase,
+  companies: readonly NamedCompany[],
+): Promise<number[]> {
+  const given = companies.flatMap(({ id }) => id ?? [])
+  const names = companies.flatMap(identifyingName)
+  const named = [...(await tables.companiesByName(names)), ...(await tables.forgottenByName(names))]
+  return [...given, ...named.map(({ id }) => id)]
+}
+
+/** The ids of a company, and of others that have or had its name. */
+async function companyIdsOf(
+  db: ImportConnection,
+  company: CompanyName,
+): Promise<readonly number[]> {
+  if (typeof company !== 'number') {
+    const [jurisdiction, identifier] = company
+    return idsOfCompanies(db, [{ id: null, jurisdiction, identifier }])
+  }
+  return [company, ...(await idsOfCompanies(db, await namesOf(db.tables, [company])))]
+}
+
+function identifyingName({ jurisdiction, identifier }: NamedCompany): IdentifyingName[] {
   return jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier]]
 }
 

@@ -30,9 +30,17 @@ export function hashValue(hasher: Hasher, resource: string, field: string, text:
 /** An order on records of a resource. */
 type RecordOrder = Pick<Order, 'kind' | 'subject'>
 
+/** The values of personal fields that are hidden in what is kept of a record. */
+export function withheldValues(resource: Resource, fields: Fields, kept: Fields): string[] {
+  const shown = new Set(personalValues(resource, kept))
+  return personalValues(resource, fields).filter((value) => !shown.has(value))
+}
+
 /** What remains of a record that orders withhold: its fields, or nothing. */
-export interface Held {
+export interface Held<O> {
   readonly kept: Fields | undefined
+  /** The orders that mean it; one of those that erase it. */
+  readonly by: readonly O[]
 }
 
 /**
@@ -42,28 +50,34 @@ export interface Held {
  * @returns a function of a record, and of the order that names it by its id or key, if one does;
  *   undefined if no order means it.
  */
-export function createHold(resource: Resource, orders: readonly RecordOrder[], hasher: Hasher) {
+export function createHold<O extends RecordOrder>(
+  resource: Resource,
+  orders: readonly O[],
+  hasher: Hasher,
+) {
   const hashOf = (field: string, text: string) => hashValue(hasher, resource.name, field, text)
-  const byField = new Map<string, Map<string, RecordOrder>>()
+  const byField = new Map<string, Map<string, O>>()
   for (const order of orders) {
     if (!('field' in order.subject)) continue
     const { field, value } = order.subject
-    byField.set(field, (byField.get(field) ?? new Map<string, RecordOrder>()).set(value, order))
+    byField.set(field, (byField.get(field) ?? new Map<string, O>()).set(value, order))
   }
-  return (record: Fields, named: RecordOrder | undefined): Held | undefined => {
-    if (named?.kind === 'erase') return { kept: undefined }
+  return (record: Fields, named: O | undefined): Held<O> | undefined => {
+    if (named?.kind === 'erase') return { kept: undefined, by: [named] }
     // An order on a value of a list hides that value alone.
     const isNamed = (text: string) =>
       named !== undefined &&
       (!('field' in named.subject) || hashOf(named.subject.field, text) === named.subject.value)
-    let held = named && { kept: maskRecord(resource, record, isNamed) }
+    let held = named && { kept: maskRecord(resource, record, isNamed), by: [named] }
     for (const [field, byValue] of byField) {
       const find = (text: string) => byValue.get(hashOf(field, text))
       const found = textsOf(record[field]).flatMap((text) => find(text) ?? [])
       if (found.length === 0) continue
-      if (found.some(({ kind }) => kind === 'erase')) return { kept: undefined }
+      const erasing = found.filter(({ kind }) => kind === 'erase')
+      if (erasing.length > 0) return { kept: undefined, by: erasing }
       const isMeant = (text: string) => find(text) !== undefined
-      held = { kept: maskRecord(resource, held?.kept ?? record, isMeant) }
+      const kept = maskRecord(resource, held?.kept ?? record, isMeant)
+      held = { kept, by: [...(held?.by ?? []), ...found] }
     }
     return held
   }

@@ -9,7 +9,7 @@ import { textIn } from '../record-texts.ts'
 import type { Wanted, Work } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found, Subject } from './list.ts'
-import { createHold, type Fields, personalValues } from './personal.ts'
+import { createHold, type Fields, personalValues, withheldValues } from './personal.ts'
 import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 import { changeFields, hideInCompanies } from './withhold-texts.ts'
@@ -31,7 +31,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const holding = await candidates(work, subject, needles, masked)
+  const holding = wanted.later?.companies ?? (await candidates(work, subject, needles, masked))
   const holds = needles && ((texts: Buffer) => needles.some((one) => texts.includes(one)))
   const people = await findPeople(work, resource, wanted, { companies: holding, mayHold: holds })
   const companies =
@@ -46,7 +46,11 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     onStep(`withholding ${resource.name}`, n / companies.length)
     await nextTurn()
   }
-  const ids = await withoutOthers(work, resource.name, seen.ids)
+  const later = wanted.later?.ids ?? new Set()
+  const ids = [
+    ...seen.ids.intersection(later),
+    ...(await withoutOthers(work, resource.name, seen.ids.difference(later))),
+  ]
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
@@ -160,8 +164,7 @@ function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: S
     if (held?.kept === undefined) return fields
     seen.ids.add(id)
     seen.companies.add(seen.companyId)
-    const kept = new Set(personalValues(resource, held.kept))
-    for (const one of personalValues(resource, fields)) if (!kept.has(one)) seen.values.add(one)
+    for (const one of withheldValues(resource, fields, held.kept)) seen.values.add(one)
     return kind === 'erase' ? undefined : held.kept
   })
   const { marks } = seen

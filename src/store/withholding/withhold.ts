@@ -14,6 +14,8 @@ import {
   type Adoption,
   createHasher,
   type Entry,
+  type Found,
+  foundLater,
   type IdSubject,
   type Lift,
   lineOf,
@@ -25,7 +27,7 @@ import {
   ordersOf,
   type Reason,
 } from './list.ts'
-import { locate, wantedOf } from './locate.ts'
+import { type FindingImport, locate, wantedLater, wantedOf } from './locate.ts'
 import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
@@ -138,6 +140,44 @@ export function adopt(
   })
 }
 
+/**
+ * Commits an import that has found withheld people where their orders do not know them: in the same
+ * transaction, the orders are followed there, as versions of their own, and an entry of the list
+ * tells so.
+ *
+ * @returns the number of the entry; undefined if there was nothing to tell.
+ */
+export async function commitWithFinds(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  found: FindingImport,
+): Promise<number | undefined> {
+  const { version, startedAt } = found
+  const course = { onWait: () => undefined, startedAt }
+  const agreed = await agree(db, place, course)
+  const { list, registry } = agreed
+  const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
+  const finds: { order: number; found: Found }[] = []
+  for (const order of ordersOf(list).inForce) {
+    const wanted = await wantedLater(context, order, found)
+    if (wanted === undefined) continue
+    const { companies, phrases } = wanted.told
+    const applied = await applyOrder(context, wanted, course)
+    const isTold = companies.length + phrases.length > 0 || applied.version !== undefined
+    const { ids, keys } = applied.found
+    if (isTold) finds.push({ order: order.number, found: { ids, keys, companies, phrases } })
+  }
+  if (finds.length === 0) {
+    await db.commit()
+    return undefined
+  }
+  const number = list.entries.length + 1
+  const why = { reason: `found by the import of version ${version}`, by: 'dossier' }
+  const day = new Date(startedAt).toISOString().slice(0, 10)
+  await commitWith(db, place.list, agreed, { number, registry, finds, ...why, day })
+  return number
+}
+
 /** The content of an entry, and what it has done in the store. */
 interface NewEntry {
   readonly entry:
@@ -205,7 +245,11 @@ async function follow(
   course: Course,
 ): Promise<Followed[]> {
   const { inForce, lifted } = ordersOf(list)
-  const isMissing = ({ number }: Order) => number > list.entries.length - behind
+  const lacking = list.entries.slice(list.entries.length - behind)
+  const missing = new Set(
+    lacking.flatMap((entry) => foundLater(entry)?.map(({ order }) => order) ?? [entry.number]),
+  )
+  const isMissing = ({ number }: Order) => missing.has(number)
   const foreign = [...inForce, ...lifted].filter((order) => order.registry !== registry)
   const hasher = createHasher(list.salt)
   const located = await locate(db, foreign.filter(isMissing), hasher)
