@@ -239,6 +239,23 @@ test('a record is withheld by its id alone', async (t) => {
   await checkGone(db)
 })
 
+test('a record that names nobody yet is withheld, by each of its orders', async (t) => {
+  const { db, ask } = await makeNamedApp(t)
+  const load = (row: object) =>
+    importRows(db, 'employees', [{ company_id: 7, position: 'Clerk', ...row }])
+  await load({ id: 5 })
+  await load({ key: 'a' })
+  const place = { resource: 'employees', id: 5 } as const
+  for (const id of [5, 5, 1_000_000_000_001]) await withhold(db, 'mask', { ...place, id })
+  await lift(db, 1)
+  await load({ id: 5, name: jane })
+  await load({ key: 'a', name: jane })
+  const answer = await ask('/api/v1/companies/7/employees')
+  const names = (memberOf(answer, 'employees') as { name: unknown }[]).map(({ name }) => name)
+  assert.deepEqual(names, ['[withheld]', '[withheld]'])
+  await checkGone(db)
+})
+
 test('records that name somebody else now are kept, without their past', async (t) => {
   const app = await makeNamedApp(t)
   const { db } = app

@@ -46,11 +46,10 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     onStep(`withholding ${resource.name}`, n / companies.length)
     await nextTurn()
   }
-  const later = wanted.later?.ids ?? new Set()
-  const ids = [
-    ...seen.ids.intersection(later),
-    ...(await withoutOthers(work, resource.name, seen.ids.difference(later))),
-  ]
+  // Those that are meant by their ids may have nothing to hide yet.
+  const meant = namedIds(wanted).union(wanted.later?.ids ?? new Set())
+  const others = await withoutOthers(work, resource.name, seen.ids.difference(meant))
+  const ids = [...seen.ids.intersection(meant), ...others]
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
@@ -151,8 +150,8 @@ interface Seen {
 }
 
 function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
-  const { kind, subject, located } = wanted
-  const ids = located?.ids ?? new Set('id' in subject ? [subject.id] : [])
+  const { kind, subject } = wanted
+  const ids = namedIds(wanted)
   const masked = new Set(maskedBefore(wanted)?.ids)
   const mask = { kind: 'mask', subject } as const
   const hold = createHold(resource, [mask], work.hasher)
@@ -172,6 +171,9 @@ function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: S
   const isNamed = (id: number) => ids.has(id) || masked.has(id) || marks?.has(id) === true
   return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
 }
+
+const namedIds = ({ subject, located }: WantedRecords): ReadonlySet<number> =>
+  located?.ids ?? new Set('id' in subject ? [subject.id] : [])
 
 /** What an erasure by a value has to find although a mask may have hidden the value. */
 const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
