@@ -103,6 +103,21 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
+test('attributes with the names of what is kept of a statement lose a person alone', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const texts = { version: jane, is_present: jane, said_in: jane }
+  await importRows(db, 'companies', [{ ...named, ...texts }], extract(1))
+  await withhold(db, 'mask', { company: ['GB', '1'], text: jane })
+  const company = memberOf(await ask('/api/v1/companies/GB:1'), 'company') as {
+    sources: object[]
+  }
+  const hidden = Object.fromEntries(Object.keys(texts).map((name) => [name, '[withheld]']))
+  const [said] = company.sources as Record<string, unknown>[]
+  assert.deepEqual(said?.['attributes'], { ...hidden, name: 'X Ltd' })
+  assert.equal(said['as_of'], extract(1).asOf)
+  await checkSound(db)
+})
+
 test('a person at the beginning of a line is found in JSON', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   for (const [n, post] of ['Director', 'CEO'].entries()) {

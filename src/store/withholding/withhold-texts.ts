@@ -61,18 +61,18 @@ export function changeFields(
     const before = JSON.parse(textIn(record.text)) as Fields
     const now = change(before, record)
     if (now === undefined || now === before) return now && record
-    const { text, digest } = shape === attributesShape ? attributesOf(now) : textOf(now, record.id)
+    if (shape === attributesShape) {
+      // The columns are of the statement, not of the attributes, which may have their names.
+      const { content, digest } = encodeAttributes(now)
+      return { ...record, digest: digestBytesOf(digest), text: Buffer.from(content) }
+    }
+    const { text, digest } = textOf(now, record.id)
     // The values of unchanged fields are kept.
     const values = shape.columns.map(({ field }, n) =>
       now[field] === before[field] ? (record.values[n] ?? null) : (now[field] as ColumnValue),
     )
     return { ...record, values, digest: digestBytesOf(digest), text: Buffer.from(text) }
   }
-}
-
-function attributesOf(attributes: Fields) {
-  const { content, digest } = encodeAttributes(attributes)
-  return { text: content, digest }
 }
 
 function textOf(fields: Fields, id: number) {
