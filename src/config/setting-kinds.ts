@@ -92,6 +92,8 @@ export const origins = list(
 /** An address, or a network such as 10.0.0.0/8. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/')
+  // The package that compares addresses knows no other zones.
+  if (/%.*[^\da-z]/i.test(address)) return false
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
   return /^\d{1,3}$/.test(bits) && Number(bits) <= most

@@ -204,9 +204,10 @@ test('--bad-key-rate and --trust-proxy accept the documented values', async (t) 
   for (const value of ['', 'proxy', '10.0.0.0/33', '10.0.0/8', '::1/129', '10.0.0.0/8/8', '*']) {
     assert.throws(() => read('trust-proxy', value), /must be none, or addresses and networks/)
   }
+  assert.throws(() => read('trust-proxy', 'fe80::1%br-0'), /must be none, or addresses/)
   // They are on in the real executable.
   const { store, key } = await makeRightsStore(t)
-  const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '127.0.0.1']
+  const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '::/0, 0.0.0.0/0']
   const { port } = await runServer(t, store.db, options)
   const wrong = makeKey(randomBytes(32))
   for (const [end, used, status] of [

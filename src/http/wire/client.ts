@@ -16,7 +16,7 @@ export function createClient(trusted: readonly string[]): Client {
   if (trusted.length === 0) {
     return { addressOf: ({ socket }) => socket.remoteAddress, protocolOf: () => 'http' }
   }
-  const isTrusted = proxyAddr.compile([...trusted])
+  const isTrusted = proxyAddr.compile(trusted.flatMap(halvesOf))
   return {
     addressOf: (raw) => proxyAddr(raw, isTrusted),
     protocolOf({ socket, headers }) {
@@ -29,4 +29,10 @@ export function createClient(trusted: readonly string[]): Client {
       return last?.trim() === 'https' ? 'https' : 'http'
     },
   }
+}
+
+/** The package refuses a network of all addresses, but not its halves. */
+function halvesOf(network: string): string[] {
+  if (!/\/0+$/.test(network)) return [network]
+  return network.includes(':') ? ['::/1', '8000::/1'] : ['0.0.0.0/1', '128.0.0.0/1']
 }
