@@ -182,9 +182,21 @@ export function sslModeFault(db: string, mode = ''): string | undefined {
 function redisFault(value: string): string | undefined {
   const url = URL.parse(value)
   const isRedis = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
-  return isRedis && !hasStrayPassword(value) && value === value.trim()
+  return isRedis && isTaken(url) && !hasStrayPassword(value) && value === value.trim()
     ? undefined
-    : 'must be none, or a URL such as redis://host:6379'
+    : 'must be none, or a URL such as redis://host:6379, ' +
+        'with special characters of a password percent-encoded'
+}
+
+/** Whether the client of Redis can take the database and the password from a URL. */
+function isTaken({ username, password, pathname }: URL): boolean {
+  try {
+    decodeURIComponent(username)
+    decodeURIComponent(password)
+  } catch {
+    return false
+  }
+  return /^(\/\d*)?$/.test(pathname)
 }
 
 /** The path of a file. */

@@ -87,7 +87,10 @@ test('what may contain a password must be a valid URL (C13)', () => {
     assert.match(faults.join('\n'), /^--db is ".+"; it must .+$/, db)
     assert.ok(!faults.join().includes('s3cret'), faults.join())
   }
-  for (const url of ['redis:/:s3cret@host', 'redis:s3cret@host', 'redis://u:1#s3cret@host']) {
+  for (const url of [
+    ...['redis:/:s3cret@host', 'redis:s3cret@host', 'redis://u:1#s3cret@host'],
+    ...['redis://u:50%s3cret@host', 'redis://:s3cret@host/name'],
+  ]) {
     const [fault = ''] = resolveSettings({ 'redis-url': url }, {}).faults
     assert.match(fault, /^--redis-url is "redis:.*"; it must be none, or a URL such as /)
     assert.ok(!fault.includes('s3cret'), fault)
