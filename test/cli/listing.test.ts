@@ -96,6 +96,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     ],
     ['listing GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     ['listing GB:00000012 employees end_dat=x', 2, /"end_dat" is not a known .* you mean end_date/],
+    ['listing GB:00000012 employees __proto__=x', 2, /"__proto__" is not a known parameter/],
     [
       'listing GB:00000012 employees start_date[gte]=soon',
       2,

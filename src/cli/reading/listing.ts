@@ -88,7 +88,7 @@ function parseWords(words: readonly string[]) {
 
 /** As in a query, a name may be repeated. */
 function parametersOf(words: readonly string[]): Query {
-  const query: Record<string, string | string[]> = {}
+  const query = Object.create(null) as Record<string, string | string[]>
   for (const word of words) {
     const at = word.indexOf('=')
     const [name, value] = [word.slice(0, at), word.slice(at + 1)]
