@@ -75,6 +75,16 @@ test('a phrase is found in JSON within a text, whatever is escaped there', () =>
   ])
 })
 
+test('a phrase is found behind a backslash, which may be no escape', () => {
+  checkHidden([
+    ['Robert Doe', 'S:\\Robert Doe\\cv', 'S:\\[withheld]\\cv'],
+    ['Robert Doe', 'corp\\robert doe', 'corp\\[withheld]'],
+    ['Robert Doe', '{"x":"S:\\\\robert doe"}', '{"x":"S:\\\\[withheld]"}'],
+    ['corp\\robert', 'corp\\Robert', '[withheld]'],
+    ['Ub40 Doe', 'C:\\UB40 Doe', 'C:\\[withheld]'],
+  ])
+})
+
 test('any script, names of one word, and the longer of two phrases are found; short ones are not', () => {
   assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
   assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')

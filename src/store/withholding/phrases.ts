@@ -10,7 +10,8 @@ export const withheldText = '[withheld]'
 const runs = /[\p{L}\p{N}\p{M}]+/gu
 
 /** As JSON has them: changes of attributes that are objects are recorded as JSON. */
-const escapes = /\\(?:[bfnrt]|u(?:d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4}))/gi
+const escapes =
+  /\\(?:["\\/bfnrt]|u(?:[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|[\dA-Fa-f]{4}))/g
 const wordCharacter = /[\p{L}\p{N}\p{M}]/u
 /** A mark that no reader sees. */
 const filler = '\u034f'
@@ -18,7 +19,7 @@ const filler = '\u034f'
 /** A text with the characters of its escapes, each as long as the escape. */
 function readEscapes(text: string): string {
   return text.replace(escapes, (escape) => {
-    const character = JSON.parse(`"${escape.toLowerCase()}"`) as string
+    const character = JSON.parse(`"${escape}"`) as string
     const isInWord = wordCharacter.test(character)
     return isInWord ? character.padEnd(escape.length, filler) : ' '.repeat(escape.length)
   })
@@ -38,7 +39,7 @@ interface Word {
 
 function wordsIn(text: string): Word[] {
   const words: Word[] = []
-  for (const { 0: run, index } of readEscapes(text).matchAll(runs)) {
+  for (const { 0: run, index } of text.matchAll(runs)) {
     let start = index
     for (const part of partsOf(run)) {
       const end = start + part.length
@@ -89,8 +90,7 @@ export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher
   const hashes = new Set(phrases.map(({ hash }) => hash))
   // Of two phrases that begin at one word, the longer one is hidden.
   const lengths = [...new Set(phrases.map(({ words }) => words))].sort((a, b) => b - a)
-  return (text) => {
-    const words = wordsIn(text)
+  const hide = (text: string, words: readonly Word[]) => {
     let written = ''
     let from = 0
     for (let at = 0; at < words.length;) {
@@ -107,5 +107,11 @@ export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher
       at += length
     }
     return written + text.slice(from)
+  }
+  return (text) => {
+    if (!text.includes('\\')) return hide(text, wordsIn(text))
+    // What follows a backslash may also be the first letter of a word, as in a path.
+    const hidden = hide(text, wordsIn(readEscapes(text)))
+    return hide(hidden, wordsIn(hidden))
   }
 }
