@@ -181,6 +181,13 @@ describe('Parquet', () => {
     assert.deepEqual((await load('rights', ['x.parquet'], { mapping })).problems, [])
   })
 
+  test('an error names a file as it is called', async (t) => {
+    const { path, load, folder } = await parquetOf(t, 'select 1 as id')
+    const name = 'x$&$$.parquet'
+    writeFileSync(join(folder, name), readFileSync(path).subarray(0, 60))
+    await assert.rejects(load('rights', [name]), toldAs(/at end of file '\S+\/x\$&\$\$\.parquet'$/))
+  })
+
   test('moments are read alike in every zone', async (t) => {
     const select = "select timestamptz '1890-01-01 00:00:00+00' as a"
     const { folder, path } = await parquetOf(t, select)

@@ -52,7 +52,7 @@ function withNames(message: string, files: readonly TableFile[]) {
     for (const path of file.paths) {
       if (!text.includes(path)) continue
       found = file
-      text = text.replaceAll(path, file.name)
+      text = text.replaceAll(path, () => file.name)
     }
   }
   return { text, file: found }
