@@ -9,6 +9,8 @@ import type { SourceFile } from './source-file.ts'
 interface Kind {
   /** One of its possible first bytes, or their pattern as text. */
   readonly begins: readonly string[] | RegExp
+  /** Whether it is never text: a text may begin alike, with a column ORCID. */
+  readonly isBinary?: boolean
   /** The ending of its name, if that shows the kind. */
   readonly ending?: RegExp
   readonly what: string
@@ -63,6 +65,7 @@ const kinds: readonly Kind[] = [
   },
   {
     begins: ['Obj\x01', 'ORC', 'ARROW1'],
+    isBinary: true,
     what: 'Avro, ORC or Arrow',
     advice: 'convert it to Parquet',
   },
@@ -104,13 +107,14 @@ export function isText(start: Buffer): boolean {
 export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const bytes = start.subarray(0, 1_024).toString('latin1')
   const head = bytes.trimStart()
+  const mayBeText = isText(start)
   refuseKind(
     file.name,
-    kinds.find(({ begins }) => isBegun(head, begins)),
+    kinds.find(({ begins, isBinary }) => isBegun(head, begins) && !(isBinary && mayBeText)),
   )
-  const isParquet = head.startsWith('PAR1')
+  const isParquet = head.startsWith('PAR1') && !mayBeText
   if (file.format === 'parquet') {
-    if (!isParquet && isText(start)) throw mistaken(file, 'is text, not Parquet', 'csv')
+    if (mayBeText) throw mistaken(file, 'is text, not Parquet', 'csv')
     return
   }
   if (isParquet) throw mistaken(file, 'is Parquet', 'parquet')

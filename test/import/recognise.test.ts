@@ -100,6 +100,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'all.rar': ['', /is a RAR archive; decompress it: unrar x \S+all\.rar$/],
   'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV$/],
   'named.csv': ['<?xml version="1.0"?><a/>', /is XML; /],
+  'b.csv': ['ORC\n\x1c\n', /is Avro, ORC or Arrow; convert it to Parquet$/],
   'c.xls': ['\xd0\xcf\x11\xe0', /is an old Excel workbook; .* its sheet as "CSV UTF-8", or: libre/],
   // As a spreadsheet writes an empty row.
   'cells.csv': [`,,\n${csv}`, /its first line is blank; add --skip-lines 1$/],
@@ -186,6 +187,16 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'unmarked.csv': [csv, /has no byte order mark; name the byte order/, { encoding: 'utf-16' }],
 }
+
+test('a text may begin as files of another kind do', async (t) => {
+  for (const name of ['ORCID', 'PAR1']) {
+    const { load } = folderWith(t, { 'a.csv': `${name},id,company_id\n1,2,7\n` })
+    const { counts } = await load('rights', ['a.csv'], {
+      mapping: 'select id, company_id from source',
+    })
+    assert.equal(counts.inserted, 1)
+  }
+})
 
 test('a line that may be a row or an object with rows is what --format says', async (t) => {
   const { load } = folderWith(t, { 'a.ndjson': '{"no":1,"names":["one"]}\n' })
