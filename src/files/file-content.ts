@@ -256,7 +256,7 @@ async function* withoutLines(chunks: AsyncIterable<Buffer>, lines: number): Asyn
         isAfterReturn = false
         continue
       }
-      isAfterReturn = byte === carriageReturn
+      isAfterReturn = byte === carriageReturn && left > 0
       if (left === 0) break
       if (byte === newline || byte === carriageReturn) left -= 1
     }
