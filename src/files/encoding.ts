@@ -22,16 +22,16 @@ export const encodings = [
 export type Encoding = (typeof encodings)[number]
 
 /** Other names of these encodings that WHATWG's list lacks, or gives to another encoding. */
-const otherNames: Readonly<Record<string, Encoding>> = {
-  utf8: 'utf-8',
-  utf16: 'utf-16',
-  'latin-1': 'latin1',
-  'iso-8859-1': 'latin1',
-  gbk: 'gb18030',
-  gb2312: 'gb18030',
-  cp949: 'euc-kr',
-  cp932: 'shift_jis',
-}
+const otherNames: ReadonlyMap<string, Encoding> = new Map([
+  ['utf8', 'utf-8'],
+  ['utf16', 'utf-16'],
+  ['latin-1', 'latin1'],
+  ['iso-8859-1', 'latin1'],
+  ['gbk', 'gb18030'],
+  ['gb2312', 'gb18030'],
+  ['cp949', 'euc-kr'],
+  ['cp932', 'shift_jis'],
+])
 
 /**
  * The encoding of this name (`cp1251` is windows-1251); undefined if there is none.
@@ -40,7 +40,7 @@ const otherNames: Readonly<Record<string, Encoding>> = {
  */
 export function encodingNamed(word: string): Encoding | undefined {
   const name = word.toLowerCase()
-  const known = encodings.find((encoding) => encoding === name) ?? otherNames[name]
+  const known = encodings.find((encoding) => encoding === name) ?? otherNames.get(name)
   if (known !== undefined) return known
   let label: string
   try {

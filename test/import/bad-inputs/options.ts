@@ -56,6 +56,7 @@ const usage: Rows = [
   ['import companies c.csv --encoding windows-1215', /windows-1215; did you mean windows-1251\?/],
   ['import companies c.csv --encoding cp1257', /cp1257, which is not .*-f windows-1257 -t UTF-8/],
   ['import companies c.csv --encoding ebcdic', /--encoding is ebcdic; choose from utf-8, utf-16/],
+  ['import companies c.csv --encoding constructor', /--encoding is constructor; choose from utf-8/],
   ['import companies c.csv --delimiter ;;', /is ";;"; it must be tab or one ASCII character/],
   ['import companies c.csv --delimiter §', /one ASCII character/],
   ['import companies c.csv --columns a,', /--columns has a column without a name; it takes names/],
