@@ -9,6 +9,7 @@ import { metaTypeBytesMax } from '../../src/resources/resource.ts'
 import { type FailureDescription, failures } from './failures.ts'
 import {
   companySchema,
+  companyText,
   countSchema,
   type JsonSchema,
   member,
@@ -65,7 +66,7 @@ export const parameterComponents: Schemas = {
     description: 'Id of the company, or its register number: `GB:09876543`',
     // The reference page takes no list of types.
     schema: {
-      oneOf: [companySchema, { type: 'string', pattern: '^[^:]+:.+$', maxLength: 2_048 }],
+      oneOf: [companySchema, { ...companyText, pattern: '^[^:]+:.+$' }],
     },
     example: 1,
   },
@@ -140,7 +141,7 @@ export const headerComponents: Schemas = {
   'Changes-Until': responseHeader('The `until` of JSON', '17.5d1c3f9a1c0b7d2e.lkxj9o4x'),
   'Changes-Next': responseHeader(
     'The `next` of JSON; absent at the end',
-    '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1',
+    '12.5d1cb0d2e3f9a1c7.lke8zl1d~17.5d1c3f9a1c0b7d2e.lkxj9o4x~rights.17.1.0.1~.',
   ),
   'Accept-Ranges': responseHeader('Parts of the file can be requested with `Range`', 'bytes'),
   'Content-Range': responseHeader(

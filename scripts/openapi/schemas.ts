@@ -2,6 +2,7 @@
 // of a whole answer is made.
 
 import { parameters } from '../../src/http/requests/listing-request.ts'
+import { nameBytesMax } from '../../src/import/rows/normalise.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 
 /** A JSON Schema (2020-12), to the extent that this project uses it. */
@@ -16,6 +17,8 @@ export const companySchema = {
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
 }
+/** The schema of the text that names a company: its id, or its register number. */
+export const companyText = { type: 'string', maxLength: 2 * nameBytesMax + ':'.length }
 /** The schema of a count. */
 export const countSchema = { ...companySchema, minimum: 0 }
 /** The member `ok` of what succeeded. */

@@ -7,9 +7,11 @@ import { filterFields, sortFields } from '../../src/resources/filters.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import type { JsonSchema } from './schemas.ts'
 
-const momentText = { type: 'string', maxLength: 24 }
+const day = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
+const time = 'T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{3})?Z'
+const momentLength = 24
 const dayText = {
-  ...{ type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', maxLength: 10 },
+  ...{ type: 'string', pattern: `^${day}$`, maxLength: 10 },
   examples: ['2100-01-31'],
 }
 
@@ -38,7 +40,8 @@ export const versionComponents: Readonly<Record<string, JsonSchema>> = {
     in: 'query',
     description: 'A moment, such as `2024-01-31T12:00:00Z`: the last version committed by then',
     schema: {
-      ...{ type: 'string', format: 'date-time', minLength: 20, maxLength: 24 },
+      // Not date-time: generated clients would send a form that is not taken, such as +00:00.
+      ...{ type: 'string', pattern: `^${day}${time}$`, maxLength: momentLength },
       examples: ['2100-01-31T12:00:00Z'],
     },
   },
@@ -75,31 +78,38 @@ function filterParameters({ fields }: Resource, field: string): JsonSchema[] {
   const { kind, filter, required, description = '', example } = fields[field] ?? {}
   // Without what it says of null.
   const [what = ''] = description.split(';')
-  const word = wordSchema(kind, example)
+  const { form, maxLength } = wordForm(kind)
+  const word = { type: 'string', maxLength, examples: [String(example)] }
+  const items = form === undefined ? word : { ...word, pattern: `^(${form})?$` }
+  const hasDays = form?.startsWith(day)
   const values = query(field, {
-    description: `${what}: any of these values${required ? '' : '; empty for null'}`,
-    schema: { type: 'array', items: word, maxItems: valuesMax, examples: [[String(example)]] },
+    description:
+      `${what}: any of these values${hasDays ? ', or any moment of these days' : ''}` +
+      (required ? '' : '; empty for null'),
+    schema: { type: 'array', items, maxItems: valuesMax, examples: [[String(example)]] },
     style: 'form',
     explode: true,
   })
   if (filter !== 'range') return [values]
-  const bounded = bounds.map((bound) =>
-    query(`${field}[${bound}]`, {
-      description: `${what}: ${boundWords[bound]} this value`,
-      schema: word,
-    }),
-  )
+  const bounded = bounds.map((bound) => {
+    const end = bound === 'gte' || bound === 'lt' ? 'first' : 'last'
+    return query(`${field}[${bound}]`, {
+      description:
+        `${what}: ${boundWords[bound]} this value` +
+        (hasDays ? `; a day means its ${end} moment` : ''),
+      schema: { ...word, pattern: `^${form}$` },
+    })
+  })
   return [values, ...bounded]
 }
 
 const boundWords = { gte: 'at least', gt: 'greater than', lt: 'less than', lte: 'at most' }
 
-function wordSchema(kind: string | undefined, example: unknown): JsonSchema {
-  const examples = [String(example)]
-  if (kind === 'text') return { type: 'string', maxLength: textBytesMax, examples }
-  return kind === 'integer'
-    ? { type: 'string', pattern: '^(-?[0-9]{1,16})?$', maxLength: 17, examples }
-    : { ...momentText, examples }
+/** The pattern of a value, in which any text is one, and its maximum length. */
+function wordForm(kind: string | undefined): { form?: string; maxLength: number } {
+  if (kind === 'text') return { maxLength: textBytesMax }
+  if (kind === 'integer') return { form: '-?[0-9]{1,16}', maxLength: 17 }
+  return { form: `${day}(${time})?`, maxLength: momentLength }
 }
 
 function query(name: string, rest: JsonSchema): JsonSchema {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { exampleRecord } from '../../scripts/openapi/records.ts'
+import { parseCursor } from '../../src/http/requests/cursors.ts'
+import { nameBytesMax } from '../../src/import/rows/normalise.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { programVersion } from '../../src/server/program-version.ts'
@@ -255,6 +257,25 @@ for (const resource of resources) {
     }
   })
 
+  test(`a word is a value of a parameter of ${resource.name} if its pattern announces that`, async () => {
+    const { get: operation } = document.paths[pathOf(resource, '{company_id}')] ?? assert.fail()
+    const day = '2024-01-31'
+    const moments = ['Z', '.500Z', '.5Z', '+00:00', ''].map((end) => `${day}T12:00:00${end}`)
+    for (const part of operation.parameters ?? []) {
+      const { name, in: place, schema } = deref<Parameter>(part)
+      const { items = schema } = schema as { items?: unknown }
+      const { pattern, examples } = items as { pattern?: string; examples?: unknown }
+      assert.ok(pattern ?? !/^\d{4}-/.test(String(examples)), `${name} says what a moment is`)
+      if (place !== 'query' || pattern === undefined) continue
+      for (const word of ['', day, ...moments, '2024-01-31t12:00:00z', '7', '-7', '7.5']) {
+        const query = `${encodeURIComponent(name)}=${encodeURIComponent(word)}`
+        const { status } = await ask(`${pathOf(resource, 1)}?${query}`)
+        const isTaken = new RegExp(pattern, 'u').test(word)
+        assert.equal(status !== 400, isTaken, `${query}: ${status}`)
+      }
+    }
+  })
+
   test(`every field of ${resource.name} is listed in order, with its description`, () => {
     const operation = document.paths[pathOf(resource, '{company_id}')]?.get
     const page = deref<Response>(operation?.responses['200'])
@@ -276,6 +297,20 @@ for (const resource of resources) {
     for (const example of [exampleRecord(resource), ...record.examples]) validate(record, example)
   })
 }
+
+test('examples of cursors are cursors, and the longest register number is announced', () => {
+  const { headers = {}, parameters = {} } = document.components
+  for (const name of ['Changes-Until', 'Changes-Next']) {
+    const { example } = headers[name] as { example: string }
+    assert.ok(parseCursor(example), example)
+  }
+  const changes = document.paths['/api/v1/changes']?.get.parameters as readonly Parameter[]
+  const inQuery = changes.find(({ name }) => name === 'company_id')
+  for (const { schema } of [parameters['company_id'] as Parameter, inQuery ?? assert.fail()]) {
+    const [jurisdiction, identifier] = ['J', '7'].map((one) => one.repeat(nameBytesMax))
+    validate(schema, `${jurisdiction}:${identifier}`)
+  }
+})
 
 test('an answer with all records may be longer than a page', () => {
   const { content } = deref<Response>(document.paths[exporting]?.get.responses['200'])

@@ -10,6 +10,7 @@ import { exampleRecord } from '../records.ts'
 import {
   companySchema,
   companySchemas,
+  companyText,
   countSchema,
   type JsonSchema,
   objectOf,
@@ -134,5 +135,7 @@ function textSchema(name: string, resources: readonly Resource[]): JsonSchema {
   if (name === 'resource') {
     return { type: 'string', enum: ['companies', ...resources.map((one) => one.name)] }
   }
-  return name === 'company_id' ? { ...shortText, examples: ['1'] } : { ...cursor, examples: ['0'] }
+  return name === 'company_id'
+    ? { ...companyText, examples: ['1'] }
+    : { ...cursor, examples: ['0'] }
 }
