@@ -312,6 +312,17 @@ test('examples of cursors are cursors, and the longest register number is announ
   }
 })
 
+test('files are announced as bytes, which generated clients do not decode', () => {
+  const { get } = document.paths['/api/v1/exports/{version}/{file}'] ?? assert.fail()
+  for (const status of ['200', '206']) {
+    const { content } = deref<Response>(get.responses[status])
+    const formats = Object.values(content ?? {}).map(
+      ({ schema }) => (schema as { format?: string }).format,
+    )
+    assert.deepEqual(formats, ['binary', 'binary'])
+  }
+})
+
 test('an answer with all records may be longer than a page', () => {
   const { content } = deref<Response>(document.paths[exporting]?.get.responses['200'])
   for (const { schema, examples } of Object.values(content ?? assert.fail())) {

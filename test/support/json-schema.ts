@@ -24,6 +24,7 @@ const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {
 const isOfFormat: Readonly<Record<string, (value: unknown) => boolean>> = {
   int32: (value) => typeof value !== 'number' || (Math.abs(value) < 2 ** 31 && value % 1 === 0),
   int64: (value) => typeof value !== 'number' || (Math.abs(value) < 2 ** 63 && value % 1 === 0),
+  binary: (value) => typeof value === 'string',
   'date-time': (value) =>
     typeof value !== 'string' ||
     (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) && !Number.isNaN(Date.parse(value))),

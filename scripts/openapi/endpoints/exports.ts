@@ -78,7 +78,8 @@ export function describeExports(): Operation {
   })
 }
 
-const bytes = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
+// Without the format, generated clients decode the file as text.
+const bytes = { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER }
 
 const versionParameter = {
   ...{ name: 'version', in: 'path', required: true, description: 'The version of the copy' },
