@@ -6,7 +6,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-const rangePattern = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/i
+const rangePattern = /^bytes= *(?:(\d+)-(\d+)?|-(\d+))$/i
 
 /**
  * The range that a field asks for.
@@ -18,7 +18,7 @@ export function parseRange(
   field: string | undefined,
   size: number,
 ): ByteRange | 'beyond' | undefined {
-  const match = rangePattern.exec(field?.replaceAll(' ', '') ?? '')
+  const match = rangePattern.exec(field ?? '')
   if (match === null) return undefined
   const [, first, last, suffix] = match
   if (suffix !== undefined) {
