@@ -66,7 +66,9 @@ export function wordsOf(value: string): string {
 export function plainText(value: unknown, field?: FieldDescription): string {
   if (value === null || value === undefined) return texts.notKnown
   if (Array.isArray(value)) return value.map((one) => plainText(one)).join(', ')
-  if (typeof value === 'number') return field?.kind === 'id' ? String(value) : formatCount(value)
+  // What other numbers mean is not known: a year or a postcode has no groups of digits.
+  if (typeof value === 'number')
+    return field?.kind === 'integer' ? formatCount(value) : String(value)
   if (typeof value !== 'string') return JSON.stringify(value)
   if (field !== undefined && isMoment(field)) return formatTimestamp(value)
   return field?.filter === 'value' ? wordsOf(value) : value

@@ -59,6 +59,21 @@ export function testVersions(): void {
     await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
   })
 
+  test('numbers of sources stay as they are', async (t) => {
+    const registry = await serveRegistry(t)
+    const [founded, latitude] = [1998, 52.520008]
+    for (const seat of ['Leeds', 'York']) {
+      await registry.load('companies', [
+        company('Northwind', { seat, founded, latitude }),
+      ])
+    }
+    const page = await registry.visit('/companies/7?version=1')
+    await page.getByRole('row', { name: `Latitude ${latitude}`, exact: true }).waitFor()
+    await page.getByRole('row', { name: `Founded ${founded}`, exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Back to now' }).click()
+    await page.getByRole('row', { name: 'Seat York since 2 Jan 2024' }).waitFor()
+  })
+
   test('a source that no longer lists the company says so, with the day, and is grey', async (t) => {
     const registry = await makeHistory(t)
     // The next extract of gov is without the company.
