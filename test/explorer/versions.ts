@@ -59,12 +59,12 @@ export function testVersions(): void {
     await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
   })
 
-  test('numbers of sources stay as they are', async (t) => {
+  test('a status has a day only if a change records it, and numbers stay as they are', async (t) => {
     const registry = await serveRegistry(t)
     const [founded, latitude] = [1998, 52.520008]
     for (const seat of ['Leeds', 'York']) {
       await registry.load('companies', [
-        company('Northwind', { seat, founded, latitude }),
+        company('Northwind', { seat, status: 'active', founded, latitude }),
       ])
     }
     const page = await registry.visit('/companies/7?version=1')
@@ -72,6 +72,7 @@ export function testVersions(): void {
     await page.getByRole('row', { name: `Founded ${founded}`, exact: true }).waitFor()
     await page.getByRole('link', { name: 'Back to now' }).click()
     await page.getByRole('row', { name: 'Seat York since 2 Jan 2024' }).waitFor()
+    assert.match(await page.locator('.facts').innerText(), /Status\s+active\s+ID/)
   })
 
   test('a source that no longer lists the company says so, with the day, and is grey', async (t) => {

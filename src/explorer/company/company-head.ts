@@ -26,9 +26,10 @@ export function CompanyHead({ id, company, name, changes, versions, isPast }: He
     <h1 dir="auto">${name}</h1>
     <dl class="facts">
       ${facts.map(
-        ([term, value, day]) =>
+        ([term, value, since]) =>
           html`<div key=${term}><dt>${term}</dt><dd><bdi>${value}</bdi>${
-            day !== null && html` <span class="detail">${texts.sinceDay(formatDate(day))}</span>`
+            since !== undefined &&
+            html` <span class="detail">${texts.sinceDay(formatDate(since))}</span>`
           }</dd></div>`,
       )}
       ${
@@ -46,7 +47,7 @@ function isId(name: string): boolean {
   return /^\d+$/.test(name)
 }
 
-type Fact = readonly [term: string, value: string, day: string | null]
+type Fact = readonly [term: string, value: string, since?: string | undefined]
 
 function factsOf(company: Company, changes: HeadProps['changes']): Fact[] {
   const { id, jurisdiction, identifier } = company
@@ -54,12 +55,12 @@ function factsOf(company: Company, changes: HeadProps['changes']): Fact[] {
   // Its space is reserved until the status is known.
   const status =
     changes === undefined
-      ? { value: texts.awaited, day: null }
+      ? { value: texts.awaited, since: undefined }
       : latestOf(statusName, company, changes)
   return [
-    ...(number === '' ? [] : [[texts.number, number, null] as const]),
-    ...(status === undefined ? [] : [[labelOf(statusName), status.value, status.day] as const]),
-    [texts.idLabel, String(id), null],
+    ...(number === '' ? [] : [[texts.number, number] as const]),
+    ...(status === undefined ? [] : [[labelOf(statusName), status.value, status.since] as const]),
+    [texts.idLabel, String(id)],
   ]
 }
 

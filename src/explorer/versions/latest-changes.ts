@@ -76,10 +76,10 @@ function attributeText(value: unknown): string | null {
   return [...new Set(value.map((one) => attributeText(one) ?? ''))].sort().join('; ')
 }
 
-/** A value, and since which day it has been valid, in wire form; null if that is not known. */
+/** A value, and since which day it has been valid, in wire form; undefined if that is not known. */
 interface Dated {
   readonly value: string
-  readonly day: string | null
+  readonly since: string | undefined
 }
 
 /** The latest value of an attribute, from a source that still lists the company, or a change. */
@@ -92,11 +92,17 @@ export function latestOf(
     .filter(({ present, attributes }) => present && typeof attributes[attribute] === 'string')
     .map(({ attributes, as_of: asOf }) => {
       const value = String(attributes[attribute])
-      return { value, day: sinceOf(changes, attribute, value) ?? asOf }
+      const since = sinceOf(changes, attribute, value)
+      // Since this day, the source says what it says, but another attribute may have changed then.
+      return { value, since, day: since ?? asOf }
     })
   const change = changes.find((one) => one.attribute === attribute && one.after !== null)
-  const recorded = change === undefined ? [] : [{ value: change.after ?? '', day: change.date }]
+  const recorded =
+    change === undefined
+      ? []
+      : [{ value: change.after ?? '', since: change.date, day: change.date }]
   return [...said, ...recorded].toSorted((a, b) => timeOf(b) - timeOf(a))[0]
 }
 
-const timeOf = ({ day }: Dated) => (day === null ? -Infinity : Date.parse(day))
+const timeOf = ({ day }: { readonly day: string | null }) =>
+  day === null ? -Infinity : Date.parse(day)
