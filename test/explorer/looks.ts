@@ -104,12 +104,14 @@ export function testLooks(): void {
     }
   })
 
-  test('on a narrow screen, the open tab is in sight', async (t) => {
+  test('on a narrow screen, the open tab is in sight, and so is what orders the cards', async (t) => {
     const page = await visitDemo(t, '/companies/1/events', { width: 320 })
     const tab = page.getByRole('link', { name: /^Events 120/ }).first()
     await untilLoaded(page)
     const box = (await tab.boundingBox()) ?? assert.fail()
     assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
+    await page.getByRole('table').getByRole('button', { name: 'Date' }).click()
+    await page.locator('[aria-sort=ascending]', { hasText: 'Date' }).waitFor()
   })
 
   test('the pager and the field for a key fit into the narrowest windows', async (t) => {
