@@ -169,7 +169,7 @@ export const texts = {
   periodsSays: (count: string, most: string, day: string) =>
     `${count}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>
-    `${plural(count, 'record', 'records')} without a first day, so without a bar.`,
+    `${plural(count, 'record', 'records')} without a first day: counted, but without a bar.`,
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
     from === to
       ? `${count} dated ${from}.`

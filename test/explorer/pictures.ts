@@ -295,6 +295,28 @@ export function testPictures(): void {
     const page = await registry.visit('/companies/1/employees')
     await page.getByText('2 employees; most at a time: 1, on 1 Jan 2015.').waitFor()
   })
+
+  test('a picture counts who was there on a day as the service does (10.3)', async (t) => {
+    const registry = await serveRegistry(t)
+    const periods = [
+      [null, '2024-06-30'],
+      [null, '2024-06-29T23:00:00Z'],
+      ['2024-06-30', '2024-06-30T12:00:00Z'],
+      ['2024-06-30T15:00:00Z', null],
+    ]
+    const people = periods.map(([start, end], n) => {
+      return { company_id: 1, id: n + 1, name: `P${n}`, start_date: start, end_date: end }
+    })
+    await registry.load('employees', people)
+    const page = await registry.visit('/companies/1/employees')
+    await page.getByText('4 employees; most at a time: 3, on 30 Jun 2024. 2 records with').waitFor()
+    await page.getByRole('group', { name: /^Employees over time/ }).focus()
+    // Back to the first day, whichever year it is.
+    for (let years = 0; years < 20; years += 1) await page.keyboard.press('PageUp')
+    await page.getByText('On 30 Jun 2024: 3 employees').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('1–3 of 3 (4 without filters)').waitFor()
+  })
 }
 
 /** The text of a picture after its heading. */

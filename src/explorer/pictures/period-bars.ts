@@ -18,7 +18,7 @@ export interface Span {
   readonly id: unknown
   readonly label: string
   readonly detail: string
-  /** The first day, in milliseconds since 1970. */
+  /** The first day, in milliseconds since 1970; -Infinity if it is not known. */
   readonly from: number
   /** The last day; undefined if there is none. */
   readonly to: number | undefined

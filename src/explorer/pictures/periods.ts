@@ -35,16 +35,17 @@ const moves: Readonly<Record<string, number>> = {
 export function PeriodsPicture({ selection, resource, until, onFilter, note }: SelectionProps) {
   const { rows } = selection
   const spans = useMemo(() => spansOf(rows, resource), [rows])
-  const steps = useMemo(() => stepsOf(spans), [spans])
+  const dated = spans.filter((span) => span.from > -Infinity)
+  const from = dated[0]?.from ?? 0
+  const steps = useMemo(() => stepsOf(spans, from), [spans])
   const [day, setDay] = useState<number>()
   const title = texts.picturePeriods(texts.plural(resource.title))
-  if (spans.length === 0) {
+  if (dated.length === 0) {
     const says = `${texts.undrawn(fieldLabel(resource, resource.period?.from ?? ''))} ${note}`
     return html`<${Frame} title=${title} says=${says} />`
   }
-  const from = spans[0]?.from ?? 0
   // Records without a last day continue until today.
-  const to = spans.reduce(
+  const to = dated.reduce(
     (last, span) => Math.min(lastMs, Math.max(last, (span.to ?? span.from) + dayMs)),
     until ?? from,
   )
@@ -57,14 +58,14 @@ export function PeriodsPicture({ selection, resource, until, onFilter, note }: S
     setDay(within((day ?? to) + move * dayMs, from, to))
   }
   const says = [
-    saysOf(spans, steps, resource),
-    undatedOf(rows.length - spans.length),
+    saysOf(spans, [{ ms: from, count: 0 }, ...steps], resource),
+    undatedOf(spans.length - dated.length),
     note,
-    spans.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(spans.length)) : '',
+    dated.length > barsMax ? texts.drawnOnly(formatCount(barsMax), formatCount(dated.length)) : '',
   ]
-  const drawn = spans.slice(0, barsMax)
+  const drawn = dated.slice(0, barsMax)
   return html`<${Frame} title=${title} says=${says.join(' ')} isLong
-    readout=${readoutOf(spans, day, resource)} figures=${figuresOf(spans, resource)}
+    readout=${readoutOf(spans, day, resource)} figures=${figuresOf(dated, resource)}
     onKeyDown=${onKeyDown}>${(width: number) => html`<${PeriodBars} spans=${drawn} steps=${steps}
       width=${width} from=${from} to=${to} day=${day} onDay=${setDay} onChoose=${choose} />`}<//>`
 }
@@ -73,23 +74,27 @@ function spansOf(rows: readonly Row[], resource: ResourceDescription): Span[] {
   const { period, picture } = resource
   if (period === undefined || picture?.kind !== 'periods') return []
   const text = (row: Row, name: string) => plainText(row[name], fieldNamed(resource, name))
+  // The service counts whole days, too, and records without a first day from the beginning on
+  // (contract 10.3).
+  const dayOf = (value: unknown) =>
+    typeof value === 'string' ? Math.floor(Date.parse(value) / dayMs) * dayMs : undefined
   return rows
     .map((row) => ({
       id: row['id'],
       label: text(row, picture.label),
       detail: text(row, picture.detail),
-      from: Date.parse(String(row[period.from])),
-      to: row[period.to] === null ? undefined : Date.parse(String(row[period.to])),
+      from: dayOf(row[period.from]) ?? -Infinity,
+      to: dayOf(row[period.to]),
     }))
-    .filter((span) => !Number.isNaN(span.from))
     .toSorted((a, b) => a.from - b.from)
 }
 
-function stepsOf(spans: readonly Span[]): Step[] {
+/** @param first the first day that is drawn. */
+function stepsOf(spans: readonly Span[], first: number): Step[] {
   // A record that ends before it begins counts on no day.
-  const there = spans.filter(({ from, to }) => to === undefined || to >= from)
+  const there = spans.filter(({ from, to }) => to === undefined || to >= Math.max(from, first))
   const changes = there.flatMap(({ from, to }) => [
-    { ms: from, by: 1 },
+    { ms: Math.max(from, first), by: 1 },
     ...(to === undefined ? [] : [{ ms: to + dayMs, by: -1 }]),
   ])
   let count = 0
@@ -103,8 +108,7 @@ function saysOf(
   steps: readonly Step[],
   { title }: ResourceDescription,
 ): string {
-  const none = { ms: spans[0]?.from ?? 0, count: 0 }
-  const most = steps.reduce((best, step) => (step.count > best.count ? step : best), none)
+  const most = steps.reduce((best, step) => (step.count > best.count ? step : best))
   const count = texts.counted(spans.length, title)
   return texts.periodsSays(count, formatCount(most.count), formatDay(most.ms))
 }
