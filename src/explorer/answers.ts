@@ -62,6 +62,8 @@ export interface Version {
   readonly inserted: number
   readonly updated: number
   readonly removed: number
+  /** How many changes it recorded. */
+  readonly events: number
 }
 
 export interface VersionsAnswer {

@@ -12,6 +12,9 @@ export function resourceNamed(name: string | undefined): ResourceDescription | u
   return resources.find((one) => one.name === name)
 }
 
+/** The resource of recorded changes. */
+export const changesResource = resources.find(({ changeFields }) => changeFields !== undefined)
+
 /** A field of the resource; undefined if there is none of that name. */
 export function fieldNamed(
   { fields }: ResourceDescription,

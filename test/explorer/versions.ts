@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
+import { withhold } from '../support/write-store.ts'
 import { untilLoaded } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
@@ -37,6 +38,8 @@ export async function makeHistory(t: TestContext): Promise<OwnRegistry> {
 export function testVersions(): void {
   test('what each source says stands side by side', async (t) => {
     const registry = await makeHistory(t)
+    // This makes a version, which does not come from a source.
+    await withhold(registry.store.db, 'mask', { resource: 'employees', id: 1 })
     const page = await registry.visit('/companies/GB:09876543')
     await page.getByRole('columnheader', { name: 'gov' }).waitFor()
     await page.getByText('dissolved since 5 Jan 2024').first().waitFor()
@@ -57,6 +60,10 @@ export function testVersions(): void {
     assert.match(facts, /Status\s*dissolved since 5 Jan 2024/)
     const card = page.locator('.card', { hasText: 'Employees' })
     await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
+    assert.equal(await card.locator('.freshness').count(), 1)
+    // None of the imports is one of events, but one of companies has recorded some.
+    const changes = page.locator('.card', { hasText: 'Events' })
+    await changes.getByText(/^Newest from gov: extract of 5 Jan 2024, imported \d/).waitFor()
   })
 
   test('a status has a day only if a change records it, and numbers stay as they are', async (t) => {

@@ -2,7 +2,7 @@
 
 import { type Company, type ListingAnswer, rowsOf } from '../answers.ts'
 import { listingPath } from '../listing/listing-query.ts'
-import { resources, type Row } from '../resources.ts'
+import { changesResource, type Row } from '../resources.ts'
 import { useAnswer } from '../use-answer.ts'
 
 /** How many changes are examined: one request of some kilobytes. */
@@ -16,8 +16,6 @@ export interface LatestChange {
   readonly before: string | null
   readonly after: string | null
 }
-
-const changesResource = resources.find(({ changeFields }) => changeFields !== undefined)
 
 /**
  * The newest changes, as far as the key may read them; undefined until they are known.

@@ -5,7 +5,7 @@ import type { Company, Version, VersionsAnswer } from '../answers.ts'
 import type { Answer } from '../api.ts'
 import { html } from '../html.ts'
 import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
-import { resourceNamed } from '../resources.ts'
+import { changesResource, resourceNamed } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Loaded, useAnswer } from '../use-answer.ts'
 
@@ -74,7 +74,11 @@ export function lastImports(
 ): readonly Version[] {
   const newest = new Map<string, Version>()
   for (const version of versions) {
-    if (version.resource !== resource || version.version > upTo) continue
+    // Imports of other resources may record changes, too.
+    const isOf =
+      version.resource === resource || (version.events > 0 && resource === changesResource?.name)
+    // What is withheld is logged as from a source with a name that no source can have.
+    if (!isOf || version.source.includes('/') || version.version > upTo) continue
     newest.delete(version.source)
     newest.set(version.source, version)
   }
