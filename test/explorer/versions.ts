@@ -143,6 +143,10 @@ export function testVersions(): void {
     await page.getByLabel('State as of').fill('2030-01-01')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByRole('row', { name: /Cas/ }).waitFor()
+    // The company was known that day, while an empty listing would read as "had no employees".
+    await page.getByLabel('State as of').fill('2024-01-01')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('Nothing is known of employees as of 2024-01-01; the earliest').waitFor()
     assert.doesNotMatch(page.url(), /version/)
   })
 

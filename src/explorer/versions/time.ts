@@ -6,9 +6,10 @@ import type { Company, CompanyAnswer, Version } from '../answers.ts'
 import { ask, type Wait } from '../api.ts'
 import { DayInput } from '../day-input.ts'
 import { html, type Shown } from '../html.ts'
-import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
+import { companyPath, isOfPast, listingPath, versionNames } from '../listing/listing-query.ts'
 import { Notice, sentence, Waiting } from '../notice.ts'
 import { addressOf, differences, goTo, parsePlace, type Place, withQuery } from '../place.ts'
+import { resourceNamed } from '../resources.ts'
 import { type States, useStates } from './states.ts'
 import { StepButton } from '../step-button.ts'
 import { texts } from '../texts.ts'
@@ -200,6 +201,10 @@ function DayForm({ id }: { readonly id: string }) {
       const onWait = (wait: Wait | undefined) =>
         setSaid(wait ? html`<${Waiting} ...${wait} />` : '')
       const options = { signal, onWait }
+      const shown = resourceNamed(parsePlace(location.hash).view)
+      // If nothing is known of the listing for that day, an empty one would read as "had none".
+      if (shown !== undefined)
+        await ask(listingPath(id, shown, withQuery(query, { limit: '1' })), options)
       const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query), options)
       setSaid('')
       goTo(toVersion(parsePlace(location.hash), isPast ? version : undefined))
