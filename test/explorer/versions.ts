@@ -61,6 +61,8 @@ export function testVersions(): void {
     const card = page.locator('.card', { hasText: 'Employees' })
     await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
     assert.equal(await card.locator('.freshness').count(), 1)
+    // The two numbers that are not known are no group of people.
+    assert.equal(await card.locator('.bars').count(), 0)
     // None of the imports is one of events, but one of companies has recorded some.
     const changes = page.locator('.card', { hasText: 'Events' })
     await changes.getByText(/^Newest from gov: extract of 5 Jan 2024, imported \d/).waitFor()

@@ -188,7 +188,8 @@ function pickCounts(resource: ResourceDescription, listing: ListingSummary | und
   const entries = Object.entries(listing?.counts ?? {}).filter(([, counts]) => counts.length > 0)
   const { picture, metaOf } = resource
   const drawn = picture !== undefined && 'by' in picture ? picture.by : metaOf
-  const grouping = entries.filter(([, counts]) => counts.some(({ count }) => count > 1))
+  const isGroup = ({ value, count }: ValueCount) => value !== null && count > 1
+  const grouping = entries.filter(([, counts]) => counts.some(isGroup))
   return (
     entries.find(([field]) => field === drawn) ??
     grouping.find(([, counts]) => counts.length > 1) ??
