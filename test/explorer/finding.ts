@@ -153,15 +153,25 @@ export function testFinding(): void {
   test('a number is found as the page shows it, with its register and with its blanks', async (t) => {
     const registry = await serveRegistry(t)
     const number = { jurisdiction: 'DE', identifier: 'HRB 86891' }
-    await registry.load('companies', [{ ...number, name: 'Nordwind GmbH' }])
+    const others = [
+      { id: 42, jurisdiction: 'SA', identifier: '٧٠٠', name: 'Hilal' },
+      { id: 43, jurisdiction: 'XX', identifier: 'acme', name: 'Pier 42' },
+    ]
+    await registry.load('companies', [{ ...number, name: 'Nordwind GmbH' }, ...others])
     const page = await registry.visit('/')
     const field = page.getByRole('searchbox')
-    for (const words of ['HRB 86891', 'DE HRB 86891', 'DE:HRB 86891', 'de HRB 86891']) {
+    const find = async (words: string, name: string) => {
       await field.fill('nobody')
       await page.getByText('No company has this name or number.').waitFor()
       await field.fill(words)
-      await page.getByRole('link', { name: 'Nordwind GmbH DE HRB 86891' }).waitFor()
+      await page.getByRole('link', { name }).waitFor()
     }
+    for (const words of ['HRB 86891', 'DE HRB 86891', 'DE:HRB 86891', 'de HRB 86891'])
+      await find(words, 'Nordwind GmbH DE HRB 86891')
+    await find('٧٠٠', 'Hilal SA ٧٠٠')
+    await find('XX:acme', 'Pier 42 XX acme')
+    // An ID, although another company has it in its name.
+    await find('42', 'Hilal SA ٧٠٠')
   })
 
   test('a company that no register names is found by its ID', async (t) => {

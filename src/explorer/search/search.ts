@@ -249,8 +249,9 @@ function findWork(words: string, shownMax: number): Work<Found> {
     )
     const lists = answers.filter((answer) => typeof answer !== 'string')
     const all = lists.flatMap(({ companies }) => companies)
-    // A company that no register names is only known by its ID.
-    if (all.length === 0 && isId(words)) all.push(...(await companyOf(words, { signal, onWait })))
+    // Names may have the digits of an ID, too. A company that no register names only has an ID.
+    if (isId(words) && !all.some(({ identifier }) => identifier === words))
+      all.unshift(...(await companyOf(words, { signal, onWait })))
     const companies = [...new Map(all.map((one) => [one.id, one])).values()]
     const advice = answers.find((answer) => typeof answer === 'string')
     const total = Math.max(companies.length, ...lists.map((list) => list.pagination_total))
@@ -272,7 +273,7 @@ async function companyOf(id: string, options: AskOptions): Promise<readonly Foun
 
 /** Numbers that the words could be: alone, or after their register, as in `GB:09876543`. */
 function numberQueries(words: string): URLSearchParams[] {
-  if (!/\d/.test(words)) return []
+  if (!/[\p{N}:]/u.test(words)) return []
   // The page itself shows the two with a blank between them, which numbers may have, too.
   const [, jurisdiction = '', number = ''] = /^([^:\s]+)[:\s](.+)$/.exec(words) ?? []
   const identifier = number.trim()
