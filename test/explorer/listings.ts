@@ -11,6 +11,10 @@ interface Listing {
   readonly pagination_total: number
 }
 
+/** The text of the table as it is copied. */
+const copied = `getSelection().selectAllChildren(document.querySelector('.records'))
+  String(getSelection())`
+
 const askFor = async (path: string) => JSON.parse(await askDemo(path)) as Listing
 
 export function testListings(): void {
@@ -25,6 +29,7 @@ export function testListings(): void {
       assert.equal(await table.getByRole('row').count(), shown + 1)
       const names = await table.getByRole('rowheader').count()
       assert.equal(names, shown, `each of the ${name} has a name`)
+      assert.doesNotMatch(String(await page.evaluate(copied)), /not known/)
     }
     await page.getByRole('link', { name: /^POS terminals/ }).click()
     await page.getByRole('rowheader', { name: 'T-000001', exact: true }).waitFor()
