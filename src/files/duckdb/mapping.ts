@@ -53,6 +53,7 @@ export async function parseMapping(
   if (parsed.statements?.length !== 1) throw notOneSelect()
   refuseReading(parsed.statements, mayReadFiles)
   refuseNullJoins(parsed.statements)
+  refuseLooseArrows(parsed.statements, select)
   return select
 }
 
@@ -129,6 +130,35 @@ function refuseNullJoins(statements: readonly unknown[]): void {
       )
     }
   }
+}
+
+/**
+ * Most operators bind more closely than `->>`: `a = b->>'$.c'` is `(a = b)->>'$.c'`, which is null,
+ * and `a->>'$.b'[1:4]` cuts the path. No mapping can mean that.
+ */
+function refuseLooseArrows(statements: readonly unknown[], select: string): void {
+  for (const node of nodesOf(statements)) {
+    // The parser takes `->` for a lambda.
+    const isArrow = node['function_name'] === '->>' || node['type'] === 'LAMBDA'
+    const [before, after] = (node['children'] ?? [node['lhs']]) as readonly Node[]
+    if (!isArrow || !(isOperation(before) || isCut(after))) continue
+    const place = lineAt(select, Number(node['query_location']))
+    throw new OperatorError(
+      `the mapping has ->> next to another operator${place}, which would apply first; put ->> ` +
+        "and what is on either side of it in parentheses: (address->>'$.city')",
+    )
+  }
+}
+
+function isOperation(node: Node | undefined): boolean {
+  const isOther = node?.['is_operator'] === true && node['function_name'] !== '->>'
+  return isOther || /^(?:COMPARE_|CONJUNCTION_|OPERATOR_(?:NOT|IS_))/.test(String(node?.['type']))
+}
+
+/** Whether it is a part of a text, or another type, as no path is. */
+function isCut(node: Node | undefined): boolean {
+  if (node?.['type'] === 'OPERATOR_CAST') return (node['cast_type'] as Node)['id'] !== 'VARCHAR'
+  return node?.['type'] === 'ARRAY_SLICE' || node?.['type'] === 'ARRAY_EXTRACT'
 }
 
 /** Walks the syntax tree: a query can read tables, table functions and lists of tables. */
