@@ -58,6 +58,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[], place
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
   const texts = lookAtTexts(isTable, nulls, placeOf)
+  const ends = lookAtEnds(isTable, placeOf)
   let rows = 0
 
   function find(name: string): ColumnFacts | undefined {
@@ -77,10 +78,13 @@ export function collectColumns(isTable: boolean, nulls: readonly string[], place
     return added
   }
 
+  const isSame = (one: ColumnFacts) => one.hasOne && one.count === rows
+
   return {
     /** Takes a row as it was read, before it is checked. */
     note(row: SourceRow, placed: PlacedRow): void {
       rows += 1
+      ends.note(row, placed)
       let at = 0
       for (const name in row) {
         const value = row[name]
@@ -102,7 +106,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[], place
     /** The columns with one value in all rows, if there are more than a few rows. */
     same: () =>
       columns
-        .filter(({ count, hasOne }) => hasOne && count === rows && rows > fewRows)
+        .filter((one) => isSame(one) && rows > fewRows)
         .map(({ name, first }) => ({ name, value: showValue(first) })),
     /** What is probably a mistake, a sentence each. */
     warnings(): readonly string[] {
@@ -112,6 +116,7 @@ export function collectColumns(isTable: boolean, nulls: readonly string[], place
         ...own.map((one) => itsName(one, rows)),
         ...nullLike.map(nullsTold),
         ...texts.warnings(),
+        ...ends.warnings(new Set(columns.filter(isSame).map(({ name }) => name))),
       ]
     },
   }
@@ -151,6 +156,38 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceO
     },
     warnings: () => [long, twice, shifted].filter((warning) => warning !== undefined),
   }
+}
+
+/** What the last row of a table has if it sums up the others, in several languages. */
+const sum =
+  /^(?:(?:grand |sub)?totals?|totalt|sum|suma|summe|(?:ins)?gesamt|razem|ogółem|celkem|spolu|összesen|yhteensä|kokku|kopā|iš viso|toplam|итого|всего|всього|разом|(?:row|record)s?(?: count)?|count|[合总総][计計])(?!\p{L})/iu
+const noText = /^[\d\s.,:%$€£+-]*$/
+
+/** Keeps the last row of each file of a table, which may have the sums of the others. */
+function lookAtEnds(isTable: boolean, placeOf: PlaceOf) {
+  const ends = new Map<number, { readonly row: SourceRow; readonly placed: PlacedRow }>()
+  return {
+    note(row: SourceRow, placed: PlacedRow): void {
+      if (isTable) ends.set(placed.file, { row, placed })
+    },
+    /** @param same the columns with one value in all rows, which a mapping may have added. */
+    warnings: (same: ReadonlySet<string>) =>
+      [...ends.values()].flatMap(({ row, placed }) => {
+        const texts = Object.entries(row).filter(
+          ([name, value]) => typeof value === 'string' && !noText.test(value) && !same.has(name),
+        )
+        const [[name, text] = []] = texts
+        const isSum = texts.length === 1 && sum.test(String(text).trim())
+        return isSum ? [sumsTold(String(name), text, placeOf(placed))] : []
+      }),
+  }
+}
+
+function sumsTold(name: string, text: unknown, place: string): string {
+  return (
+    `${place}: ${name} is ${showValue(text)} in the last row, beside numbers alone; if that row ` +
+    'sums up the others, leave it out, in the file or in a mapping'
+  )
 }
 
 /** Checking two characters takes less time than searching for the pattern. */

@@ -148,6 +148,16 @@ export const badExtracts: BadInputs = {
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
     /^dossier: town is "NULL" or similar in 2 rows; if that means no value, add --null 'NULL'/,
   ),
+  '14: a last row with the sums': strict(
+    `${all}Total,60,,\n`,
+    /^dossier: banks-12\.csv: row 61: jurisdiction is "Total" in the last row, .* leave it out, in/,
+  ),
+  '14: a last row with the sums, mapped': mapped(
+    "select 'IN' as jurisdiction, identifier, name, town from source",
+    /^dossier: banks-12\.csv: row 61: identifier is "Всього: 60" in the last row, .*nothing was/,
+    `${newest}IN,Всього: 60,,60\n`,
+    '--strict',
+  ),
   '14: a hyphen where there is no value': strict(
     all.replace('Town 7\n', '-\n'),
     /^dossier: town is "-" or similar in 1 row; if that means no value, add --null '-'/,
