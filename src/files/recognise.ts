@@ -175,8 +175,16 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
     if (isNdjson && /^\[\s*\{/.test(text)) throw mistaken(file, 'is a JSON array', 'json')
     return
   }
-  if (file.options.records === undefined && isOneObject(file, lines)) {
-    const isLine = isNdjson && lines.slice(1).join('').trim() === ''
+  if (file.options.records !== undefined) return
+  // As programs write lists with gaps.
+  if (/^\{\s*"\d+"\s*:\s*\{/.test(text) && file.options.format !== 'ndjson') {
+    throw new OperatorError(
+      `${file.name} is one JSON object whose members are rows; rewrite it: jq -c '.[]' ` +
+        `${file.name} > rows.ndjson`,
+    )
+  }
+  if (isOneObject(file, lines)) {
+    const isLine = lines.slice(1).join('').trim() === ''
     throw oneObject(file.name, arraysIn(start), isLine)
   }
 }
@@ -226,7 +234,7 @@ function oneObject(name: string, paths: readonly string[], isLine: boolean): Ope
     )
   }
   const options = paths.map((path) => `--records ${path}`).join(' or ')
-  const toLine = isLine ? '--format ndjson' : `jq -c . ${name} > rows.ndjson`
+  const toLine = `${isLine ? '' : `jq -c . ${name} > rows.ndjson, and then `}--format ndjson`
   return new OperatorError(
     `${name} is one JSON object; name the array in it that has the rows: ${options}; if it is ` +
       `a row itself: ${toLine}`,

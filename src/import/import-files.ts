@@ -110,6 +110,8 @@ export interface ImportReport extends Change {
   readonly kinds: readonly RefusedKind[]
   /** The number of refused rows of other kinds, beyond the number of kinds that are listed. */
   readonly unlistedRows: number
+  /** The number of refused rows that a mapping does not receive. */
+  readonly unreadableRows: number
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
 }

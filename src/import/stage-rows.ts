@@ -17,6 +17,7 @@ const problemsShownMax = 20
 export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
   const shown: Problem[] = []
   const kinds = collectKinds()
+  let unreadableRows = 0
   function add(place: Place, refusal: Refusal, row: unknown): Problem {
     const problem = problemOf(request, place, unit, refusal)
     if (shown.length < problemsShownMax) shown.push(problem)
@@ -25,9 +26,12 @@ export function collectProblems(request: ImportRequest, unit: 'line' | 'row') {
     return problem
   }
   return {
-    list: () => ({ problems: shown, ...kinds.list() }),
-    add: (placed: PlacedRow, refusal: Refusal) =>
-      add(placed, refusal, placed.row instanceof Refusal ? placed.row.row : placed.row),
+    list: () => ({ problems: shown, ...kinds.list(), unreadableRows }),
+    add(placed: PlacedRow, refusal: Refusal): Problem {
+      const isReadable = !(placed.row instanceof Refusal)
+      if (!isReadable) unreadableRows += 1
+      return add(placed, refusal, isReadable ? placed.row : placed.row.row)
+    },
     addStaged: ({ field, value, reason, row, ...place }: StagedProblem) => {
       add(place, new Refusal(reason, field, value), request.target.rowOf(row))
     },

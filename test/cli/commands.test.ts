@@ -63,6 +63,13 @@ test('a refused row ends an import with exit code 1, its location and the reason
   assert.match(out, /Nothing was loaded: 2 rows were refused. Fix them, or .*with a mapping/)
   const counted = [...out.matchAll(/^ {2}(\w.*?) {2,}\d+$/gm)].map(([, name]) => name)
   assert.deepEqual(counted, ['read', 'refused'], 'and no count reads as if something had been')
+  writeFileSync(join(folder, 'arrays.json'), '[["id","name"],["1","x"]]')
+  const unread = await runCommand(folder, 'import jobs arrays.json')
+  assert.match(
+    unread.err,
+    /^arrays\.json: row 1: \["id","name"\]: must be a JSON object; make CSV of/,
+  )
+  assert.match(unread.out, /Fix them\.$/m, 'as no mapping receives them')
 })
 
 test('--rejects loads the good rows and writes the others with their reasons', async (t) => {

@@ -31,7 +31,8 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
   const { stdout, stderr } = options.context
   if (options.input.flags.has('json')) {
     // Programs get the refused rows one by one instead of grouped by kind.
-    const json = { resource: options.target, ...report, kinds: undefined, unlistedRows: undefined }
+    const { kinds: _, unlistedRows: __, unreadableRows: ___, ...rest } = report
+    const json = { resource: options.target, ...rest }
     stdout.writeJson(json)
     return
   }
@@ -42,7 +43,7 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
 }
 
 function reportLines(
-  { counts, version, listEntry, elapsedMs, difference }: ImportReport,
+  { counts, version, listEntry, elapsedMs, difference, unreadableRows }: ImportReport,
   options: ReportOptions,
 ): string[] {
   const all: readonly (readonly [string, number])[] = [
@@ -68,7 +69,7 @@ function reportLines(
     `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
-    outcome(counts, version, options.isDryRun, took),
+    outcome(counts, version, took, { ...options, unreadableRows }),
     ...(options.isNew && version !== undefined ? [newStore(options)] : []),
     ...(listEntry === undefined
       ? []
@@ -86,16 +87,17 @@ function newStore({ input }: ReportOptions): string {
 function outcome(
   { read, refused }: ImportReport['counts'],
   version: number | undefined,
-  isDryRun: boolean,
   took: string,
+  { isDryRun, input, unreadableRows }: ReportOptions & Pick<ImportReport, 'unreadableRows'>,
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
   if (isDryRun) return `Dry run: nothing was changed. Checked ${took}.`
   const [rows, them] =
     refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
-  const advice =
-    refused < read
-      ? 'load the others with --rejects FILE'
-      : `convert ${them} with a mapping (--map)`
-  return `Nothing was loaded: ${rows} refused. Fix ${them}, or ${advice}.`
+  const toMap =
+    input.options['map'] === undefined
+      ? `, or convert ${them} with a mapping (--map)`
+      : ', or correct the mapping'
+  const others = refused < read ? ', or load the others with --rejects FILE' : toMap
+  return `Nothing was loaded: ${rows} refused. Fix ${them}${unreadableRows < read ? others : ''}.`
 }

@@ -46,7 +46,8 @@ function parseText(text: string): SourceRow | Refusal {
     if (text.trim() === ',') return new Refusal('is not JSON: it has an extra comma')
     return notJson(text, error instanceof Error ? error.message : '')
   }
-  if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
+  if (!isObject(value))
+    return new Refusal(Array.isArray(value) ? anArray : anyOther, undefined, value)
   if (!mayHaveLost(text, [value])) return value
   const doubled = doubledMember(text)
   if (doubled !== undefined) {
@@ -54,6 +55,10 @@ function parseText(text: string): SourceRow | Refusal {
   }
   return withLongNumbers(text, value) as SourceRow
 }
+
+const anyOther = 'must be a JSON object'
+const toCsv = "jq -r '.[] | @csv', for those in rows '.rows[] | @csv'"
+const anArray = `${anyOther}; make CSV of arrays: ${toCsv}`
 
 const shownBefore = 60
 
