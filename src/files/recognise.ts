@@ -37,14 +37,29 @@ const kinds: readonly Kind[] = [
     what: 'compressed twice',
     advice: 'decompress it once first',
   },
-  { begins: /^BZh[1-9]/, ending: /^bz2$/, what: 'compressed by bzip2', advice: piped('bzip2') },
-  { begins: ['\xfd7zXZ\0'], ending: /^xz$/, what: 'compressed by xz', advice: piped('xz') },
+  {
+    begins: ['SQLite format 3'],
+    ending: /^(db|sqlite3?)$/,
+    what: 'an SQLite database',
+    advice: "export its table: sqlite3 -header -csv FILE 'select * from TABLE' > rows.csv",
+  },
   {
     begins: [],
-    ending: /^(tar|tgz)$/,
+    ending: /^(tar|tgz|tbz2?|txz)$/,
     what: 'an archive',
     advice: 'unpack it, and import what is in it: tar -xf FILE',
   },
+  { begins: /^BZh[1-9]/, ending: /^bz2$/, what: 'compressed by bzip2', advice: piped('bzip2') },
+  { begins: ['\xfd7zXZ\0'], ending: /^xz$/, what: 'compressed by xz', advice: piped('xz') },
+  {
+    begins: ['\x04\x22\x4d\x18'],
+    ending: /^lz4$/,
+    what: 'compressed by lz4',
+    advice: piped('lz4'),
+  },
+  { begins: ['\x1f\x9d'], ending: /^z$/, what: 'compressed by compress', advice: piped('gzip') },
+  { begins: [], ending: /^lzma$/, what: 'compressed by lzma', advice: piped('xz') },
+  { begins: [], ending: /^br$/, what: 'compressed by brotli', advice: piped('brotli') },
   {
     begins: ['7z\xbc\xaf'],
     ending: /^7z$/,
@@ -108,6 +123,8 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const bytes = start.subarray(0, 1_024).toString('latin1')
   const head = bytes.trimStart()
   const mayBeText = isText(start)
+  // The header of a first file in an archive.
+  if (bytes.startsWith('ustar', 257)) refuseOtherEnding(file.name, 'tar')
   refuseKind(
     file.name,
     kinds.find(({ begins, isBinary }) => isBegun(head, begins) && !(isBinary && mayBeText)),
@@ -129,9 +146,10 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
  * @throws OperatorError that says what to do, if the ending shows what the file is.
  */
 export function refuseOtherEnding(name: string, ending: string): void {
+  const last = /\.tar\.\w+$/i.test(name) ? 'tar' : ending
   refuseKind(
     name,
-    kinds.find((kind) => kind.ending?.test(ending)),
+    kinds.find((kind) => kind.ending?.test(last)),
   )
 }
 

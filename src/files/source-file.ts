@@ -128,7 +128,7 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
   }
   const entry = stat.isFile() && isZip(name) ? await findZipEntry(name) : undefined
   const { compression, ending } = endingOf(entry?.path ?? name)
-  const format = formatFor(options.format ?? formatOf(name, ending), options)
+  const format = formatFor(options.format ?? formatOf(name, ending, entry), options)
   // A pipe (`<(…)`, /dev/stdin) has no size.
   const size = stat.isFile() ? stat.size : undefined
   // Some file systems say that each file has no bytes, and make it anew for each reader.
@@ -168,9 +168,15 @@ function isZip(name: string): boolean {
   return readStart(name, 4).toString('latin1') === 'PK\x03\x04' || /\.zip$/i.test(name)
 }
 
-function formatOf(name: string, ending: string): Format {
+function formatOf(name: string, ending: string, entry: ZipEntry | undefined): Format {
   const format = formatOfEnding[ending]
   if (format !== undefined) return format
+  if (entry !== undefined && !isToldApart.test(ending)) {
+    throw new OperatorError(
+      `${name} contains ${entry.path}, of an unknown format; unzip it, and import that file, ` +
+        `or name its format with --format ${formats.join('|')}`,
+    )
+  }
   refuseOtherEnding(name, ending)
   const near = nearest(ending, Object.keys(formatOfEnding))
   throw new OperatorError(
@@ -179,15 +185,27 @@ function formatOf(name: string, ending: string): Format {
   )
 }
 
+/** What is in an archive is refused for what it is, unless that needs the file itself. */
+const isToldApart = /^(?:xml|html?|pdf)$/
+
 /** The rows in an object are JSON, whatever the name of the file. */
 function formatFor(format: Format, { records }: FileOptions): Format {
   return records !== undefined && format === 'ndjson' ? 'json' : format
 }
 
+const compressionOf: Readonly<Record<string, 'gzip' | 'zstd'>> = {
+  gz: 'gzip',
+  gzip: 'gzip',
+  bgz: 'gzip',
+  zst: 'zstd',
+  zstd: 'zstd',
+}
+
 function endingOf(name: string): { compression: 'none' | 'gzip' | 'zstd'; ending: string } {
   const parts = name.toLowerCase().split('.')
   const last = parts.pop() ?? ''
-  if (last === 'gz') return { compression: 'gzip', ending: parts.pop() ?? '' }
-  if (last === 'zst') return { compression: 'zstd', ending: parts.pop() ?? '' }
-  return { compression: 'none', ending: last }
+  const compression = compressionOf[last]
+  return compression === undefined
+    ? { compression: 'none', ending: last }
+    : { compression, ending: parts.pop() ?? '' }
 }

@@ -46,7 +46,8 @@ async function onlyEntry(name: string, archive: ZipFile): Promise<ZipEntry> {
   const entries: Entry[] = []
   let count = 0
   for await (const entry of archive.eachEntry()) {
-    if (entry.fileName === 'xl/workbook.xml') throw workbook(name)
+    if (/^xl\/workbook\.(?:xml|bin)$/.test(entry.fileName)) throw workbook(name, 'an Excel')
+    if (entry.fileName === 'content.xml') throw workbook(name, 'an OpenDocument')
     if (/\/$|^__MACOSX\/|(?:^|\/)\.DS_Store$/.test(entry.fileName)) continue
     count += 1
     if (entries.length < listedMax) entries.push(entry)
@@ -86,9 +87,9 @@ function severalFiles(name: string, entries: readonly Entry[], count: number): O
   )
 }
 
-function workbook(name: string): OperatorError {
+function workbook(name: string, kind: string): OperatorError {
   return new OperatorError(
-    `${name} is an Excel workbook, which is not supported; save its sheet as "CSV UTF-8", or: ` +
+    `${name} is ${kind} workbook, which is not supported; save its sheet as "CSV UTF-8", or: ` +
       `libreoffice --headless --convert-to csv ${name}`,
   )
 }

@@ -160,6 +160,12 @@ describe('a zip archive with one file is read as that file', () => {
     'cut.zip': [makeZip([one]).subarray(0, 60), /is not a valid zip archive/],
     'inner.zip': [makeZip([{ ...one, path: 'a.csv.gz' }]), /contains a\.csv\.gz, which is itself/],
     'what.zip': [makeZip([{ ...one, path: 'a.bin' }]), /unknown format/],
+    'inner-book.zip': [
+      makeZip([{ ...one, path: 'a.xls' }]),
+      /contains a\.xls, of an unknown format; unzip it, and import that file, or name its /,
+    ],
+    'book.xlsb': [makeZip([{ ...one, path: 'xl/workbook.bin' }]), /is an Excel workbook/],
+    'book.ods': [makeZip([one, { ...one, path: 'content.xml' }]), /is an OpenDocument workbook, /],
     'book.csv': [makeZip([{ ...one, path: 'xl/workbook.xml' }]), /is an Excel workbook/],
     'x.xlsx': [
       makeZip([{ ...one, path: 'xl/workbook.xml' }]),
