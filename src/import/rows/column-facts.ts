@@ -163,16 +163,33 @@ const sum =
   /^(?:(?:grand |sub)?totals?|totalt|sum|suma|summe|(?:ins)?gesamt|razem|ogółem|celkem|spolu|összesen|yhteensä|kokku|kopā|iš viso|toplam|итого|всего|всього|разом|(?:row|record)s?(?: count)?|count|[合总総][计計])(?!\p{L})/iu
 const noText = /^[\d\s.,:%$€£+-]*$/
 
-/** Keeps the last row of each file of a table, which may have the sums of the others. */
+/** A row and its place. */
+interface Noted {
+  readonly row: SourceRow
+  readonly placed: PlacedRow
+}
+
+const startRows = 20
+const likeRowsMin = 3
+
+/**
+ * Keeps the first rows of a table, which may have names of columns, and the last one of each of its
+ * files, which may have the sums of the others.
+ */
 function lookAtEnds(isTable: boolean, placeOf: PlaceOf) {
-  const ends = new Map<number, { readonly row: SourceRow; readonly placed: PlacedRow }>()
+  const starts: Noted[] = []
+  const ends = new Map<number, Noted>()
   return {
     note(row: SourceRow, placed: PlacedRow): void {
-      if (isTable) ends.set(placed.file, { row, placed })
+      if (!isTable) return
+      const noted = { row, placed }
+      if (starts.length < startRows) starts.push(noted)
+      ends.set(placed.file, noted)
     },
     /** @param same the columns with one value in all rows, which a mapping may have added. */
-    warnings: (same: ReadonlySet<string>) =>
-      [...ends.values()].flatMap(({ row, placed }) => {
+    warnings: (same: ReadonlySet<string>) => [
+      ...namesTold(starts, placeOf),
+      ...[...ends.values()].flatMap(({ row, placed }) => {
         const texts = Object.entries(row).filter(
           ([name, value]) => typeof value === 'string' && !noText.test(value) && !same.has(name),
         )
@@ -180,8 +197,29 @@ function lookAtEnds(isTable: boolean, placeOf: PlaceOf) {
         const isSum = texts.length === 1 && sum.test(String(text).trim())
         return isSum ? [sumsTold(String(name), text, placeOf(placed))] : []
       }),
+    ],
   }
 }
+
+/** Names of columns have no digits, not even where all rows after them do. */
+function namesTold([first, ...others]: readonly Noted[], placeOf: PlaceOf): string[] {
+  if (first === undefined) return []
+  const texts = Object.entries(first.row).filter(([, value]) => value !== null)
+  if (texts.some(([, value]) => typeof value !== 'string' || hasDigits(value))) return []
+  const odd = texts.find(([name]) => {
+    const values = others.flatMap(({ row }) => row[name] ?? [])
+    return values.length >= likeRowsMin && values.every(hasDigits)
+  })
+  if (odd === undefined) return []
+  const [name, text] = odd
+  return [
+    `${placeOf(first.placed)}: ${name} is ${showValue(text)}, and the rows after it have digits ` +
+      'there; if it is a row of column names, leave it out: add --skip-lines 1 to --columns, or ' +
+      'use a mapping',
+  ]
+}
+
+const hasDigits = (value: unknown) => /\d/.test(JSON.stringify(value))
 
 function sumsTold(name: string, text: unknown, place: string): string {
   return (

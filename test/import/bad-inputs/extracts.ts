@@ -148,6 +148,11 @@ export const badExtracts: BadInputs = {
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
     /^dossier: town is "NULL" or similar in 2 rows; if that means no value, add --null 'NULL'/,
   ),
+  '14: a header that --columns makes a row': strict(
+    all.replace(header, 'State,No,Name,Place\n').replaceAll(/,Bank.*/g, ',Bank,Town'),
+    /^dossier: banks-12\.csv: row 1: identifier is "No", and the rows .* --skip-lines 1 to --col/,
+    '--columns jurisdiction,identifier,name,town',
+  ),
   '14: a last row with the sums': strict(
     `${all}Total,60,,\n`,
     /^dossier: banks-12\.csv: row 61: jurisdiction is "Total" in the last row, .* leave it out, in/,
