@@ -129,6 +129,7 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
         `add --skip-lines ${skipped + 1}`,
     )
   }
+  const orName = `or name all columns: --skip-lines ${skipped + 1} --columns NAMES`
   const nameless = columns.indexOf('')
   const like = likeNames(nameless < 0 ? columns : columns.slice(0, nameless))
   if (like !== undefined) {
@@ -139,7 +140,7 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
         : `has ${other} and ${column}, which differ only in case`
     const advice = /^[\d.,-]+$/.test(column)
       ? 'it looks like data: name the columns with --columns'
-      : 'rename one of the two in the file'
+      : `rename one of the two in the file, ${orName}`
     throw new OperatorError(`${name}: the header ${fault}; ${advice}`)
   }
   if (nameless < 0) return
@@ -147,6 +148,6 @@ function refuseNames(name: string, columns: readonly string[], skipped: number):
   const place = before === undefined ? '' : `, after ${before},`
   throw new OperatorError(
     `${name}: column ${nameless + 1} of the header${place} has no name; give each column one in ` +
-      'the file',
+      `the file, ${orName}`,
   )
 }

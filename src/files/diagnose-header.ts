@@ -80,8 +80,10 @@ function findTitle(lines: readonly (readonly string[])[], first: number): Title 
   const counts = lines.map(lengthOf)
   const columns = usualCount(counts)
   const at = counts.indexOf(columns)
+  if (at < 1 || columns < 2) return noTitle
   const isApart = counts[at - 1] === 0 || first * 2 <= columns
-  if (at < 1 || columns < 2 || columns <= first || !isApart) return noTitle
+  const isTitle = isApart && columns > first
+  if (!isTitle && lines[0]?.[0]?.startsWith('#') !== true) return noTitle
   // The last line may be a row that does not fit its header.
   const isRow = at === lines.length - 1 && lines[at]?.some((cell) => looksLikeData(cell)) === true
   return isRow ? noTitle : { lines: at, columns }

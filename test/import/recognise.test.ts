@@ -67,11 +67,14 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /open\.csv: line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
   'upper-case.csv': ['ID,company_id\n1,7\n', /ID \(did you mean id\?\)/],
-  'unnamed.csv': ['id,,name\n1\n', /column 2 of the header, after id, has no name; give each/],
+  'unnamed.csv': [
+    'id,,name\n1\n',
+    /column 2 of the header, after id, has no name; give each .*--skip-lines 1 --col/,
+  ],
   'first.csv': [',name\n1\n', /column 1 of the header has no name/],
   'alike.csv': [
     'id,Name,name\n1\n',
-    /has Name and name, which differ only in case; rename one of the/,
+    /which differ only in case; rename one .*, or name all columns: --skip-lines 1 --col/,
   ],
   'quote.csv': ['id,"na,me\n1\n', /in the header, a quote is not closed in column 2, "na,me/],
   'after.csv': ['id,"na,me\n1,"x",y\n1\n', /text follows .* quote in column 2, "na,me\\n1,"; corr/],
@@ -172,6 +175,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     `Rights, as of 2026-11-01\n\n${csv}`,
     /begins with "Rights, as .*", which has 2 cells, .* from line 3 on have 3; add --skip-lines 2$/,
     { delimiter: ',' },
+  ],
+  'remark.csv': [
+    '# Rights, Mon, 2026-11-02\nid,company_id\n1,7\n2,7\n',
+    /begins with "# Rights, .*", which has 3 cells, .* line 2 on have 2; add --skip-lines 1$/,
   ],
   'title-one-row.csv': [
     'Rights of 2026\nid,company_id,name\n1,7,one\n',
