@@ -171,6 +171,8 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
 const decimal = /^\d+\.0$/
 const formula = /^=".*"$/s
+// Names may begin with one, such as 's-Hertogenbosch.
+const singleQuotes = /^'(?:\d[^']*|.*')$/s
 const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
 const fullWidth = /[\uff01-\uff5e]/
 
@@ -181,6 +183,10 @@ function strangeName(name: string): string | undefined {
   }
   if (formula.test(name)) {
     return `is a formula of a spreadsheet; write ${JSON.stringify(name.slice(2, -1))}`
+  }
+  if (singleQuotes.test(name)) {
+    const own = JSON.stringify(name.replace(/^'/, '').replace(/'$/, ''))
+    return `has single quotes, as spreadsheets mark texts; write ${own}`
   }
   const hidden = invisible.exec(name)?.[0]
   if (hidden !== undefined) {

@@ -129,6 +129,14 @@ export const badExtracts: BadInputs = {
     all.replace('IN,009,', 'IN,="009",'),
     /identifier: "=\\"009\\"": is a formula of a spreadsheet; write "009"/,
   ),
+  '13: an identifier that a spreadsheet marks as text': next(
+    all.replace('IN,009,', "IN,'009,"),
+    /identifier: "'009": has single quotes, as spreadsheets mark texts; write "009"$/,
+  ),
+  '13: texts in single quotes': next(
+    all.replace('IN,009,', "'IN','009',"),
+    /jurisdiction: "'IN'": has single quotes, as spreadsheets mark texts; write "IN"$/,
+  ),
   '13: a key in scientific notation': command(
     'import rights r.ndjson --source banks',
     /key: "4e\+20": is a number in scientific notation/,
