@@ -190,7 +190,8 @@ const pause = () => new Promise((done) => setTimeout(done, 20))
 
 describe('--map-read', () => {
   const mapping = (path: string) =>
-    `select jurisdiction, identifier, word as name from source join '${path}' on code = name`
+    'select jurisdiction, identifier, word as name from source ' +
+    `join read_csv('${path}', all_varchar = true) on code = name`
 
   test('lets a mapping read the files of a folder', async (t) => {
     const folder = makeGround(t)

@@ -172,7 +172,11 @@ function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): v
     const name = String(node['table_name'])
     if (url.test(name)) throw noNetwork(name)
     const isFile = /[./]/.test(name)
-    if (own.has(name.toLowerCase()) || (isFile && mayReadFiles)) continue
+    if (own.has(name.toLowerCase())) continue
+    if (isFile && mayReadFiles) {
+      if (/\.(?:csv|tsv|txt)(?:\.gz|\.zst)?$/i.test(name)) throw guessed(name)
+      continue
+    }
     const near = nearest(name, own)
     const advice = isFile
       ? 'to read other files, name their folder with --map-read DIR'
@@ -189,9 +193,24 @@ function refuseFunction(node: Node, mayReadFiles: boolean): void {
   }
   const address = url.exec(JSON.stringify(node['children']))?.[0]
   if (address !== undefined) throw noNetwork(address)
-  if (mayReadFiles) return
+  if (mayReadFiles) {
+    const given = JSON.stringify(node['children'])
+    const hasTypes = /"(?:all_varchar|columns|types|dtypes)"/.test(given)
+    if (name.startsWith('read_csv') && !hasTypes) throw guessed(fileIn(given))
+    return
+  }
   throw new OperatorError(
     `the mapping calls ${name}(), which reads files; name their folder with --map-read DIR`,
+  )
+}
+
+const fileIn = (given: string) => /"value":"([^"]{1,200})"/.exec(given)?.[1] ?? 'a file'
+
+/** DuckDB takes 09/08/1960 for the 9th of August, whatever the country, and 1.10 for 1.1. */
+function guessed(name: string): OperatorError {
+  return new OperatorError(
+    `the mapping reads ${name} with types that DuckDB guesses (09/08/1960 is the 9th of August); ` +
+      `read its texts: read_csv('${name}', all_varchar = true)`,
   )
 }
 

@@ -67,10 +67,21 @@ export const badMappings: BadInputs = {
     '--map-read .',
   ),
   'a file that is not there, with --map-read': mapping(
-    "select * from 'y.csv'",
+    "select * from read_csv('y.csv', all_varchar = true)",
     /^dossier: the mapping fails: .*y\.csv/,
     'companies',
     '--map-read .',
+  ),
+  ...Object.fromEntries(
+    ["'x.csv'", "read_csv('x.csv')", "read_csv_auto(['x.csv'], header = true)"].map((table) => [
+      `a file whose types would be guessed: ${table}`,
+      mapping(
+        `${named} from source join ${table} y using (Identifier)`,
+        /^dossier: the mapping reads x\.csv with types that .*: read_csv\('x\.csv', all_varchar = true\)$/,
+        'companies',
+        '--map-read .',
+      ),
+    ]),
   ),
   'a table of another name': mapping(`${named} from sources`, /reads sources .* did .* source\?$/),
   'the file instead of the view': mapping(`${named} from x`, /reads x instead of the view source/),
