@@ -36,7 +36,7 @@ export function checkColumns(
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
     const canRename = !isMapped && headless === ''
-    const advice = canRename ? '; a mapping (--map) can rename them' : ''
+    const advice = canRename ? adviseMapping('rename them', columns) : ''
     const list = described.join(', ')
     throw new OperatorError(
       `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
@@ -74,8 +74,13 @@ function missingColumn(
   if (headless !== '') return new OperatorError(`${fault}${headless}`)
   const advice = isMapped
     ? `; write ${named} as ${column}`
-    : `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
+    : adviseMapping(`supply it: select ${named} as ${column}, … from source`, columns)
   return new OperatorError(`${fault}${advice}`)
+}
+
+function adviseMapping(use: string, { length }: readonly string[]): string {
+  const ifFixed = length === 1 ? '; for columns of fixed widths, see docs/mappings.md' : ''
+  return `; a mapping (--map) can ${use}${ifFixed}`
 }
 
 /** The first two names that are equal apart from their case; undefined if there are none. */

@@ -99,7 +99,7 @@ const kinds: readonly Kind[] = [
     begins: /^<(\?xml|[a-z])/i,
     ending: /^xml$/,
     what: 'XML',
-    advice: 'convert it to NDJSON or CSV',
+    advice: 'convert it to NDJSON or CSV, as with the program in docs/mappings.md',
   },
 ]
 

@@ -2,6 +2,8 @@
 // next thing to do.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -118,7 +120,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'all.html': ['', /is an HTML page, .*; look at it in a browser, and download the file again$/],
   'all.7z': ['', /is a 7z archive; decompress it: 7z x \S+all\.7z$/],
   'all.rar': ['', /is a RAR archive; decompress it: unrar x \S+all\.rar$/],
-  'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV$/],
+  'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV, .* in docs\/mappings\.md$/],
   'named.csv': ['<?xml version="1.0"?><a/>', /is XML; /],
   'b.csv': ['ORC\n\x1c\n', /is Avro, ORC or Arrow; convert it to Parquet$/],
   'c.xls': ['\xd0\xcf\x11\xe0', /is an old Excel workbook; .* its sheet as "CSV UTF-8", or: libre/],
@@ -171,6 +173,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'semicolon.tsv': [table, /the header is one cell, .*; add --delimiter ';'$/],
   'control.csv': ['id\x01name\n1\x01x\n', /; add --delimiter \$'\\x01'$/],
+  'widths.csv': ['00000007one\n', /; for columns of fixed widths, see docs\/mappings\.md$/],
   'title.csv': [
     `Rights, as of 2026-11-01\n\n${csv}`,
     /begins with "Rights, as .*", which has 2 cells, .* from line 3 on have 3; add --skip-lines 2$/,
@@ -251,6 +254,23 @@ describe('a file that is something else is refused, with what to do (G10, G13)',
     await writeParquet(join(folder, 'rows.csv'), 'select 1 as id')
     await assert.rejects(load('rights', ['rows.csv']), /rows\.csv is Parquet; .* --format parquet$/)
   })
+})
+
+const python = spawnSync('python3', ['--version']).error && 'there is no python3'
+
+test('XML is read as the guide shows', { skip: python }, async (t) => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/mappings.md'), 'utf8')
+  const program = /^```python rows\.py\n([^]*?)^```$/m.exec(guide)?.[1] ?? ''
+  const input = Buffer.from(
+    '<?xml version="1.0" encoding="iso-8859-1"?><a:ALL xmlns:a="a:b"><a:RECORD id="01">' +
+      '<NAME>Zoé &amp; "2"</NAME><BY>A</BY><BY>B</BY><EMPTY/></a:RECORD></a:ALL>',
+    'latin1',
+  )
+  const { stdout } = spawnSync('python3', ['-c', program, 'RECORD'], { input })
+  const { load, records } = folderWith(t, { 'a.ndjson': stdout })
+  const mapping = `select "@id" as key, 7 as company_id, "NAME" as name, "BY" as holders from source`
+  await load('rights', ['a.ndjson'], { mapping })
+  assert.match(JSON.stringify(records('rights')), /"name":"Zoé & \\"2\\"".*"holders":\["A","B"\]/)
 })
 
 describe('--records names the array in a JSON object', () => {
