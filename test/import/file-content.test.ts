@@ -323,14 +323,6 @@ test('the columns of CSV without a header are those that --columns names', async
   )
 })
 
-test('a line ends where a chunk begins, after skipped lines and a blank one', async (t) => {
-  const csv = `${'title'.padEnd((256 << 10) - '1,7,one'.length, '\r')}1,7,one\n2,7,two\n`
-  const { load, records } = folderWith(t, { 'a.csv': csv })
-  const file = { columns: ['id', 'company_id', 'name'], skippedLines: 1 }
-  await load('rights', ['a.csv'], { file })
-  assert.deepEqual(names(records('rights')), ['one', 'two'])
-})
-
 test('a refused row of megabytes is reported whole, and the others are read', async (t) => {
   const long = 'x'.repeat(3 << 20)
   const rows = Array.from({ length: 20 }, (_, n) => `${n + 1},7,n\n`).join('')

@@ -378,3 +378,13 @@ describe('a mapping', () => {
     assert.equal((await load('rights', files, { mapping })).counts.read, 0)
   })
 })
+
+test('a line ends where a chunk begins, after skipped lines and a blank one', async (t) => {
+  const title = 'title'.padEnd((256 << 10) - '1,7,one'.length, '\r')
+  const { load, records } = folderWith(t, { 'a.csv': `${title}1,7,one\n2,7,two\n` })
+  await load('rights', ['a.csv'], {
+    file: { columns: ['id', 'company_id', 'name'], skippedLines: 1 },
+  })
+  const names = (records('rights') as { name: unknown }[]).map(({ name }) => name)
+  assert.deepEqual(names, ['one', 'two'])
+})
