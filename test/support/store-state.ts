@@ -34,17 +34,10 @@ export async function storeBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** The rows of a table, with bytes as they are, in an order of their own: Citus has them in any. */
+/** The rows of a table, with bytes as they are, in an order of their own: databases have any. */
 async function tableBytes(client: Client, name: string): Promise<Buffer> {
-  const columns = await client.query(
-    'select from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
-    [name],
-  )
-  const order = Array.from({ length: columns.rowCount ?? 0 }, (_, n) => n + 1).join(', ')
-  const { rows } = await client.query<{ row: string }>(
-    `select r::text as row from (select * from ${name} order by ${order}) r`,
-  )
-  return Buffer.concat(rows.map(({ row }) => withBytes(row)))
+  const { rows } = await client.query<{ row: string }>(`select r::text as row from ${name} r`)
+  return Buffer.concat(rows.map(({ row }) => withBytes(row)).sort((a, b) => a.compare(b)))
 }
 
 /** A row as PostgreSQL writes it, but for its columns of bytes. */
