@@ -21,8 +21,13 @@ export async function addCompanies(reading: Reading): Promise<void> {
 /** What changes of companies have instead of a place in a company's listing. */
 const ofCompanies = { listing, companyId: undefined, sorts: [] } as const
 
-/** How many companies are read at first; then as many as are likely to fit, up to a maximum. */
-const [companiesAtFirst, companiesAtOnce] = [100, 1_000]
+/**
+ * How many companies are read at first: as many as fill a page if they are as large as can be; then
+ * as many as are likely to fit, up to a maximum.
+ */
+const [companiesAtFirst, companiesAtOnce] = [8, 1_000]
+/** How many times as many are read next, at most: the first ones may be small by chance. */
+const growth = 16
 
 /** Adds all companies that were known at the end, in the order of their ids. */
 async function addKnown(reading: Reading): Promise<void> {
@@ -88,7 +93,8 @@ async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
     after = end
     const left = page.left()
     const bytes = (begin.bytesMax - left.bytesMax) / Math.max(1, begin.limit - left.limit)
-    most = Math.min(companiesAtOnce, Math.ceil(left.bytesMax / Math.max(1, bytes)))
+    const fitting = Math.ceil(left.bytesMax / Math.max(1, bytes))
+    most = Math.min(companiesAtOnce, growth * limit, fitting)
   }
 }
 
