@@ -165,8 +165,8 @@ const noText = /^[\d\s.,:%$€£+-]*$/
 
 /** A row and its place. */
 interface Noted {
-  readonly row: SourceRow
-  readonly placed: PlacedRow
+  row: SourceRow
+  placed: PlacedRow
 }
 
 const startRows = 20
@@ -178,18 +178,21 @@ const likeRowsMin = 3
  */
 function lookAtEnds(isTable: boolean, placeOf: PlaceOf) {
   const starts: Noted[] = []
-  const ends = new Map<number, Noted>()
+  const ends: Noted[] = []
+  let last: Noted | undefined
   return {
     note(row: SourceRow, placed: PlacedRow): void {
       if (!isTable) return
-      const noted = { row, placed }
-      if (starts.length < startRows) starts.push(noted)
-      ends.set(placed.file, noted)
+      if (starts.length < startRows) starts.push({ row, placed })
+      if (last?.placed.file === placed.file) {
+        last.row = row
+        last.placed = placed
+      } else ends.push((last = { row, placed }))
     },
     /** @param same the columns with one value in all rows, which a mapping may have added. */
     warnings: (same: ReadonlySet<string>) => [
       ...namesTold(starts, placeOf),
-      ...[...ends.values()].flatMap(({ row, placed }) => {
+      ...ends.flatMap(({ row, placed }) => {
         const texts = Object.entries(row).filter(
           ([name, value]) => typeof value === 'string' && !noText.test(value) && !same.has(name),
         )
