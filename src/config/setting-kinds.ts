@@ -140,7 +140,8 @@ function isNoFolder(path: string): boolean {
 function fileFault(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
   if (value !== value.trim()) return 'must not begin or end with a space'
-  const isUrl = /^[a-z][a-z0-9+.-]*:\//i.test(value)
+  // A store named :memory: would be in memory alone, and gone at the end.
+  const isUrl = /^[a-z][a-z0-9+.-]*:\/|^:memory:$/i.test(value)
   return isUrl || withoutPasswords(value) !== value
     ? 'must be a file; write ./NAME if its name looks like a URL'
     : undefined
