@@ -144,11 +144,16 @@ function systemFault(error: unknown): string | undefined {
 }
 
 const [noRight, noSpace] = ['this user lacks the right to it', 'free some space']
+const noPath = 'correct the path'
 const adviceOfCode: Readonly<Record<string, string>> = {
   EACCES: noRight,
   EPERM: noRight,
   ENOSPC: noSpace,
   EDQUOT: noSpace,
+  EISDIR: noPath,
+  ELOOP: noPath,
+  ENAMETOOLONG: noPath,
+  ENOTDIR: noPath,
 }
 
 function reportUsageErrors(

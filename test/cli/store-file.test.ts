@@ -160,6 +160,22 @@ for (const [command, file, folderMode, says] of rights) {
   })
 }
 
+test('a path that names no file is to be corrected', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rows.ndjson'), row)
+  for (const [path, code] of [
+    ['new/', 'EISDIR'],
+    ['rows.ndjson/x.db', 'ENOTDIR'],
+  ] as const) {
+    const run = await runCommand(folder, ['import', 'rights', 'rows.ndjson', '--db', path])
+    assert.equal(run.code, 1)
+    assert.match(
+      run.err,
+      new RegExp(`^dossier: ${path}: open failed with ${code}; correct the path`),
+    )
+  }
+})
+
 test('an unreadable source or folder is reported', async (t) => {
   const via = asNobody()
   if (via === undefined) return t.skip('needs root and setpriv, to become another user')
