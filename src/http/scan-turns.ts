@@ -41,7 +41,7 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
   const places = createPlaces(scansWaitingMax)
   const queue = createFairQueue(scansMax)
 
-  /** Resolves when a scan may run, with the signal that ends it. */
+  /** Resolves when a scan may run, with what to call at its end. */
   async function begin(key: number | undefined, dropped: AbortSignal): Promise<() => void> {
     const giveBack = places.take(key)
     if (giveBack === undefined) throw overloaded('scans')

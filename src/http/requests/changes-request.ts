@@ -43,7 +43,7 @@ export interface ChangesQuestion {
   readonly limit: number
   readonly waitMs: number
   readonly format: (typeof changesFormats)[number]
-  /** What is requested, in canonical form, without the cursor and the wait. */
+  /** What is requested, in canonical form, without the cursor, `until` and the wait. */
   readonly query: string
 }
 

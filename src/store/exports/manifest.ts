@@ -58,7 +58,7 @@ export function parseManifest(text: string): Manifest | undefined {
 }
 
 export const manifestName = 'manifest.json'
-/** A file with the lineage of the last version that had withheld something when the copy began. */
+/** A file with the state of the list of what is withheld when the copy was begun. */
 export const withheldName = 'withheld'
 
 /** Finds the file of a copy that has a name. */

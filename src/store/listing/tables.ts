@@ -267,7 +267,7 @@ export interface ListingTables extends ListingLookups {
   recordKeys(listing: string, ids: readonly number[]): Awaitable<readonly RecordKey[]>
   /** Gives ids other natural keys, of the same sources. */
   changeKeys(listing: string, rows: readonly RecordKey[]): Awaitable<void>
-  /** The greatest id of a record or a natural key below a bound; 0 if there is none. */
+  /** The greatest id of a record below a bound, or of any natural key; 0 if there is none. */
   lastId(listing: string, below: number): Awaitable<number>
 
   companiesByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>

@@ -3,7 +3,8 @@
 // In PostgreSQL, a head holds its only segment if that was written with it, so that a short listing
 // is one row to read and to write. Other heads may name the segment, too, and find it by its
 // number. The segment gets a row of its own when the head that holds it is dropped, or when the
-// listing gets more segments: a statement reads them all from one table.
+// listing gets so few more segments that its head names them all: a statement reads these from one
+// table.
 
 import { after } from '../awaitable.ts'
 import { decodeDirectory, firstSegment, onlySegment } from '../listing/directory.ts'
