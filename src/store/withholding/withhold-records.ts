@@ -193,7 +193,20 @@ function needlesOf(
   const isList = resource.fields[subject.field]?.kind === 'text_list'
   const name = isList ? '' : `${JSON.stringify(subject.field)}:`
   const forms = new Set([value, value.normalize('NFC'), value.normalize('NFD')])
-  return [...forms].map((form) => Buffer.from(name + JSON.stringify(form)))
+  const whole = [...forms].map((form) => name + JSON.stringify(form))
+  // Its accents may be encoded in several forms.
+  const part = JSON.stringify(plainPart(value)).slice(1, -1)
+  const texts = forms.size > 1 && part.length >= partLengthMin ? [...whole, part] : whole
+  return texts.map((text) => Buffer.from(text))
+}
+
+/** A shorter part would be in most texts. */
+const partLengthMin = 3
+
+/** The longest part of a text without accents and Korean syllables, which have several forms. */
+function plainPart(text: string): string {
+  const parts = text.normalize('NFD').split(/[^]\p{M}+|[\u1100-\u11ff]+/u)
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest))
 }
 
 /**
