@@ -59,10 +59,10 @@ function reasonAgainst(
   { target, recordIn, isSnapshot }: ImportRequest,
   later: readonly Dated[],
 ): string | undefined {
-  if (recordIn === undefined) return undefined
-  if (target.resource !== undefined || isSnapshot) {
+  if (target.resource === undefined ? isSnapshot : recordIn !== undefined) {
     return 'It would undo the later changes, as of an earlier date'
   }
+  if (target.resource !== undefined) return undefined
   const snapshot = later.find((one) => one.isSnapshot)
   if (snapshot === undefined) return undefined
   return `Version ${snapshot.version} is a snapshot, which has newer data of every company`

@@ -183,10 +183,12 @@ test('a late snapshot, and a part from before a snapshot, are refused whatever i
   await importExtract(db, '2025-01-31', rows)
   await importExtract(db, '2025-02-28', [{ identifier: 'a', name: 'B' }])
   await importExtract(db, '2025-03-31', [{ identifier: 'a', name: 'C' }])
-  await assert.rejects(
-    importExtract(db, '2025-02-01', rows, { isSnapshot: true }),
-    /nothing was changed\. It would undo the later changes, .* revert 2 --with-later, /,
-  )
+  for (const some of [{}, { recordIn: undefined }]) {
+    await assert.rejects(
+      importExtract(db, '2025-02-01', rows, { isSnapshot: true, ...some }),
+      /nothing was changed\. It would undo the later changes, .* revert 2 --with-later, /,
+    )
+  }
   await importExtract(db, '2025-04-30', rows, { isSnapshot: true })
   await assert.rejects(
     importExtract(db, '2025-04-01', rows),
