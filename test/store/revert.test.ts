@@ -15,7 +15,7 @@ import { readListing } from '../support/read-listing.ts'
 import { readSaid } from '../support/said.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { one, prune, revert } from '../support/write-store.ts'
+import { one, prune, remove, revert } from '../support/write-store.ts'
 
 /** The path that names its store, on any kind of store. */
 const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
@@ -160,6 +160,39 @@ test('a restored change does not replace one that was recorded since', async (t)
     [last, 'y'],
     [first, 'B'],
   ])
+})
+
+test('recorded changes that were removed are reverted with the imports of their source', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  for (const [day, name] of ['A', 'B', 'C'].entries()) {
+    if (name === 'C') await remove(db, 'events', 'a/companies')
+    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', name }], {
+      source: 'a',
+      asOf: `2024-01-0${day + 1}T00:00:00Z`,
+      recordIn: changeResource,
+    })
+  }
+  const told = async () => {
+    const rows = await queryStore(db, 'select "after" as name from events_view')
+    return rows.map(({ name }) => name)
+  }
+  const refused =
+    /later imports of the same source: (2, 3, 4|3, 4|4); revert them, too, with --with-later$/
+  for (const version of [1, 2, 3]) await assert.rejects(revert(db, one(version)), refused)
+  assert.deepEqual(await told(), ['C'])
+  const { reverted } = await revert(db, { to: 2 })
+  assert.deepEqual(
+    reverted.map(({ source, reverts }) => [source, reverts]),
+    [['a', [3, 4]]],
+  )
+  assert.deepEqual(await told(), ['B'])
+  await revert(db, one(5))
+  assert.deepEqual(await told(), ['C'])
+  await revert(db, one(4))
+  assert.deepEqual(await told(), [])
+  await revert(db, one(3))
+  assert.deepEqual(await told(), ['B'])
+  await checkSound(db)
 })
 
 test('a record is not restored under an id that another source has used since', async (t) => {

@@ -16,7 +16,7 @@ import { knownSourceId, listImports, logVersion, nextVersion, sourceId } from '.
 import type { ComparedStates } from './compare-states.ts'
 import { forgetCompanies, reviveCompanies, unnameCompanies } from './known-companies.ts'
 import { revertListings } from './revert-listings.ts'
-import { changedReverts, chooseVersions, type RevertGroup } from './reverted-versions.ts'
+import { changedReverts, chooseVersions, nameOf, type RevertGroup } from './reverted-versions.ts'
 
 /** The share of the time that a revert takes before its commit. */
 const committingFrom = 0.9
@@ -85,7 +85,8 @@ async function revertAll(
 
 /** The shapes of the group's target, then of the resources in which its changes were recorded. */
 function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly ListingShape[] {
-  const names = [group.target, ...group.versions.flatMap(({ recorded }) => Object.keys(recorded))]
+  const changed = group.versions.flatMap((one) => [one.target, ...Object.keys(one.recorded)])
+  const names = [group.target, ...changed]
   return [...new Set(names)].map((name) => {
     const found = shapes.find(({ listing }) => listing === name)
     if (found === undefined) throw new OperatorError(`this Dossier has no ${name} to revert`)
@@ -93,7 +94,7 @@ function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly
   })
 }
 
-/** Takes back the versions of one source and target. */
+/** Takes back the versions of a group. */
 async function revertGroup(
   db: ImportConnection,
   numbers: SegmentNumbers,
@@ -151,7 +152,7 @@ async function note(
     recorded: Object.fromEntries(back),
     counts: { read: restored + updated, inserted: restored, updated, removed },
   })
-  const own = log.filter((one) => one.target === target && one.source === source)
+  const own = log.filter((one) => nameOf(one) === nameOf({ target, source }))
   for (const [one, by] of changedReverts([...own, { version, reverts, revertedBy: undefined }])) {
     await db.run('update imports set reverted_by = $2 where version = $1', one, by ?? null)
   }

@@ -1,10 +1,14 @@
 // Which versions a revert takes back, and whether it may.
 
 import { OperatorError } from '../../config/operator-error.ts'
+import { isRecordingSource, recordingSource } from '../importing.ts'
 import type { LoggedImport } from '../inspecting.ts'
 import type { RevertRange } from '../writing.ts'
 
-/** Versions of one source and target, all those from the first on. */
+/**
+ * Versions of one source and target, and of the changes recorded from it: all those from the first
+ * on. Of these changes alone if they have only been removed.
+ */
 export interface RevertGroup extends Pick<LoggedImport, 'target' | 'source'> {
   readonly versions: readonly LoggedImport[]
 }
@@ -63,7 +67,7 @@ function versionsFrom(
         `${shown.join(', ')}${more}; revert them, too, with --with-later`,
     )
   }
-  return { target, source, versions }
+  return groupOf(versions, chosen)
 }
 
 /** Whether a version has withheld something, which no revert restores. */
@@ -81,7 +85,7 @@ type RevertedBy = readonly [version: number, by: number | undefined]
  * What changes in the log when a revert is added to it. A revert restores the state before the
  * first version that it takes back, and with it what was reverted then.
  *
- * @param log the versions of one source and target, in order, the new revert as the last one.
+ * @param log the versions of one group, in order, the new revert as the last one.
  */
 export function changedReverts(
   log: readonly Pick<LoggedImport, 'version' | 'reverts' | 'revertedBy'>[],
@@ -112,11 +116,18 @@ function allAfter(log: readonly LoggedImport[], to: number): readonly RevertGrou
     const isOther = isReverted || versions.some(isInForce)
     const [one] = versions
     if (!isOther || one === undefined) return []
-    return [{ target: one.target, source: one.source, versions }]
+    return [groupOf(versions, one)]
   })
 }
 
-const nameOf = ({ target, source }: LoggedImport) => JSON.stringify([target, source])
+function groupOf(versions: readonly LoggedImport[], one: LoggedImport): RevertGroup {
+  const { target, source } = versions.find(({ source }) => !isRecordingSource(source)) ?? one
+  return { target, source, versions }
+}
+
+/** What a version shares with those of its group. */
+export const nameOf = ({ target, source }: Pick<LoggedImport, 'target' | 'source'>): string =>
+  isRecordingSource(source) ? source : recordingSource(source, target)
 
 function find(log: readonly LoggedImport[], version: number): LoggedImport {
   const found = log.find((one) => one.version === version)
