@@ -43,7 +43,7 @@ interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
 }
 
 /** The headers of a 200 that its 304 has, too. */
-const unchangedHeaders = ['Content-Location', 'Accept-Ranges', 'Repr-Digest']
+const unchangedHeaders = ['Link', 'Content-Location', 'Accept-Ranges', 'Repr-Digest']
 
 export function describeTagged({ answer, unchanged, ...operation }: TaggedRead): Operation {
   const { description, headers = [], schema, example, otherTypes } = answer

@@ -171,6 +171,26 @@ test('Data-Version counts the imports, on every 200 and 304 (5)', async (t) => {
   }
 })
 
+for (const cacheBytesMax of [0, 1_048_576]) {
+  test(`a 304 has the links of the present, not those that a cache of ${cacheBytesMax} bytes has kept (5, 9)`, async (t) => {
+    const { ask, store } = await makeApp(t, { records: own, cacheBytesMax })
+    const filter = 'updated_at[gte]=2000-01-01&sort=-name'
+    const pages = ['limit=2', `limit=2&${filter}`, 'limit=2&version=1']
+    const wholes = ['format=csv&limit=all', `format=ndjson&limit=all&${filter}`]
+    const urls = [...pages, ...wholes].map((query) => `${path}?${query}`)
+    urls.push('/api/v1/companies/1?version=1')
+    const former = await Promise.all(urls.map((url) => ask(url)))
+    await store.load([{ resource: jobs, company: 7, records: makeRecords(jobs, 1) }])
+    for (const [n, url] of urls.entries()) {
+      const { etag = '', link } = former[n]?.headers ?? {}
+      const same = await ask(url, { headers: { 'if-none-match': etag } })
+      assert.equal(same.status, 304, url)
+      assert.notEqual(same.headers['link'], link)
+      assert.equal(same.headers['link'], (await ask(url)).headers['link'])
+    }
+  })
+}
+
 test('Last-Modified is when the listing last changed, on every 200 and 304 (5)', async (t) => {
   const before = Math.floor(Date.now() / 1_000) * 1_000
   const { ask, store } = await makeApp(t, { records })

@@ -47,7 +47,9 @@ export function sendReady(
 ): HttpReply {
   const { reply } = request
   const validators = { tag, dataVersion, lastModified }
-  if (matchesTag(request.headers['if-none-match'], tag)) return sendUnchanged(reply, validators)
+  if (matchesTag(request.headers['if-none-match'], tag)) {
+    return sendUnchanged(reply, validators, link)
+  }
   takePlaces(request, body)
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
@@ -65,9 +67,18 @@ function takePlaces({ key, reply }: HttpRequest, { length }: Buffer): void {
   reply.onClosed(giveBack)
 }
 
-/** Sends a 304. */
-export function sendUnchanged(reply: HttpReply, validators: Validators): HttpReply {
-  return setValidators(reply, validators).code(304).send()
+/**
+ * Sends a 304. A cache replaces its links by these: those that it has name an earlier version,
+ * which may have been pruned.
+ */
+export function sendUnchanged(
+  reply: HttpReply,
+  validators: Validators,
+  link: string | undefined,
+): HttpReply {
+  setValidators(reply, validators)
+  if (link !== undefined) reply.header('link', link)
+  return reply.code(304).send()
 }
 
 export function setValidators(

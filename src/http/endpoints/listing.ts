@@ -3,7 +3,7 @@
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
-import type { Head, ScanTurns } from '../../store/reading.ts'
+import type { Head, Page, ScanTurns } from '../../store/reading.ts'
 import { isWhole } from '../../store/selection.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
@@ -60,12 +60,14 @@ function answerAsked(
   }
   return after(readHead(service.store, asked), (head) => {
     const isCurrent = cached?.lineage === head.lineage
-    const tag = isCurrent ? cached.tag : entityTag(head, asked.form)
-    if (matchesTag(condition, tag)) {
-      return sendUnchanged(varyBy(request.reply, 'Accept'), validatorsOf(asked, head))
+    const isSame = matchesTag(condition, isCurrent ? cached.tag : entityTag(head, asked.form))
+    if (!isCurrent) {
+      // The links of a 304 need the number of records, which only a page has if there are filters.
+      return isSame && asked.filters.length === 0
+        ? sendSame(request, asked, { ...head, selected: head.total })
+        : answerAnew(request, asked, service)
     }
-    if (!isCurrent) return answerAnew(request, asked, service)
-    service.metrics?.countPage(true)
+    if (!isSame) service.metrics?.countPage(true)
     return sendPage(request, asked, { ready: cached, head })
   })
 }
@@ -128,6 +130,9 @@ async function sendAll(
       readSlice(store, what, { ...slice, turns }),
     ),
   )
+  if (matchesTag(request.headers['if-none-match'], entityTag(first, asked.form))) {
+    return sendSame(request, asked, first)
+  }
   const link = linksOf(asked, first)
   const send = beginStream(request)
   setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
@@ -135,6 +140,16 @@ async function sendAll(
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
   return send(pieces, asked.coding)
+}
+
+/** Sends a 304. */
+function sendSame(
+  request: HttpRequest,
+  asked: AskedListing,
+  page: Head & Pick<Page, 'selected'>,
+): HttpReply {
+  const reply = varyBy(request.reply, 'Accept')
+  return sendUnchanged(reply, validatorsOf(asked, page), linksOf(asked, page))
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
