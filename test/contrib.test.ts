@@ -169,6 +169,10 @@ async function checkContract(port: number): Promise<void> {
     second.headers['link'] ?? '',
     /<\/api\/v1\/companies\/1\/rights\?page=3&limit=5&version=\d+>/,
   )
+  const filter = `jurisdiction=GB&jurisdiction=${'9'.repeat(1_900)}`
+  const long = await askAt(port, `${path}?limit=5&page=2&${filter}`)
+  assert.equal(long.status, 200, long.body)
+  assert.ok((long.headers['link'] ?? '').length > 7_500, 'as long as links may be')
   const asked = await askAt(port, path, { json: '{"page":2,"limit":5}' })
   assert.equal(asked.body, second.body, 'the body of a GET')
 

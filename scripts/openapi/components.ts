@@ -1,7 +1,7 @@
 // The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
 
 import { rateSecondsMax } from '../../src/config/rate.ts'
-import { linkLengthMax } from '../../src/http/answers/links.ts'
+import { linkLengthMax, locationLengthMax } from '../../src/http/answers/links.ts'
 import { formatName, recordFormats } from '../../src/http/requests/formats.ts'
 import { type Parameter, parameters } from '../../src/http/requests/listing-request.ts'
 import { STATUS_CODES } from '../../src/http/wire/node-http.ts'
@@ -122,8 +122,9 @@ export const headerComponents: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': {
     description:
-      'If you named the company by its register number, or the version by a date: the same page by id and version',
-    schema: { ...shortText, maxLength: linkLengthMax },
+      'If you named the company by its register number, or the version by a date: the same page by ' +
+      'id and version, unless that is longer than 4 KiB',
+    schema: { ...shortText, maxLength: locationLengthMax },
     example: '/api/v1/companies/1/rights?page=1&limit=100',
   },
   Link: {

@@ -220,6 +220,17 @@ test('links that would be too long are left out; if even the next page’s alone
   assert.deepEqual([last.status, last.headers['link']], [200, undefined])
 })
 
+test('headers with links and a location fit into the 16 KiB that many clients take', async () => {
+  for (const length of [1, 1_900, 4_000, 4_100, 8_000]) {
+    const query = `known_at=2100-01-31T12:00:00Z&limit=1&page=2&jurisdiction=GB&jurisdiction=${'9'.repeat(length)}`
+    const { status, headers } = await ask(`${path}?${query}`)
+    assert.equal(status, 200)
+    assert.ok(headers['link'])
+    assert.equal(headers['content-location'] === undefined, length > 4_000)
+    assert.ok(JSON.stringify(headers).length < 14_000)
+  }
+})
+
 /** The pages that each relation leads to, for a page of a limit. */
 const linkCases: readonly (readonly [query: string, limit: number, Record<string, number>])[] = [
   ['', 100, { first: 1, last: 1 }],

@@ -2,8 +2,12 @@
 
 import { badRequest } from '../errors.ts'
 
-/** The maximum length of a field with links; many clients take 16 KiB of headers at most. */
+/**
+ * The maximum lengths of a field with links and of Content-Location: many clients and proxies take
+ * 16 KiB of headers at most.
+ */
 export const linkLengthMax = 8_192
+export const locationLengthMax = 4_096
 
 /** One link of a Link field (RFC 8288), relative to the host. */
 export function linkTo(rel: string, form: string): string {

@@ -7,7 +7,7 @@ import type { Head, Page, ScanTurns } from '../../store/reading.ts'
 import { isWhole } from '../../store/selection.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
-import { linkLengthMax } from '../answers/links.ts'
+import { locationLengthMax } from '../answers/links.ts'
 import {
   type AskedListing,
   listingPath,
@@ -40,7 +40,7 @@ export function listing(resource: Resource): Endpoint {
 function answer(request: HttpRequest, resource: Resource, service: Service): Awaitable<HttpReply> {
   return after(readListingRequest(request, resource, service.store), (asked) => {
     const location = asked.isByName ? locationOf(asked) : ''
-    if (asked.isByName && location.length <= linkLengthMax) {
+    if (asked.isByName && location.length <= locationLengthMax) {
       request.reply.header('content-location', location)
     }
     return answerAsked(request, asked, service)
