@@ -12,14 +12,17 @@ import { matchesTag } from './answers/send.ts'
 
 /** Limits of all responses with assets; they do not count as requests under way. */
 export interface AssetLimits {
-  /** The maximum number of responses under way; any further one is a 503. */
-  readonly assetsMax: number
+  /**
+   * The maximum of the bytes under way, uncompressed; from then on, any further response is a 503.
+   * Bytes, since a browser asks for all files of the explorer at once, and each is small.
+   */
+  readonly assetBytesMax: number
   /** How long a client may take to read a response, in milliseconds, before it is cut off. */
   readonly assetMs: number
 }
 
 /** The default limits. */
-export const assetLimits: AssetLimits = { assetsMax: 64, assetMs: 60_000 }
+export const assetLimits: AssetLimits = { assetBytesMax: 64 * 1_024 * 1_024, assetMs: 60_000 }
 
 /** A file to serve. */
 export interface Asset {
@@ -93,13 +96,13 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
 }
 
 export function createSendAsset(limits: AssetLimits): SendAsset {
-  const takeSlot = createSlots(limits)
+  const takeBytes = createBudget(limits)
   return async (request, { asset, isNamedByContent = false }) => {
     const { reply } = request
     // Weak, since it covers every coding (decision 7).
     const tag = `W/"${asset.digest}"`
     const isUnchanged = matchesTag(request.headers['if-none-match'], tag)
-    if (!isUnchanged && !takeSlot(reply)) throw overloaded('assets')
+    if (!isUnchanged && !takeBytes(reply, asset.body.length)) throw overloaded('assets')
     const isCoded = asset.body.length >= codedBytesMin
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await codedBody(asset, coding)
@@ -126,19 +129,19 @@ async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer
 }
 
 /**
- * Limits how many responses are under way, and how long each may take.
+ * Limits how many bytes are under way, and how long each response may take.
  *
- * @returns a function that takes a slot until the response has ended; false if none is free.
+ * @returns a function that takes bytes until the response has ended; false if none are free.
  */
-function createSlots({ assetsMax, assetMs }: AssetLimits): (reply: HttpReply) => boolean {
+function createBudget({ assetBytesMax, assetMs }: AssetLimits) {
   let taken = 0
-  return (reply) => {
-    if (taken >= assetsMax) return false
-    taken += 1
+  return (reply: HttpReply, bytes: number): boolean => {
+    if (taken >= assetBytesMax) return false
+    taken += bytes
     // A client that reads slowly never triggers the idle timeout of its connection.
     const timer = setTimeout(() => reply.raw.destroy(), assetMs).unref()
     reply.onClosed(() => {
-      taken -= 1
+      taken -= bytes
       clearTimeout(timer)
     })
     return true

@@ -19,7 +19,7 @@ async function listen(t: TestContext, halfClosedMs = 100) {
   const held = Promise.withResolvers<undefined>()
   const made = await makeApp(t, {
     records,
-    limits: { assetsMax: 2, halfClosedMs },
+    limits: { assetBytesMax: 20_000, halfClosedMs },
     wrapStore: (store) => ({
       ...store,
       readPage: async (...asked) => {

@@ -61,8 +61,9 @@ async function stall(t: TestContext, port: number, count: number): Promise<Socke
 }
 
 test('concurrent file answers are limited; one more is a 503', async (t) => {
-  assert.deepEqual(assetLimits, { assetsMax: 64, assetMs: 60_000 })
-  const { port, key, logged } = await listen(t, { assetsMax: 2, requestsMax: 1 })
+  assert.deepEqual(assetLimits, { assetBytesMax: 67_108_864, assetMs: 60_000 })
+  // Two bundles are more.
+  const { port, key, logged } = await listen(t, { assetBytesMax: 2_500_000, requestsMax: 1 })
   const status = async () => (await askPort(port, bundle)).status
   const readers = await stall(t, port, 2)
   await until(async () => (await status()) === 503)
@@ -80,8 +81,22 @@ test('concurrent file answers are limited; one more is a 503', async (t) => {
   await until(async () => (await status()) === 200)
 })
 
+test('several people can open the explorer at once, as soon as the service has started', async (t) => {
+  const { ask: askNew } = await makeApp(t)
+  const get = (file: string) =>
+    askNew(`/${file}`, { authorization: null, headers: { 'accept-encoding': 'gzip' } })
+  const { text: page } = await askNew('/', { authorization: null })
+  const names = [...page.matchAll(/(?:href|src)="(explorer\/[^"]+)"/g)].map(
+    ([, name]) => name ?? '',
+  )
+  assert.ok(names.length > 50)
+  // Proxies that speak HTTP/2 with browsers pass on all of their requests at once.
+  const answers = await Promise.all([names, names, names].flat().map(get))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+})
+
 test('a client that reads a file too slowly is disconnected, though never idle', async (t) => {
-  const { port } = await listen(t, { assetsMax: 1, assetMs: 500 })
+  const { port } = await listen(t, { assetBytesMax: 1, assetMs: 500 })
   const [reader = assert.fail()] = await stall(t, port, 1)
   let bytes = 0
   reader.on('data', (chunk) => {
