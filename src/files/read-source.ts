@@ -269,7 +269,8 @@ function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal 
 // to the end of the text, so that the search does not start again at each quote in it.
 const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
-function parseJson(text: string): unknown {
+/** A value of DuckDB; a Refusal if it is nested too deep. */
+export function parseJson(text: string): unknown {
   if (isNestedTooDeep(text)) return tooDeep()
   const value = tryParse(text)
   if (value !== undefined) return withLongNumbers(text, value)

@@ -3,7 +3,7 @@
 import { problemOf, type RowRequest, rowChecker } from './rows/check-rows.ts'
 import type { ImportRequest } from './import-files.ts'
 import { latestMoment } from './guard-rails.ts'
-import { openSource } from '../files/read-source.ts'
+import { openSource, parseJson } from '../files/read-source.ts'
 import { type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 
 /** What to show. */
@@ -42,7 +42,7 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
     showing: {
       rows: request.rows,
       onView(columns, texts) {
-        const rows = texts.map((text) => JSON.parse(text) as SourceRow)
+        const rows = texts.map((text) => parseJson(text) as SourceRow)
         onColumns(columnsOf(columns, rows))
       },
     },

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { writeParquet } from '../support/import-folder.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 
@@ -42,6 +43,23 @@ test('it shows the view even if the mapping fails', async (t) => {
   assert.equal(code, 1)
   assert.match(out, /^The view source has the columns\n {2}Ref +"V-1"\n/)
   assert.match(err, /^dossier: .*Reference/)
+})
+
+test('it shows Parquet with columns and numbers that DuckDB means otherwise', async (t) => {
+  const folder = makeFolder(t)
+  const select = `select 'GB' as jurisdiction, '7' as identifier, 'a' as t, 'b' as json,
+    'NaN'::double as share, 12345678901234567890::ubigint::varchar as number`
+  await writeParquet(join(folder, 'a.parquet'), select)
+  writeFileSync(join(folder, 'my.sql'), 'select * exclude (source_file, source_row) from source')
+  for (const map of ['', ' --map ./my.sql']) {
+    const { out } = await mustRun(folder, `import companies a.parquet --show 1${map}`)
+    const [columns = '', rows = ''] = out.split('\n\n')
+    assert.match(
+      columns,
+      /^ {2}t +"a"\n {2}json +"b"\n {2}share +"NaN"\n {2}number +"123456789012345678/m,
+    )
+    assert.match(rows, /^a\.parquet: row 1\n {2}jurisdiction +"GB"\n[^]*^ {2}t +"a"$/m)
+  }
 })
 
 test('it shows the columns of tables without rows', async (t) => {

@@ -7,7 +7,7 @@ import { collectGarbage } from './collect-garbage.ts'
 import { type Column, type Database, quoted } from './database.ts'
 import { explain } from './explain.ts'
 import { findFaultyRow } from './faulty-row.ts'
-import type { TableFile } from './table-file.ts'
+import { type TableFile, unknowable } from './table-file.ts'
 
 /** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
 export type Batch =
@@ -39,7 +39,7 @@ export async function* readBatches(
   files: readonly TableFile[],
 ): AsyncGenerator<Batch> {
   const { connection, run } = database
-  const rows = query.isWide ? cellsOf(query) : `select to_json(t) as json from (${query.select}) t`
+  const rows = query.isWide ? cellsOf(query) : rowsAsJson(query.select)
   const nulls = query.isWide ? query.columns.map(() => ', null').join('') : ''
   const end = query.isWide ? `select true${nulls}` : 'select null'
   try {
@@ -64,20 +64,28 @@ export async function* readBatches(
     }
     if (isWhole) return
     // Reading again without a stream throws the error.
-    await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
+    await run(connection.run(`select count(*) from (${rows}) ${row} where hash(${row}) = 0`))
   } catch (error) {
-    const row = query.isMapped ? await findFaultyRow(database, error) : ''
-    throw explain(error, files, query.isMapped, row)
+    const place = query.isMapped ? await findFaultyRow(database, error) : ''
+    throw explain(error, files, query.isMapped, place)
   }
   throw new OperatorError('the source could not be read completely; try again')
+}
+
+/** No column has this name; one that had it would be taken for the row. */
+const row = quoted(unknowable('row'))
+
+/** The rows of a SELECT, each as JSON. */
+export function rowsAsJson(select: string): string {
+  return `select to_json(${row}) as json from (${select}) ${row}`
 }
 
 /** Every column as text or JSON, after a column that is true in the marker row. */
 function cellsOf({ select, columns }: Query): string {
   const cells = columns.map(({ name, isText }) =>
-    isText ? markedTwice(`t.${quoted(name)}`) : `to_json(t.${quoted(name)})::varchar`,
+    isText ? markedTwice(`${row}.${quoted(name)}`) : `to_json(${row}.${quoted(name)})::varchar`,
   )
-  return `select ${['false', ...cells].join(', ')} from (${select}) t`
+  return `select ${['false', ...cells].join(', ')} from (${select}) ${row}`
 }
 
 /** The driver removes one byte order mark at the start of a text, so such a text gets another. */

@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames, refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
-import { bounded, readBatches } from './batches.ts'
+import { bounded, readBatches, rowsAsJson } from './batches.ts'
 import {
   type Column,
   columnsOf,
@@ -198,7 +198,7 @@ function refuseDoubled(columns: readonly Column[]): void {
 
 async function showView(database: Database, { rows, onView }: Showing): Promise<void> {
   const columns = await columnsOf(database, 'select * from source')
-  const json = `select to_json(t)::varchar from (select * from source limit ${rows}) t`
+  const json = rowsAsJson(`select * from source limit ${rows}`)
   const texts = (await rowsOf(database, json)).map(([text]) => String(text))
   onView(
     columns.map(({ name }) => name),

@@ -36,7 +36,7 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
 }
 
 // No file can know the names of these columns.
-const unknowable = (name: string) => `${name} ${crypto.randomUUID()}`
+export const unknowable = (name: string) => `${name} ${crypto.randomUUID()}`
 /** The columns of CSV before its own: the number of a row, and the line where it begins. */
 export const csvPlaces = [unknowable('row number'), unknowable('row line')] as const
 /** The column that only refused rows of JSON have. */
