@@ -45,12 +45,20 @@ export function parseHeader(
     )
   }
   refuseText(name, record, text.slice(0, record.end))
-  const cells = record.cells.map((cell) => cell.trim())
+  const cells = record.cells.map(columnName)
   diagnoseHeader(name, text, cells.length, { candidates, skipped })
   const columns = withoutExtra(cells)
   refuseColumns(name, columns.length)
   refuseNames(name, columns, skipped)
   return { header: { columns, ...form }, record }
+}
+
+/** A spreadsheet breaks the lines of long names, which no mapping could then spell. */
+export function columnName(cell: string): string {
+  const name = cell.trim()
+  if (!/[\r\n]/.test(name)) return name
+  const lines = name.split(/[\r\n]+/)
+  return lines.map((line) => line.trim()).join(' ')
 }
 
 /** The names of columns. Delimiters at the end of each line make surplus empty cells. */

@@ -5,6 +5,7 @@
 import { OperatorError } from '../config/operator-error.ts'
 import { countOf } from '../text/format-count.ts'
 import {
+  columnName,
   type CsvHeader,
   headerLengthMax,
   ifQuotes,
@@ -161,7 +162,7 @@ function openQuote(name: string, line: number): OperatorError {
 
 /** Whether a record is the header again, as where files were joined, a byte order mark included. */
 function repeatsHeader(cells: readonly string[], columns: readonly string[]): boolean {
-  const isLike = columns.every((name, at) => cells[at]?.trim() === name)
+  const isLike = columns.every((name, at) => columnName(cells[at] ?? '') === name)
   return isLike && columns.length > 1 && cells.slice(columns.length).join('') === ''
 }
 
@@ -178,7 +179,7 @@ function fit(
     return { cells, text, refusal: refuse(`has text after a closing quote; ${ifQuotes}`) }
   }
   if (length === columns.length) {
-    const isOther = length > 1 && cells.every((cell) => columns.includes(cell.trim()))
+    const isOther = length > 1 && cells.every((cell) => columns.includes(columnName(cell)))
     const reason = 'has the column names in another order; split the file before this line'
     return { cells, text, refusal: isOther ? refuse(reason) : undefined }
   }

@@ -62,6 +62,16 @@ test('it shows Parquet with columns and numbers that DuckDB means otherwise', as
   }
 })
 
+test('a line break in the name of a column is a blank, so that a mapping can spell it', async (t) => {
+  const folder = makeFolder(t)
+  const header = '"Register \r\n number";"Name\n\nof company"\r\n'
+  writeFileSync(join(folder, 'a.csv'), `${header}1;A\r\n${header}2;B\r\n`)
+  const select = `'GB' as jurisdiction, "Register number" as identifier, "Name of company" as name`
+  writeFileSync(join(folder, 'my.sql'), `select ${select} from source`)
+  const { out } = await mustRun(folder, 'import companies a.csv --show 5 --map ./my.sql')
+  assert.match(out, /^ {2}Register number +"1" {2}"2"\n {2}Name of company +"A" {2}"B"\n/m)
+})
+
 test('it shows the columns of tables without rows', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'a.csv'), 'Ref;Vacancy\n')
