@@ -46,7 +46,9 @@ export function encodingNamed(word: string): Encoding | undefined {
   try {
     label = new TextDecoder(name).encoding
   } catch {
-    return undefined
+    // Code pages of DOS and of mainframes, which iconv has.
+    if (!/^(?:cp|ibm)\d+$/.test(name)) return undefined
+    label = name
   }
   const supported = encodings.find((encoding) => encoding === label)
   if (supported !== undefined) return supported

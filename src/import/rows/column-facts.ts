@@ -47,6 +47,7 @@ const firstOfNulls = new Set([...nullTexts].map((text) => text.charCodeAt(0)))
 /** A timestamp with a zone that is not UTC. */
 const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16} ?[+-]\d\d:?\d{0,2}$/
 const hyphen = 0x2d
+const replacement = '\ufffd'
 const letterZ = 0x5a
 
 /**
@@ -130,6 +131,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceO
   const suspects = new Set([...nullTexts].filter((text) => !nulls.includes(text)))
   let tried = 0
   let twice: string | undefined
+  let lost: string | undefined
   let long: string | undefined
   let shifted: string | undefined
   return {
@@ -149,12 +151,15 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceO
           shifted = shiftedDay(facts.name, placeOf(placed), text, utc)
         }
       }
-      if (twice !== undefined || tried === triedTexts) return
+      if (tried === triedTexts || (twice !== undefined && lost !== undefined)) return
       tried += 1
-      const better = readTwice(text)
+      const better = twice === undefined ? readTwice(text) : undefined
       if (better !== undefined) twice = twiceRead(facts.name, placeOf(placed), text, better)
+      const at = lost === undefined ? text.indexOf(replacement) : -1
+      if (at >= 0)
+        lost = lostCharacter(facts.name, placeOf(placed), text.slice(Math.max(0, at - 20)))
     },
-    warnings: () => [long, twice, shifted].filter((warning) => warning !== undefined),
+    warnings: () => [long, twice, lost, shifted].filter((warning) => warning !== undefined),
   }
 }
 
@@ -261,6 +266,13 @@ function shiftedDay(name: string, place: string, text: string, utc: string): str
   return (
     `${place}: ${name} is ${showValue(text)}, which is on ${utc.slice(0, 10)} in ` +
     'UTC; if the day matters, leave out time and zone, in the file or in a mapping'
+  )
+}
+
+function lostCharacter(name: string, place: string, text: string): string {
+  return (
+    `${place}: ${name} is ${showValue(text)}, where ${replacement} stands for a character that ` +
+    'was lost when the file was converted; get it again, in its own encoding (--encoding)'
   )
 }
 

@@ -96,6 +96,10 @@ export const badExtracts: BadInputs = {
     all.replace('Town 9\n', `${'Town '.repeat(30)}MÃ¼nchen\n`),
     /^dossier: banks-12\.csv: row 9: town is "[Tow n]{19}MÃ¼nchen", which is "[Tow n]{19}München" /,
   ),
+  '6: characters that a conversion has lost': strict(
+    all.replace('Town 9\n', `${'Town '.repeat(30)}M\ufffdnchen\n`),
+    /^dossier: banks-12\.csv: row 9: town is "[Tow n]{19}M\ufffdnchen", where \ufffd stands for a/,
+  ),
   '7: a quote that swallows lines': strict(
     all.replace('Town 5\n', `"Town 5\n${'long line\n'.repeat(150)}"\n`),
     /^dossier: banks-12\.csv: row 5: town has 152 lines; is a quote before it unclosed\?/,

@@ -55,6 +55,7 @@ const usage: Rows = [
   ['import companies c.csv --show 0', /--show is "0"; it takes a number from 1 to 1,000$/],
   ['import companies c.csv --encoding windows-1215', /windows-1215; did you mean windows-1251\?/],
   ['import companies c.csv --encoding cp1257', /cp1257, which is not .*-f windows-1257 -t UTF-8/],
+  ['import companies c.csv --encoding cp850', /cp850, which is not .*: iconv -f cp850 -t UTF-8/],
   ['import companies c.csv --encoding ebcdic', /--encoding is ebcdic; choose from utf-8, utf-16/],
   ['import companies c.csv --encoding constructor', /--encoding is constructor; choose from utf-8/],
   ['import companies c.csv --delimiter ;;', /is ";;"; it must be tab or one ASCII character/],
