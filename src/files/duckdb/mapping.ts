@@ -151,6 +151,11 @@ function refuseLooseArrows(statements: readonly unknown[], select: string): void
 }
 
 function isOperation(node: Node | undefined): boolean {
+  // `n -> n->>'$.a'` is `(n -> n)->>'$.a'`.
+  const [names, sameNames] = [node?.['lhs'], node?.['expr']].map((side) =>
+    JSON.stringify((side as Node | undefined)?.['column_names']),
+  )
+  if (names !== undefined && names === sameNames) return true
   const isOther = node?.['is_operator'] === true && node['function_name'] !== '->>'
   return isOther || /^(?:COMPARE_|CONJUNCTION_|OPERATOR_(?:NOT|IS_))/.test(String(node?.['type']))
 }

@@ -43,6 +43,7 @@ function parseText(text: string): SourceRow | Refusal {
   try {
     value = JSON.parse(text)
   } catch (error) {
+    if (text.startsWith('\uFEFF')) return new Refusal(marked, undefined, text.slice(1))
     if (text.trim() === ',') return new Refusal('is not JSON: it has an extra comma')
     return notJson(text, error instanceof Error ? error.message : '')
   }
@@ -56,6 +57,8 @@ function parseText(text: string): SourceRow | Refusal {
   return withLongNumbers(text, value) as SourceRow
 }
 
+const marked =
+  'begins with a byte order mark, as where files were joined; name them instead of joining them'
 const anyOther = 'must be a JSON object'
 const toCsv = "jq -r '.[] | @csv', for those in rows '.rows[] | @csv'"
 const anArray = `${anyOther}; make CSV of arrays: ${toCsv}`

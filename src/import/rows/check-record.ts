@@ -170,6 +170,7 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
 
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
 const decimal = /^\d+\.0$/
+const json = /^\{".*\}$|^\[["{].*\]$/s
 const formula = /^=".*"$/s
 // Names may begin with one, such as 's-Hertogenbosch.
 const singleQuotes = /^'(?:\d[^']*|.*')$/s
@@ -197,8 +198,11 @@ function strangeName(name: string): string | undefined {
   return `has full-width characters; write ${JSON.stringify(name.normalize('NFKC'))}`
 }
 
-/** A natural key may be such a number, but not one that a register gives. */
-function strangeNumber(name: string): string | undefined {
+/** A natural key may be such a text, but not a name that a register gives. */
+function strangeToRegisters(name: string): string | undefined {
+  if (json.test(name)) {
+    return "is JSON; take the value in it, in a mapping: company->>'$.number' as identifier"
+  }
   if (!decimal.test(name)) return undefined
   return 'is a decimal number, as programs write numbers beside empty cells; export it as text'
 }
@@ -208,7 +212,7 @@ export function checkName(row: SourceRow, column: string): string | null | Refus
   const given = row[column]
   const name = normaliseText(given, nameBytesMax)
   if (name instanceof Refusal) return new Refusal(name.reason, column, given)
-  const strange = name === null ? undefined : (strangeName(name) ?? strangeNumber(name))
+  const strange = name === null ? undefined : (strangeName(name) ?? strangeToRegisters(name))
   if (strange !== undefined) return new Refusal(strange, column, given)
   if (name?.includes(':') === true && jurisdictionColumns.includes(column)) {
     return new Refusal('has a colon, which separates it from the number in GB:1', column, given)

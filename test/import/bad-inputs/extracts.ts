@@ -146,6 +146,11 @@ export const badExtracts: BadInputs = {
     /key: "4e\+20": is a number in scientific notation/,
     { 'r.ndjson': '{"company_id":1,"name":"x","key":"4e+20"}\n' },
   ),
+  '14: a byte order mark between joined files': command(
+    'import rights r.ndjson --source banks',
+    /^r\.ndjson: line 2: "\{.*: begins with a byte order mark, .*; name them instead of joining/,
+    { 'r.ndjson': '\uFEFF{"company_id":1,"name":"x"}\n\uFEFF{"company_id":1,"name":"y"}\n' },
+  ),
   '14: a column in single quotes': mapped(
     "select jurisdiction, identifier, 'NAME' as name, town from source",
     /^dossier: name is "NAME" in all 60 rows; .* double ones: "NAME" as name; nothing/,

@@ -166,6 +166,7 @@ export const badMappings: BadInputs = {
       "a->>'$.b'[1:4]",
       "a->>'$.b'::int",
       "Name = a->'$.b'",
+      "list_filter([Name], n -> n->>'$.b' = 'c')",
     ].map((sql) => [
       `->> that applies to more than is meant: ${sql}`,
       mapping(
@@ -191,6 +192,12 @@ export const badMappings: BadInputs = {
     '{"a":["1"]}\n{"a":["2"]}\n',
     "select 'EE' as jurisdiction, unnest(a) as identifier from source",
     /fails .* unnest\(\) for a text; .*: unnest\(from_json\("names", '\["json"\]'\)\)$/,
+  ),
+  'an object as an identifier': mappingOf(
+    'x.ndjson',
+    '{"a":{"value":"7"}}\n',
+    "select 'FI' as jurisdiction, a as identifier from source",
+    /identifier: "\{\\"value\\":\\"7\\"\}": is JSON; take the value in it, in a mapping: company->>/,
   ),
   'a mapped file of empty objects': mappingOf(
     'x.ndjson',
