@@ -137,7 +137,7 @@ export async function importFiles(
   const progress = watchProgress(request)
   const source = openSource({ ...request, onBytes: progress.onBytes })
   const columns = collectColumns(
-    isTable(request),
+    { isTable: isTable(request), areCompanies: request.target.resource === undefined },
     request.texts.nulls,
     ({ file, number }) => `${request.files[file]?.name ?? ''}: ${source.unit} ${number}`,
   )

@@ -1,7 +1,7 @@
 // What the columns of a source contain over all of its rows: mistakes that no single row shows.
 
 import { formatCount } from '../../text/format-count.ts'
-import { showValue, type SourceRow } from '../../files/refusal.ts'
+import { Refusal, showValue, type SourceRow } from '../../files/refusal.ts'
 import type { PlacedRow } from '../../files/json/read-json.ts'
 import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
@@ -50,16 +50,23 @@ const hyphen = 0x2d
 const replacement = '\ufffd'
 const letterZ = 0x5a
 
+/** What rows are looked at for. */
+interface RowKind {
+  /** Whether they come from CSV, where a quote may swallow lines. */
+  readonly isTable: boolean
+  /** Whether they are companies, whose attributes are not checked as dates. */
+  readonly areCompanies: boolean
+}
+
 /**
- * @param isTable whether the rows come from CSV, where a quote may swallow lines.
  * @param nulls texts that mean no value.
  * @param placeOf names the place of a row for a message.
  */
-export function collectColumns(isTable: boolean, nulls: readonly string[], placeOf: PlaceOf) {
+export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf: PlaceOf) {
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
-  const texts = lookAtTexts(isTable, nulls, placeOf)
-  const ends = lookAtEnds(isTable, placeOf)
+  const texts = lookAtTexts(kind, nulls, placeOf)
+  const ends = lookAtEnds(kind.isTable, placeOf)
   let rows = 0
 
   function find(name: string): ColumnFacts | undefined {
@@ -127,13 +134,18 @@ const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
   hasOne && typeof first === 'string' && first.toLowerCase() === name.toLowerCase()
 
 /** Looks at texts one by one, and keeps the first fault of a kind. */
-function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceOf) {
+function lookAtTexts(
+  { isTable, areCompanies }: RowKind,
+  nulls: readonly string[],
+  placeOf: PlaceOf,
+) {
   const suspects = new Set([...nullTexts].filter((text) => !nulls.includes(text)))
   let tried = 0
   let twice: string | undefined
   let lost: string | undefined
   let long: string | undefined
   let shifted: string | undefined
+  let unreal: string | undefined
   return {
     note(facts: ColumnFacts, text: string, placed: PlacedRow): void {
       const { length } = text
@@ -151,6 +163,9 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceO
           shifted = shiftedDay(facts.name, placeOf(placed), text, utc)
         }
       }
+      if (areCompanies && unreal === undefined && isUnrealDay(text)) {
+        unreal = unrealDay(facts.name, placeOf(placed), text)
+      }
       if (tried === triedTexts || (twice !== undefined && lost !== undefined)) return
       tried += 1
       const better = twice === undefined ? readTwice(text) : undefined
@@ -159,7 +174,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[], placeOf: PlaceO
       if (at >= 0)
         lost = lostCharacter(facts.name, placeOf(placed), text.slice(Math.max(0, at - 20)))
     },
-    warnings: () => [long, twice, lost, shifted].filter((warning) => warning !== undefined),
+    warnings: () => [long, twice, lost, shifted, unreal].filter((warning) => warning !== undefined),
   }
 }
 
@@ -239,6 +254,21 @@ function sumsTold(name: string, text: unknown, place: string): string {
 /** Checking two characters takes less time than searching for the pattern. */
 function mayBeZoned(text: string): boolean {
   return text.charCodeAt(4) === hyphen && text.charCodeAt(text.length - 1) !== letterZ
+}
+
+/** A day that no calendar has; registers write 00 for a month or day that they do not know. */
+function isUnrealDay(text: string): boolean {
+  const isDay = text.length === 10 && text.charCodeAt(4) === hyphen && day.test(text)
+  return isDay && normaliseTimestamp(text, 'seconds') instanceof Refusal
+}
+
+const day = /^\d{4}-(?!00)\d\d-(?!00)\d\d$/
+
+function unrealDay(name: string, place: string, text: string): string {
+  return (
+    `${place}: ${name} is ${showValue(text)}, a day that does not exist; which are its month and ` +
+    'its day in the file?'
+  )
 }
 
 function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {

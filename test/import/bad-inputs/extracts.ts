@@ -204,6 +204,10 @@ export const badExtracts: BadInputs = {
     all.replace('Town 3\n', '2025-11-30T00:00:00+02:00\n'),
     /^dossier: banks-12\.csv: row 3: town is "2025-11-30T.*", which is on 2025-11-29 in UTC; if/,
   ),
+  '15: a day with its month and day exchanged': strict(
+    all.replace('Town 3\n', '2025-00-00\n').replace('Town 4\n', '2025-31-12\n'),
+    /^dossier: banks-12\.csv: row 4: town is "2025-31-12", a day that does not exist; which are its/,
+  ),
   '17: --rejects over a file': usage(
     'update banks banks-11.csv --as-of 2025-12-31 --rejects kept.ndjson',
     /^dossier: --rejects kept\.ndjson exists already; name another file, or remove it$/,
