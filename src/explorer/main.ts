@@ -23,4 +23,6 @@ restoreScroll()
 await askOtherTabs()
 
 const page = document.getElementById('page')
+// What is there until all files have arrived.
+page?.replaceChildren()
 if (page !== null) render(html`<${App} />`, page)

@@ -8,7 +8,7 @@ import { openPort } from '../support/free-port.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { withhold } from '../support/write-store.ts'
 import { until } from '../support/until.ts'
-import { untilLoaded, visit, visitDemo } from './browser.ts'
+import { bench, untilLoaded, visit, visitDemo } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -61,6 +61,17 @@ export function testErrors(): void {
     assert.equal(new URL(page.url()).hash, '#/companies/1/rights')
     await page.evaluate('location.hash = "#/companies/1?format=ndjson"')
     await page.getByRole('heading', { name: 'What each source says' }).waitFor()
+  })
+
+  test('a page of which a file does not arrive is not blank', async (t) => {
+    const page = await visit(t, 'about:blank', { expected: /ERR_FAILED/ })
+    await page.route(/pager\.ts$/, (route) => route.abort())
+    await page.goto(bench().at('/companies/1'))
+    await page.getByText('If nothing else appears, reload this page.').waitFor()
+    await page.unroute(/pager\.ts$/)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
+    assert.equal(await page.getByText('reload this page').count(), 0)
   })
 
   test('only a known company has a past to look at', async (t) => {

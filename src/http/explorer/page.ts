@@ -30,7 +30,7 @@ ${preloads.join('\n')}
 <script type="module" src="${folder}/main.ts"></script>
 </head>
 <body>
-<div id="page"></div>
+<div id="page"><p class="late">Loading … If nothing else appears, reload this page.</p></div>
 <noscript>
 <p>The explorer needs JavaScript. The <a href="docs/guide">guide</a> and the
 <a href="docs">reference</a> describe the API.</p>
