@@ -14,6 +14,7 @@ export function testFinding(): void {
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
+    assert.equal(await page.getByText('If nothing else appears').count(), 0)
     assert.equal(new URL(page.url()).hash, '#/companies/1')
     await page.getByRole('link', { name: /^Employees 140/ }).click()
     await page
