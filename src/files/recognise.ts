@@ -38,10 +38,10 @@ const kinds: readonly Kind[] = [
     advice: 'decompress it once first',
   },
   {
-    begins: ['SQLite format 3'],
-    ending: /^(db|sqlite3?)$/,
-    what: 'an SQLite database',
-    advice: "export its table: sqlite3 -header -csv FILE 'select * from TABLE' > rows.csv",
+    begins: /^SQL\w{3} format 3/,
+    ending: /^(db|mdb|accdb|dbf)$/,
+    what: 'a database',
+    advice: exportTable,
   },
   {
     begins: [],

@@ -112,10 +112,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   ],
   'all.csv.lz4': ['', /is compressed by lz4; decompress it first, or: lz4 -dc \S+all\.csv\.lz4 \|/],
   'all.csv.Z': ['', /is compressed by compress; .*: gzip -dc \S+all\.csv\.Z \| dossier import … -/],
-  'lite.csv': [
-    'SQLite format 3\0\x10',
-    /is an SQLite database; export .*: sqlite3 -header -csv \S+lite/,
-  ],
+  'lite.csv': ['SQLite format 3\0\x10', /lite\.csv is a database; export its table as CSV$/],
   'all.pdf': ['', /is a PDF document; export its table as CSV, or ask for the data$/],
   'all.html': ['', /is an HTML page, .*; look at it in a browser, and download the file again$/],
   'all.7z': ['', /is a 7z archive; decompress it: 7z x \S+all\.7z$/],
