@@ -137,6 +137,26 @@ test('a long listing that two sources have is again what it would be without an 
   await checkSound(db)
 })
 
+test('the revert of an import with another attribute of names restores the names', async (t) => {
+  const app = await makeApp(t)
+  const db = pathOfStore(app)
+  const rows = [{ id: 1, jurisdiction: 'GB', identifier: '1', name: 'Acme', title: 'Other' }]
+  await importRows(db, 'companies', rows)
+  await importRows(db, 'companies', rows, { nameAttribute: 'title' })
+  await revert(db, one(2))
+  for (const [version, word] of [
+    [2, 'Other'],
+    [3, 'Acme'],
+  ] as const) {
+    const { text } = await app.ask(`/api/v1/companies/1?version=${version}`)
+    assert.match(text, new RegExp(`"name":"${word}","sources"`))
+  }
+  assert.match((await app.ask('/api/v1/companies?q=acme')).text, /"total":1,/)
+  await importRows(db, 'companies', [{ ...rows[0], name: 'New' }])
+  assert.match((await app.ask('/api/v1/companies?q=new')).text, /"total":1,/)
+  await checkSound(db)
+})
+
 test('a restored change does not replace one that was recorded since', async (t) => {
   const app = await makeApp(t)
   const db = pathOfStore(app)

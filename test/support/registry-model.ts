@@ -44,7 +44,6 @@ export type Model = ReturnType<typeof createModel>
 
 interface KeptModel {
   readonly inForce: readonly ReadonlyMap<string, readonly LoggedImport[]>[]
-  readonly nameAttributes: ReadonlyMap<string, string>
   readonly ids: Ids
 }
 
@@ -52,7 +51,6 @@ interface KeptModel {
 export function createModel(kept?: KeptModel) {
   /** After each version, the imports in force, by their target and source. */
   const inForce = [...(kept?.inForce ?? [new Map<string, readonly LoggedImport[]>()])]
-  const nameAttributes = new Map(kept?.nameAttributes)
   const ids = new Map(kept?.ids)
   const nowInForce = () => {
     const imports = [...(inForce.at(-1)?.values() ?? [])].flat()
@@ -62,7 +60,7 @@ export function createModel(kept?: KeptModel) {
     inForce.push(new Map(inForce.at(-1)).set(group, imports))
   return {
     latest: () => inForce.length - 1,
-    keep: (): KeptModel => structuredClone({ inForce, nameAttributes, ids }),
+    keep: (): KeptModel => structuredClone({ inForce, ids }),
     /** The versions of the imports in force. */
     inForce: () => nowInForce().map(({ version }) => version),
     /**
@@ -87,12 +85,11 @@ export function createModel(kept?: KeptModel) {
      */
     addImport(step: ImportStep, day: number) {
       const before = fold(nowInForce())
-      const { target, source, nameAttribute, isRecorded } = step
+      const { target, source, isRecorded } = step
       const isDated = isRecorded && target === 'companies'
       const one = { ...step, version: inForce.length, asOf: isDated ? asOfDay(day) : null }
       const group = `${target} ${source}`
       add(group, [...(inForce.at(-1)?.get(group) ?? []), one])
-      if (nameAttribute !== undefined) nameAttributes.set(source, nameAttribute)
       return countsOf(step, listed(before, step), listed(fold(nowInForce()), step))
     },
     /** Takes back versions of a target and source, all from the first of them on. */
@@ -107,7 +104,9 @@ export function createModel(kept?: KeptModel) {
       const told = [...served].filter(([, text]) => !text.includes('"attr":"officers"'))
       const plain = told.map(([key, text]) => [key, text.replaceAll(saidVersion, '"version":0')])
       learnIds(state, served, ids)
-      const nameIn = (source: string) => nameAttributes.get(source) ?? 'name'
+      const naming = nowInForce().filter(({ nameAttribute }) => nameAttribute !== undefined)
+      const nameIn = (source: string) =>
+        naming.findLast((one) => one.source === source)?.nameAttribute ?? 'name'
       assert.deepEqual(plain, expected(state, ids, nameIn))
     },
   }

@@ -30,13 +30,28 @@ export async function noteNameAttribute(
   { source, version, attribute }: NamedSince,
 ): Promise<boolean> {
   if (attribute === undefined) return false
-  const sql = 'select name_attributes from sources where id = $1'
-  const kept = await readValue<string>(db, sql, source)
+  const kept = await readKept(db, source)
   if (nameAttributeAt(kept) === attribute) return false
   const attributes = JSON.stringify([...parse(kept), [version, attribute]])
   await db.run('update sources set name_attributes = $2 where id = $1', source, attributes)
   return true
 }
+
+/**
+ * Stores, from a version on, the attribute that a source had before another version.
+ *
+ * @returns as `noteNameAttribute`.
+ */
+export async function restoreNameAttribute(
+  db: RegistryDatabase,
+  { source, version, before }: Omit<NamedSince, 'attribute'> & { readonly before: number },
+): Promise<boolean> {
+  const kept = await readKept(db, source)
+  return noteNameAttribute(db, { source, version, attribute: nameAttributeAt(kept, before - 1) })
+}
+
+const readKept = (db: RegistryDatabase, source: number) =>
+  readValue<string>(db, 'select name_attributes from sources where id = $1', source)
 
 /** An attribute that a source names, and from which version on. */
 interface NamedSince {

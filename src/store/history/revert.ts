@@ -6,6 +6,9 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
+import { createNameKeeper } from '../companies/keep-names.ts'
+import { restoreNameAttribute } from '../companies/name-attribute.ts'
+import { renameAll } from '../companies/rename-all.ts'
 import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
@@ -104,8 +107,11 @@ async function revertGroup(
 ): Promise<Done> {
   const { target, source, versions } = group
   const version = await nextVersion(db)
-  const context = { tables: db.tables, version, numbers }
+  const { tables } = db
+  const context = { tables, version, numbers }
   const first = versions[0]?.version ?? version
+  const naming = { source: (await knownSourceId(db, source)) ?? 0, version, before: first }
+  const isRenaming = target === attributesShape.listing && (await restoreNameAttribute(db, naming))
   const recorded: Record<string, { restored: number; removed: number }> = {}
   let own = { restored: 0, updated: 0, removed: 0 }
   for (const [n, shape] of shapes.entries()) {
@@ -116,6 +122,11 @@ async function revertGroup(
     )
     if (listing === target) own = done
     else recorded[listing] = { restored: done.restored, removed: done.removed }
+  }
+  if (isRenaming) {
+    const names = await createNameKeeper(db)
+    await renameAll(tables, version, names)
+    await names.finish()
   }
   const reverts = versions.map((one) => one.version)
   return { version, target, source, reverts, ...own, recorded }

@@ -8,10 +8,10 @@ import { inBatches } from '../listing/in-batches.ts'
 import { createOutput } from '../listing/write-listings.ts'
 import { digestIn, textIn, textsIn } from './staging/spool.ts'
 import type { StagedValue } from './staging/temporary-database.ts'
-import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
-import { createNameKeeper, type NameKeeper, nameOf } from '../companies/keep-names.ts'
+import { createNameKeeper } from '../companies/keep-names.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
+import { renameAll } from '../companies/rename-all.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply.ts'
 import type { ImportContext } from './context.ts'
@@ -57,27 +57,8 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
     await nextTurn()
   }
   parts('indexing names')(0)
-  if (isRenaming) await renameAll(context, names)
+  if (isRenaming) await renameAll(tables, version, names)
   await names.finish()
-}
-
-/** Renames companies: from this version on, another attribute of the source has their names. */
-async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
-  const [before, now] = [await tables.sources(version - 1), await tables.sources()]
-  for (let after = -1; after < Infinity;) {
-    const range = { after, limit: attributesAtOnce }
-    const companies = await tables.companiesWith(attributesShape.listing, range)
-    const said = [...(await readAttributes(tables, companies))]
-    const renamed = said.filter(([, one]) => nameOf(one, before) !== nameOf(one, now))
-    await names.change(new Map(renamed))
-    await traceCompanies(
-      tables,
-      version,
-      renamed.map(([company]) => company),
-    )
-    after = companies.at(-1) ?? Infinity
-    await nextTurn()
-  }
 }
 
 /** An import without a day does not say since when its statements hold. */
