@@ -53,12 +53,9 @@ export function parseHeader(
   return { header: { columns, ...form }, record }
 }
 
-/** A spreadsheet breaks the lines of long names, which no mapping could then spell. */
+/** Its line breaks are LF, since an editor may not write others in a mapping. */
 export function columnName(cell: string): string {
-  const name = cell.trim()
-  if (!/[\r\n]/.test(name)) return name
-  const lines = name.split(/[\r\n]+/)
-  return lines.map((line) => line.trim()).join(' ')
+  return cell.trim().replaceAll(/\r\n?/g, '\n')
 }
 
 /** The names of columns. Delimiters at the end of each line make surplus empty cells. */

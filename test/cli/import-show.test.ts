@@ -62,14 +62,14 @@ test('it shows Parquet with columns and numbers that DuckDB means otherwise', as
   }
 })
 
-test('a line break in the name of a column is a blank, so that a mapping can spell it', async (t) => {
+test('a line break in the name of a column is LF, so that a mapping can spell it', async (t) => {
   const folder = makeFolder(t)
-  const header = '"Register \r\n number";"Name\n\nof company"\r\n'
+  const header = '"Register\r\nnumber";"Name\rof company"\r\n'
   writeFileSync(join(folder, 'a.csv'), `${header}1;A\r\n${header}2;B\r\n`)
-  const select = `'GB' as jurisdiction, "Register number" as identifier, "Name of company" as name`
+  const select = `'GB' as jurisdiction, "Register\nnumber" as identifier, "Name\nof company" as name`
   writeFileSync(join(folder, 'my.sql'), `select ${select} from source`)
   const { out } = await mustRun(folder, 'import companies a.csv --show 5 --map ./my.sql')
-  assert.match(out, /^ {2}Register number +"1" {2}"2"\n {2}Name of company +"A" {2}"B"\n/m)
+  assert.match(out, /^ {2}Register\\nnumber +"1" {2}"2"\n {2}Name\\nof company +"A" {2}"B"\n/m)
 })
 
 test('it shows the columns of tables without rows', async (t) => {

@@ -58,8 +58,7 @@ function parseText(text: string): SourceRow | Refusal {
 }
 
 const marked =
-  'is not valid JSON: it begins with a byte order mark, as where files were joined; name them ' +
-  'instead of joining them'
+  'is not valid JSON: it begins with a byte order mark; if files were joined, name them instead'
 const anyOther = 'must be a JSON object'
 const toCsv = "jq -r '.[] | @csv', for those in rows '.rows[] | @csv'"
 const anArray = `${anyOther}; make CSV of arrays: ${toCsv}`

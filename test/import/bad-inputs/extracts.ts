@@ -148,7 +148,7 @@ export const badExtracts: BadInputs = {
   ),
   '14: a byte order mark between joined files': command(
     'import rights r.ndjson --source banks',
-    /^r\.ndjson: line 2: "\{.*: begins with a byte order mark, .*; name them instead of joining/,
+    /^r\.ndjson: line 2: "\{.*: it begins with a byte order mark; if files were joined, name them/,
     { 'r.ndjson': '\uFEFF{"company_id":1,"name":"x"}\n\uFEFF{"company_id":1,"name":"y"}\n' },
   ),
   '14: a column in single quotes': mapped(
