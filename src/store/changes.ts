@@ -71,6 +71,8 @@ export interface ChangesPage {
   readonly changes: readonly Change[]
   /** Where the next page begins; undefined if there are no more changes. */
   readonly next: ChangesPlace | undefined
+  /** Frees the memory of the texts, which nothing reads any longer. */
+  readonly free: (() => void) | undefined
 }
 
 /** Why changes between two versions cannot be reported. */

@@ -193,7 +193,9 @@ async function make(
   const page = await fromStore(() => store.readChanges(asked))
   if ('none' in page) throw noChanges(page, asked)
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
-  const ready = await makeReady({ ...answerOf(question, asked, page), identity }, coding)
+  const answer = answerOf(question, asked, page)
+  page.free?.()
+  const ready = await makeReady({ ...answer, identity }, coding)
   const isNothing = page.changes.length === 0 && page.next === undefined
   return { ...ready, isNothingYet: isNothing && asked.until === undefined }
 }

@@ -6,6 +6,7 @@ import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
+import { createFree } from '../listing/read-page.ts'
 import { readRegistry } from '../sql/versions.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { withVersions } from './changed-in.ts'
@@ -18,7 +19,7 @@ import { createIndexSource, type WantedSegments } from './index-source.ts'
 import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
 /** How many listings are opened at first; then, as many as are likely to fill the page. */
-const openedAtFirst = 8
+const openedAtFirst = 2
 /** How many segments are read together. */
 const segmentsAtOnce = 200
 
@@ -31,7 +32,8 @@ export async function readChanges(
   const found = await findSpan(snapshot, registry, asked)
   if ('none' in found) return found
   const { since, until } = found
-  const { tables } = snapshot
+  const texts: Uint8Array[] = []
+  const tables = notingTexts(snapshot.tables, texts)
   const { companyId } = asked
   const span = { since: since.version, until: until.version, earliest: registry.earliestVersion }
   const page = createPage(asked.limit)
@@ -45,7 +47,24 @@ export async function readChanges(
     const isKnown = await wasEverKnown(tables, companyId)
     if (!isKnown) return { none: 'unknown', version: until.version, registry }
   }
-  return { registry, since, until, ...told }
+  return { registry, since, until, ...told, free: createFree(snapshot.tables, texts) }
+}
+
+/** The same tables, which note the texts that they have read. */
+function notingTexts(tables: ListingLookups, texts: Uint8Array[]): ListingLookups {
+  return {
+    ...tables,
+    async segments(keys, what) {
+      const rows = await tables.segments(keys, what)
+      for (const row of rows) if (row.texts !== null) texts.push(row.texts)
+      return rows
+    },
+    async textRanges(ranges) {
+      const found = await tables.textRanges(ranges)
+      for (const one of found) texts.push(one)
+      return found
+    },
+  }
 }
 
 /** Whether there is or was a company; an erased one was known only before all versions. */
@@ -139,14 +158,17 @@ function* inPortions(
 function shortOf(some: readonly ListingStates[], left: PageLeft): WantedSegments {
   const indexes: SegmentKey[] = []
   const both: SegmentKey[] = []
-  let { limit, bytesMax } = left
+  // The last change only tells that there is another page.
+  let { limit, bytesMax } = { ...left, limit: left.limit - 1 }
   for (const { place, leaves } of some) {
     const { companyId } = place
     const { former, present } = leaves
     if (former.length + present.length >= segmentsAtOnce) continue
     for (const { segment } of former) indexes.push({ companyId, segment })
     for (const { segment, records, bytes } of present) {
-      const isNew = former.length === 0 && limit > 0 && bytesMax > 0
+      const isNew = former.length === 0
+      // Those beyond the page are read as they are needed.
+      if (isNew && (limit <= 0 || bytesMax <= 0)) break
       if (isNew) [limit, bytesMax] = [limit - records, bytesMax - bytes]
       const list = isNew ? both : indexes
       list.push({ companyId, segment })

@@ -112,7 +112,7 @@ export type Snapshots = ReturnType<typeof createSnapshots>
 /** @param forget is called when another process has committed. */
 export function createSnapshots(
   db: DatabaseSync,
-  reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change'>,
+  reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change' | 'free'>,
   forget: () => void,
 ) {
   const prepare = keepStatements(db)
@@ -130,7 +130,7 @@ export function createSnapshots(
       prepare(sql).all(...parameters.map(bound)),
     ) as RowReader['rows']
     const [head, texts] = [checked(reads.head), checked(reads.texts)]
-    const listings = { head, texts, entries: checked(reads.entries) }
+    const listings = { head, texts, entries: checked(reads.entries), free: reads.free }
     let tables: ListingLookups | undefined
     return {
       dialect,
