@@ -129,12 +129,12 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
     file.name,
     kinds.find(({ begins, isBinary }) => isBegun(head, begins) && !(isBinary && mayBeText)),
   )
-  const isParquet = head.startsWith('PAR1') && !mayBeText
+  const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
-    if (mayBeText) throw mistaken(file, 'is text, not Parquet', 'csv')
+    if (!isParquet && mayBeText) throw mistaken(file, 'is text, not Parquet', 'csv')
     return
   }
-  if (isParquet) throw mistaken(file, 'is Parquet', 'parquet')
+  if (isParquet && !mayBeText) throw mistaken(file, 'is Parquet', 'parquet')
   if (file.options.skippedLines !== undefined) return
   if (file.format === 'csv' || file.format === 'tsv') refuseJson(file, head)
   else refuseOtherJson(file, start)
