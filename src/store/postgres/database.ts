@@ -4,7 +4,6 @@
 import type { Client } from 'pg'
 import type { RegistryDatabase, ImportConnection } from '../sql/database.ts'
 import { beginDistributed } from './citus/hold.ts'
-import { keepReads } from '../loading/kept-reads.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { binaryQuery, listingReads, writerOf } from './tables.ts'
 import { beginWithKeys, beginWriting, commit, inTransaction } from './transaction.ts'
@@ -53,7 +52,6 @@ export function importIn(client: Client, db: string, isDistributed = false): Imp
   const registry = registryOf(client, db, isDistributed)
   return {
     ...registry,
-    tables: keepReads(registry.tables),
     begin: (wait) =>
       isDistributed ? beginDistributed(client, db, wait) : beginWriting(client, wait),
     commit: () => commit(client, db).then(end),
