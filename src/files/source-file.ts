@@ -66,16 +66,16 @@ export interface ImportedFile extends Readonly<FileDigest> {
   readonly name: string
 }
 
-const formatOfEnding: Readonly<Record<string, Format>> = {
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  json: 'json',
-  geojson: 'json',
-  csv: 'csv',
-  tsv: 'tsv',
-  tab: 'tsv',
-  parquet: 'parquet',
-}
+const formatOfEnding: ReadonlyMap<string, Format> = new Map([
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'json'],
+  ['geojson', 'json'],
+  ['csv', 'csv'],
+  ['tsv', 'tsv'],
+  ['tab', 'tsv'],
+  ['parquet', 'parquet'],
+])
 
 /**
  * The files that the arguments name, each once, in their order; the matches of a glob are sorted by
@@ -169,7 +169,7 @@ function isZip(name: string): boolean {
 }
 
 function formatOf(name: string, ending: string, entry: ZipEntry | undefined): Format {
-  const format = formatOfEnding[ending]
+  const format = formatOfEnding.get(ending)
   if (format !== undefined) return format
   if (entry !== undefined && !isToldApart.test(ending)) {
     throw new OperatorError(
@@ -178,7 +178,7 @@ function formatOf(name: string, ending: string, entry: ZipEntry | undefined): Fo
     )
   }
   refuseOtherEnding(name, ending)
-  const near = nearest(ending, Object.keys(formatOfEnding))
+  const near = nearest(ending, [...formatOfEnding.keys()])
   throw new OperatorError(
     `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
       `name it with --format ${formats.join('|')}`,
@@ -193,18 +193,18 @@ function formatFor(format: Format, { records }: FileOptions): Format {
   return records !== undefined && format === 'ndjson' ? 'json' : format
 }
 
-const compressionOf: Readonly<Record<string, 'gzip' | 'zstd'>> = {
-  gz: 'gzip',
-  gzip: 'gzip',
-  bgz: 'gzip',
-  zst: 'zstd',
-  zstd: 'zstd',
-}
+const compressionOf: ReadonlyMap<string, 'gzip' | 'zstd'> = new Map([
+  ['gz', 'gzip'],
+  ['gzip', 'gzip'],
+  ['bgz', 'gzip'],
+  ['zst', 'zstd'],
+  ['zstd', 'zstd'],
+])
 
 function endingOf(name: string): { compression: 'none' | 'gzip' | 'zstd'; ending: string } {
   const parts = name.toLowerCase().split('.')
   const last = parts.pop() ?? ''
-  const compression = compressionOf[last]
+  const compression = compressionOf.get(last)
   return compression === undefined
     ? { compression: 'none', ending: last }
     : { compression, ending: parts.pop() ?? '' }

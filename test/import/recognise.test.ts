@@ -84,6 +84,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'empty.csv': ['', /is empty/],
   'all.csv.bz2': ['', /decompress it first, or: bzip2 -dc \S+all\.csv\.bz2 \| dossier import … -/],
   'what.xyz': ['', /unknown format/],
+  'rows.csv.constructor': ['id\n1\n', /unknown format/],
   'page.csv': [html, /is an HTML page, such as a login or an error in place of a download; look/],
   'page.ndjson.gz': [gzipSync(`\n${html}`), /is an HTML page/],
   'pointer.csv': [lfs, /is a Git LFS pointer, not the file itself; fetch it: git lfs pull/],
