@@ -75,14 +75,16 @@ export async function beginImport(
       if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
       await logImport(context, gate.passLogged(committed))
-      const { version, source } = context
+      const { version } = context
       const finds = gate.finds()
-      const found = {
-        ...{ version, finds, startedAt: plan.startedAt },
-        ...{ listing: plan.target.name, source: [plan.source, source] as const },
-      }
-      const listEntry = finds.size > 0 ? await commitWithFinds(db, found) : undefined
+      let listEntry: number | undefined
       if (finds.size === 0) await db.commit()
+      else {
+        const listing = plan.target.name
+        const source = [plan.source, context.source] as const
+        const { startedAt } = plan
+        listEntry = await commitWithFinds(db, { listing, source, version, startedAt, finds })
+      }
       staging.close()
       return { version, listEntry }
     },
