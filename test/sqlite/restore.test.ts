@@ -286,6 +286,27 @@ test('an interrupted restore leaves the store, and nothing next to it', async (t
   await importRows(db, 'rights', rows(1, 'third'))
 })
 
+test('a command that begins to write just before the store is overwritten is waited for', async (t) => {
+  const { db, copy } = await makeStores(t)
+  const writer = new DatabaseSync(db)
+  t.after(() => writer.close())
+  const steps: string[] = []
+  const onWait = () => {
+    steps.push('waiting')
+    writer.exec('commit')
+  }
+  const copying = (step: string) => {
+    if (!steps.includes(step)) {
+      steps.push(step)
+      if (step === 'restoring') writer.exec('begin immediate')
+    }
+    return { onProgress: () => undefined, signal: new AbortController().signal }
+  }
+  await restoreStore(db, copy, resources, watchOf({ copying, onWait }))
+  assert.deepEqual(steps, ['keeping the replaced store', 'restoring', 'waiting'])
+  assert.deepEqual(records(db), records(copy))
+})
+
 test('a restore waits for the command that is writing', async (t) => {
   const { db, copy } = await makeStores(t)
   const writer = new DatabaseSync(db)

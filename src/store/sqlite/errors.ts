@@ -19,8 +19,11 @@ export function onFile<T>(path: string, work: () => T): T {
   }
 }
 
-/** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
-export const isBusy = (error: unknown) => hasCode(error, [5, 6])
+/**
+ * Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). Node's `backup` reports that
+ * as an error without a code (SQLITE_OK).
+ */
+export const isBusy = (error: unknown) => hasCode(error, [0, 5, 6])
 
 /** Whether a file is not a database of SQLite (SQLITE_NOTADB). */
 export const isNoDatabase = (error: unknown) => hasCode(error, [26])
