@@ -57,7 +57,7 @@ if (storeKind === 'sqlite') {
     const folder = await makeStore(t)
     const before = await list(folder)
     // The log of a commit does not fit into 32 KB; the other files do.
-    const via = ['bash', '-c', 'ulimit -f 32; exec "$@"', 'bash']
+    const via = ['sh', '-c', 'ulimit -f 64; exec "$@"', 'sh']
     for (const command of commands) {
       const { code, out, err } = await runDossier(folder, command, { via })
       assert.equal(code, 1, err)

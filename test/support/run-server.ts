@@ -60,7 +60,8 @@ export async function runServer(
   const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
   const errors = stderrTo === undefined ? '' : `2> '${stderrTo}'`
-  const via = ['bash', '-c', `${limit} exec "$0" "$@" ${errors}`]
+  // Not bash: with a socket as its standard input, it reads the user's ~/.bashrc first.
+  const via = ['sh', '-c', `${limit} exec "$0" "$@" ${errors}`]
   const { child, said, ended, ...started } = startDossier(scope, '.', args, { via, env })
   const printed = () => said.out + said.err
   await started.until(listening)
