@@ -10,22 +10,27 @@ import { fileHeaders, pageHeaders } from '../answers/page-headers.ts'
 import { assetEndpoint, makeAsset, type Named, onDemand } from '../static-assets.ts'
 import type { Endpoint } from './endpoint.ts'
 
-/** The page, and its files in the folder `explorer` next to it. */
+/** The files, by their paths in the folder `explorer`: the same in all servers of a process. */
+const readFiles = onDemand(async () => {
+  const thread = new Worker(new URL('../explorer/files-worker.ts', import.meta.url))
+  const [made] = (await once(thread, 'message')) as [ExplorerFiles]
+  const files = made.files.map(({ name, type, text }): [string, Named] => {
+    const asset = makeAsset(type, text, fileHeaders)
+    return [`${made.hash}/${name}`, { asset, isNamedByContent: true }]
+  })
+  return { made, files: new Map(files) }
+})
+
+/** The page, and its files next to it. */
 export function explorer(resources: readonly Resource[]): readonly Endpoint[] {
-  const assets = onDemand(async () => {
-    const thread = new Worker(new URL('../explorer/files-worker.ts', import.meta.url))
-    const [made] = (await once(thread, 'message')) as [ExplorerFiles]
-    const page = makeAsset('text/html; charset=utf-8', explorerPage(made, resources), pageHeaders)
-    const files = made.files.map(({ name, type, text }) => {
-      const asset = makeAsset(type, text, fileHeaders)
-      return [`${made.hash}/${name}`, { asset, isNamedByContent: true }] as const
-    })
-    return { page: { asset: page }, files: new Map<string, Named>(files) }
+  const readPage = onDemand(async (): Promise<Named> => {
+    const text = explorerPage((await readFiles()).made, resources)
+    return { asset: makeAsset('text/html; charset=utf-8', text, pageHeaders) }
   })
   return [
-    assetEndpoint('/', async () => (await assets()).page),
+    assetEndpoint('/', readPage),
     assetEndpoint('/explorer/*', async ({ target }) => {
-      return (await assets()).files.get(target.params['*'] ?? '')
+      return (await readFiles()).files.get(target.params['*'] ?? '')
     }),
   ]
 }
