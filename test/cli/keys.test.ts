@@ -75,8 +75,7 @@ describe('keys', { concurrency: 2 }, () => {
     await keys('revoke', 'gone')
     for (const [args, code, says] of refused) {
       const run = await keys(...args)
-      assert.equal(run.code, code, run.err)
-      assert.match(run.err, /^dossier: [^\n]+\n(See: [^\n]+\n)?$/)
+      checkExit(run, code, /^dossier: [^\n]+\n(See: [^\n]+\n)?$/)
       assert.match(run.err, says)
       assert.equal(run.out, '')
     }

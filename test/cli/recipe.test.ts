@@ -181,9 +181,8 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     write('jobs-2.csv', register([[1, 'Chef']]))
     assert.doesNotMatch(await load('update nse jobs-2.csv'), /import companies/)
     write('other.csv', register([[1, 'Chief']]))
-    const { code, err } = await run('update nse other.csv')
-    assert.equal(code, 1)
-    assert.match(err, /^dossier: nse gives companies \(last from .*: --resource NAME$/m)
+    const other = await run('update nse other.csv')
+    checkExit(other, 1, /^dossier: nse gives companies \(last from .*: --resource NAME$/m)
     await load('update nse other.csv --resource employees')
   })
 
@@ -218,20 +217,14 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
       register(['A', 'B', 'C', 'D'].map((name, n) => [Math.max(n, 1), name] as const)),
     )
     const before = await storeDigest(db)
-    const { code, err } = await run('update nse twice.csv')
-    assert.equal(code, 1)
-    assert.match(
-      err,
-      /given before with other content[^]*^Not imported, since companies failed: employees$/m,
-    )
+    const twice =
+      /given before with other content[^]*^Not imported, since companies failed: employees$/m
+    checkExit(await run('update nse twice.csv'), 1, twice)
     const strange = await run('update nse nothing.csv')
     assert.match(strange.err, /^Not imported, [^]*^dossier: nothing\.csv does not exist; .* name$/m)
     const mapped = await run('update nse nse-2025-11.csv --map ./companies.sql')
-    assert.equal(mapped.code, 2)
-    assert.match(
-      mapped.err,
-      /^dossier: --map is for one kind, .* add --resource companies or employees$/m,
-    )
+    const asksForOne = /^dossier: --map is for one kind, .* add --resource companies or employees$/m
+    checkExit(mapped, 2, asksForOne)
     const rejects = await run('update nse nse-2025-11.csv --rejects refused.ndjson')
     assert.match(rejects.err, /^dossier: --rejects is for one kind, but these files give comp/)
     assert.equal(await storeDigest(db), before)
@@ -244,9 +237,7 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     const told =
       /companies\.sql differs from the mapping of version 1.* add --map \.\/companies\.sql --res/
     await refuse('update nse nse-2025-11.csv --strict', told)
-    const { code, err } = await run('update nse nse-2025-11.csv')
-    assert.equal(code, 0)
-    assert.match(err, told)
+    checkExit(await run('update nse nse-2025-11.csv'), 0, told)
     await load('update nse nse-2025-10.csv --map ./companies.sql --resource companies --accept')
     // A file that cannot be read is not needed.
     writeFileSync(join(folder, 'companies.sql'), Buffer.of(0xff))

@@ -154,8 +154,7 @@ for (const [command, file, folderMode, says] of rights) {
     const isShut = folderMode === 0o700
     if (!isShut) return assertTold(folder, command, says, { via })
     const run = await runDossier('/', ['serve', '--db', join(folder, 'x.db')], { via })
-    assert.equal(run.code, 1, run.err)
-    assert.match(run.err, /^dossier: [^\n]+\n$/)
+    checkExit(run, 1, /^dossier: [^\n]+\n$/)
     assert.match(run.err, says)
   })
 }
@@ -168,11 +167,7 @@ test('a path that names no file is to be corrected', async (t) => {
     ['rows.ndjson/x.db', 'ENOTDIR'],
   ] as const) {
     const run = await runCommand(folder, ['import', 'rights', 'rows.ndjson', '--db', path])
-    assert.equal(run.code, 1)
-    assert.match(
-      run.err,
-      new RegExp(`^dossier: ${path}: open failed with ${code}; correct the path`),
-    )
+    checkExit(run, 1, new RegExp(`^dossier: ${path}: open failed with ${code}; correct the path`))
   }
 })
 

@@ -22,6 +22,7 @@ import { keepStore } from '../support/store-state.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { lift, withhold } from '../support/write-store.ts'
+import { checkExit } from '../support/run-dossier.ts'
 
 // A test changes what its nodes are for.
 if (onCitus !== false) useOwnDatabase('citus')
@@ -323,9 +324,8 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
     const store = await openReader(t, db)
     const catchUp = await holdBack(db, behind)
     await assert.rejects(async () => store.findCompanies(query), /different versions/)
-    const { code, err } = await runCommand('.', ['find', 'company', '--db', storeAt(db)])
-    assert.equal(code, 1)
-    assert.match(err, /^dossier: .* different versions .* try again\n$/)
+    const run = await runCommand('.', ['find', 'company', '--db', storeAt(db)])
+    checkExit(run, 1, /^dossier: .* different versions .* try again\n$/)
     const found = Promise.resolve(store.findCompanies(query))
     assert.equal(await Promise.race([found, sleep(100)]), undefined, 'it waits')
     await catchUp()

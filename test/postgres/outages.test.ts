@@ -11,6 +11,7 @@ import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
 import { until } from '../support/until.ts'
 
@@ -198,10 +199,9 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
   const { owner, url } = await makeReader(t)
   const folder = makeFolder(t)
   const told = async (command: string, says: RegExp) => {
-    const { code, err } = await runCommand(folder, [...command.split(' '), '--db', url])
-    assert.equal(code, 1)
-    assert.match(err, /^dossier: [^\n]*\n$/)
-    assert.match(err, says)
+    const run = await runCommand(folder, [...command.split(' '), '--db', url])
+    checkExit(run, 1, says)
+    assert.match(run.err, /^dossier: [^\n]*\n$/)
   }
   await told('compact', /permission denied to vacuum .*; run it as the owner of the tables\n$/)
   // Reading is all that the documented rights permit.

@@ -56,12 +56,9 @@ test('a store is written and served behind a pooler that keeps sessions', { skip
 
 test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {
   const db = `${await putPooler(t, 'session')}&options=-c+work_mem%3D8MB`
-  const { code, err } = await runCommand('.', `verify --db ${db}`)
-  assert.equal(code, 1)
-  assert.match(
-    err,
-    /^dossier: \S+: unsupported startup parameter[^\n]*; leave it out of --db, [^\n]+\n$/,
-  )
+  const says =
+    /^dossier: \S+: unsupported startup parameter[^\n]*; leave it out of --db, [^\n]+\n$/
+  checkExit(await runCommand('.', `verify --db ${db}`), 1, says)
 })
 
 test('a pooler that does not keep sessions is refused', { skip }, async (t) => {

@@ -164,8 +164,7 @@ test('migrate creates everything once, also when run twice concurrently, then ha
   const folder = makeFolder(t)
   const migrate = (...options: string[]) => runCommand(folder, ['migrate', '--db', url, ...options])
   const early = await runDossier(folder, `serve --db ${url}`)
-  assert.equal(early.code, 1)
-  assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; create it with[^\n]*\n$/)
+  checkExit(early, 1, /^dossier: postgres:[^\n]* holds no registry; create it with[^\n]*\n$/)
   assert.ok(!early.err.includes('test%20password'), 'no password is shown')
   const runs = await Promise.all([migrate(), migrate()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
@@ -198,10 +197,9 @@ test('tables of another version are left alone, and the reason is given in one l
   t.after(() => session.end())
   const refused = async (says: RegExp) => {
     for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-'], ['imports']]) {
-      const { code, err } = await runCommand(folder, [...args, '--db', url])
-      assert.equal(code, 1)
-      assert.match(err, says)
-      assert.match(err, /^dossier: [^\n]*\n$/)
+      const run = await runCommand(folder, [...args, '--db', url])
+      checkExit(run, 1, says)
+      assert.match(run.err, /^dossier: [^\n]*\n$/)
     }
   }
   await session.query('update store set format = 99')

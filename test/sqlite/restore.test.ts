@@ -111,11 +111,8 @@ test('a missing store is restored; the log of another one is not taken for its o
   renameSync(db, moved)
   writeFileSync(`${db}-wal`, 'changes')
   const refused = await runCommand(folder, `restore ${copy} --db ${db} --yes`)
-  assert.equal(refused.code, 1)
-  assert.match(
-    refused.err,
-    /registry\.db-wal is left over from another store and may have its changes; /,
-  )
+  const says = /registry\.db-wal is left over from another store and may have its changes; /
+  checkExit(refused, 1, says)
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)
   await mustRun(folder, `restore ${copy} --db ${db} --yes`)
@@ -168,9 +165,8 @@ test('what cannot be restored is refused in one line, and the store is kept', as
     ],
   ] as const) {
     const run = await runCommand(folder, `restore ${file} --db ${db} --yes`)
-    assert.equal(run.code, 1, file)
-    assert.match(run.err, says)
-    assert.match(run.err, /^dossier: [^\n]+\n$/)
+    checkExit(run, 1, says)
+    assert.match(run.err, /^dossier: [^\n]+\n$/, file)
     assert.deepEqual(records(db), before, file)
     assert.deepEqual(kept(folder), [], file)
     assert.equal(existsSync(join(folder, `${file}-shm`)), false, `nothing is next to ${file}`)
