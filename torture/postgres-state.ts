@@ -1,7 +1,7 @@
 // The state of a store in PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
-import { openSession } from '../src/store/postgres/connect.ts'
+import { withSession } from '../src/store/postgres/connect.ts'
 import { digestServed, isTimeless, listDigests, nothing, type StoreState } from './store-state.ts'
 
 /**
@@ -11,8 +11,7 @@ import { digestServed, isTimeless, listDigests, nothing, type StoreState } from 
  *   between two first loads.
  */
 export async function readPostgresState(db: string, isMadeAnew: boolean): Promise<StoreState> {
-  const client = await openSession(db)
-  try {
+  return withSession(db, async (client) => {
     const schema = await describeSchema(client)
     const integrity = await checkFiles(client)
     if (schema === '') return { ...nothing, integrity }
@@ -29,9 +28,7 @@ export async function readPostgresState(db: string, isMadeAnew: boolean): Promis
     const ids = companies.map(({ id }) => id)
     const served = await digestServed(db, ids)
     return { tables, log, served, schema, version: last?.version ?? 0, integrity }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Describes tables, views and indexes, one per line. */

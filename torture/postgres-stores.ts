@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSession } from '../src/store/postgres/connect.ts'
+import { withSession } from '../src/store/postgres/connect.ts'
 import {
   type CaseName,
   type Course,
@@ -114,14 +114,9 @@ async function listSessions(cluster: Cluster, db: string): Promise<string[]> {
 
 /** Lists temporary tables of all sessions; only our own session should exist. */
 async function listTemporary(db: string): Promise<string[]> {
-  const client = await openSession(db)
-  try {
-    const { rows } = await client.query<{ what: string }>(
-      `select format('temporary table %s', relname) as what from pg_class
-       where relpersistence = 't' and relkind = 'r'`,
-    )
-    return rows.map(({ what }) => what)
-  } finally {
-    await client.end()
-  }
+  const sql = `
+    select format('temporary table %s', relname) as what from pg_class
+    where relpersistence = 't' and relkind = 'r'`
+  const { rows } = await withSession(db, (client) => client.query<{ what: string }>(sql))
+  return rows.map(({ what }) => what)
 }

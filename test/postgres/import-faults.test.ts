@@ -1,20 +1,18 @@
 // Imports into PostgreSQL killed on either side leave the state before and nothing else.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { makePlace } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { mustRun } from '../support/run-command.ts'
-import { dossier, storeOf } from '../support/run-dossier.ts'
+import { checkExit, startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
+import { until } from '../support/until.ts'
 import { withoutProgress } from '../../torture/processes.ts'
 
 /** The last records are a listing of several segments, which its head cannot hold. */
@@ -44,19 +42,6 @@ async function makeStore(t: TestContext): Promise<Made> {
   return { folder, db, watcher }
 }
 
-function startImport(folder: string) {
-  const env = { ...process.env, ...storeOf(folder) }
-  const child = spawn(dossier, ['import', 'rights', 'second.ndjson', '--accept'], {
-    cwd: folder,
-    env,
-  })
-  let err = ''
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  child.stdout.resume()
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }))
-  return { child, ended }
-}
-
 const isWriteLock = `locktype = 'advisory' and classid = x'444f5353'::integer
   and objid = hashtext(current_schema())::bigint & 4294967295`
 
@@ -69,25 +54,20 @@ const ofImport = `
 
 /** Waits until the session of an import runs a statement with this start; returns its pid. */
 async function untilItRuns(watcher: Client, start: string): Promise<number> {
-  for (let waited = 0; waited < 20_000; waited += 2) {
-    const { rows: found } = await watcher.query<{ pid: number }>(
-      `select pid ${ofImport} and query ~* $1`,
-      [`^\\s*${start}`],
-    )
-    if (found[0]) return found[0].pid
-    await sleep(2)
-  }
-  return assert.fail(`no statement ${start}`)
+  const sql = `select pid ${ofImport} and query ~* $1`
+  let pid: number | undefined
+  await until(async () => {
+    const { rows: found } = await watcher.query<{ pid: number }>(sql, [`^\\s*${start}`])
+    pid = found[0]?.pid
+    return pid !== undefined
+  }, `it runs ${start}`)
+  return pid ?? assert.fail()
 }
 
 /** Nothing holds the lock of imports, once their sessions have ended. */
-async function checkNothingLeft(watcher: Client): Promise<void> {
-  for (let waited = 0; ; waited += 50) {
-    const { rows: left } = await watcher.query(`select pid from pg_locks where ${isWriteLock}`)
-    if (left.length === 0) return
-    assert.ok(waited < 10_000, JSON.stringify(left))
-    await sleep(50)
-  }
+async function untilNothingIsLeft(watcher: Client): Promise<void> {
+  const sql = `select pid from pg_locks where ${isWriteLock}`
+  await until(async () => (await watcher.query(sql)).rowCount === 0, 'no lock is left')
 }
 
 const [importer, session] = ['the importer', 'its session'] as const
@@ -105,18 +85,18 @@ for (const [statement, lock, ends] of moments) {
       const before = await storeDigest(db)
       const holder = await openSession(storeAt(db, 'postgres'))
       await holder.query(`begin; ${lock}`)
-      const { child, ended } = startImport(folder)
+      const { child, ended } = startDossier(t, folder, 'import rights second.ndjson --accept')
       const pid = await untilItRuns(watcher, statement)
       if (who === importer) child.kill('SIGKILL')
       else await watcher.query('select pg_terminate_backend($1::integer)', [pid])
       await holder.end()
-      const { code, err } = await ended
+      const { err, ...run } = await ended
       if (who === session) {
-        assert.equal(code, 1, err)
-        assert.match(withoutProgress(err), /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
+        const says = /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/
+        checkExit({ ...run, err: withoutProgress(err) }, 1, says)
         assert.ok(!err.includes('password'), 'no password is shown')
       }
-      await checkNothingLeft(watcher)
+      await untilNothingIsLeft(watcher)
       assert.equal(await storeDigest(db), before)
       const again = await mustRun(folder, 'import rights second.ndjson --accept --json')
       const { counts, version } = JSON.parse(again.out) as {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Client } from 'pg'
 import { commit } from '../../src/store/postgres/transaction.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { openSession, withSession } from '../../src/store/postgres/connect.ts'
 import { schemaIn } from '../../src/store/postgres/url.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
@@ -36,9 +36,7 @@ async function makeStore(t: TestContext): Promise<Made> {
   }
   await mustRun(folder, `import rights first.ndjson --db ${db}`)
   const proxy = await startCuttingProxy(t, db)
-  const through = new URL(db)
-  through.port = String(proxy.port)
-  return { folder, db, proxy, through: through.href }
+  return { folder, db, proxy, through: proxy.url }
 }
 
 const cuts: readonly (readonly [Cut, isDone: boolean])[] = [
@@ -111,9 +109,8 @@ test('if the server cannot be reached, the outcome is reported as unknown', asyn
     assert.ok(!error.message.includes('password'), 'no password is shown')
     return true
   })
-  const watcher = await openSession(db)
-  t.after(() => watcher.end())
-  const { rowCount } = await watcher.query(`select from sources where name = 'lost'`)
+  const sql = `select from sources where name = 'lost'`
+  const { rowCount } = await withSession(db, (client) => client.query(sql))
   assert.equal(rowCount, 1, 'it was done')
 })
 
@@ -169,18 +166,15 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
   const folder = makeFolder(t)
   await mustRun(folder, `migrate --db ${server.url}`)
   const proxy = await startCuttingProxy(t, server.url)
-  const through = new URL(server.url)
-  through.port = String(proxy.port)
   proxy.cutNext('commit lost', {
     async first() {
       await server.stop('SIGKILL')
       await server.start()
-      const other = await openSession(server.url)
-      await other.query(`insert into sources (id, name) values (1000, 'other')`)
-      await other.end()
+      const sql = `insert into sources (id, name) values (1000, 'other')`
+      await withSession(server.url, (other) => other.query(sql))
     },
   })
-  const args = ['keys', 'create', '--name', 'acme', '--db', through.href]
+  const args = ['keys', 'create', '--name', 'acme', '--db', proxy.url]
   const run = await runCommand(folder, args)
   assert.ok(proxy.hasCut(), 'the connection was lost')
   const list = await runCommand(folder, `keys list --json --db ${server.url}`)

@@ -7,7 +7,7 @@ import { issueKey } from '../../src/auth/issue.ts'
 import { resources } from '../../src/resources/index.ts'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { openSession, withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
@@ -90,11 +90,8 @@ async function untilWell(server: Server): Promise<void> {
 
 /** The number of server sessions in PostgreSQL. */
 async function sessions(): Promise<number> {
-  const client = await openSession(postgres.url)
-  const { rowCount } = await client.query(
-    `select from pg_stat_activity where application_name = 'dossier serve'`,
-  )
-  await client.end()
+  const sql = `select from pg_stat_activity where application_name = 'dossier serve'`
+  const { rowCount } = await withSession(postgres.url, (client) => client.query(sql))
   return rowCount ?? 0
 }
 

@@ -56,8 +56,7 @@ test('a store is written and served behind a pooler that keeps sessions', { skip
 
 test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {
   const db = `${await putPooler(t, 'session')}&options=-c+work_mem%3D8MB`
-  const says =
-    /^dossier: \S+: unsupported startup parameter[^\n]*; leave it out of --db, [^\n]+\n$/
+  const says = /^dossier: \S+: unsupported startup parameter[^\n]*; leave it out of --db, [^\n]+\n$/
   checkExit(await runCommand('.', `verify --db ${db}`), 1, says)
 })
 

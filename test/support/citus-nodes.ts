@@ -96,7 +96,7 @@ export async function startCitus(
 
 /** Runs one statement on a node, in a session of its own. */
 export async function runOn<Row extends object>(
-  { url }: PostgresServer,
+  { url }: Pick<PostgresServer, 'url'>,
   sql: string,
 ): Promise<Row[]> {
   const client = new Client({ connectionString: url })

@@ -1,9 +1,8 @@
 // A TCP proxy in front of PostgreSQL that cuts the connection on which a COMMIT is sent.
 
-import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { openPort } from './free-port.ts'
 
 /** The messages that still get through once COMMIT has been sent. */
 export type Cut =
@@ -22,7 +21,8 @@ export interface CutOptions {
 }
 
 export interface CuttingProxy {
-  readonly port: number
+  /** The URL that leads through it. */
+  readonly url: string
   /** Cuts the next connection that commits. */
   cutNext(cut: Cut, options?: CutOptions): void
   /** Whether it has cut one. */
@@ -59,16 +59,14 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
       const first = options.first?.() ?? Promise.resolve()
       void first.then(() => cutAt(cut, client, server, chunk))
     })
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
+  })
+  const through = new URL(url)
+  through.port = String(await openPort(t, listener))
   t.after(() => {
     for (const socket of sockets) socket.destroy()
-    listener.close()
   })
-  const address = listener.address()
-  assert.ok(typeof address === 'object' && address)
   return {
-    port: address.port,
+    url: through.href,
     cutNext: (cut, given = {}) => {
       ;[next, options, hasCut] = [cut, given, false]
     },

@@ -16,7 +16,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
 import type { StoreWriter } from '../../src/store/writing.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
@@ -137,10 +137,10 @@ export function query(db: string, sql: string): Record<string, SQLOutputValue>[]
 export async function queryStore(db: string, sql: string): Promise<Record<string, unknown>[]> {
   const at = storeAt(db)
   if (!isServerStore(at)) return query(at, sql)
-  const client = await openSession(at)
-  const { rows } = await client.query<Record<string, unknown>>(sql)
-  await client.end()
-  return rows
+  return withSession(at, async (client) => {
+    const { rows } = await client.query<Record<string, unknown>>(sql)
+    return rows
+  })
 }
 
 /** The single value that a query over a store returns. */

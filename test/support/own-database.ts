@@ -2,7 +2,7 @@
 // extensions of files that run at the same time.
 
 import { after, before } from 'node:test'
-import { Client } from 'pg'
+import { runOn } from './citus-nodes.ts'
 import { onCitus, schemaPrefix, testServerUrl } from './store-at.ts'
 
 /** Puts the stores of the calling file into a database that is dropped at its end. */
@@ -12,13 +12,13 @@ export function useOwnDatabase(name: string): void {
   let nodes: readonly string[] = []
   before(async () => {
     nodes = onCitus === false ? [server] : await nodesOf(server)
-    for (const node of nodes) await administer(node, `create database ${database}`)
+    for (const node of nodes) await runOn({ url: node }, `create database ${database}`)
     const own = inDatabase(server, database)
     if (onCitus !== false) await joinNodes(nodes, database)
     process.env['DOSSIER_TEST_POSTGRES_URL'] = own
   })
   after(async () => {
-    for (const node of nodes) await administer(node, `drop database ${database} with (force)`)
+    for (const node of nodes) await runOn({ url: node }, `drop database ${database} with (force)`)
   })
 }
 
@@ -28,18 +28,10 @@ function inDatabase(server: string, database: string): string {
   return own.href
 }
 
-async function administer<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<Row>(sql)
-  await client.end()
-  return rows
-}
-
 /** The URLs of the nodes of a cluster of Citus, the coordinator first. */
 async function nodesOf(coordinator: string): Promise<string[]> {
-  const found = await administer<{ host: string; port: number }>(
-    coordinator,
+  const found = await runOn<{ host: string; port: number }>(
+    { url: coordinator },
     `select nodename as host, nodeport as port from pg_dist_node
      where noderole = 'primary' order by groupid`,
   )
@@ -53,10 +45,10 @@ async function nodesOf(coordinator: string): Promise<string[]> {
 /** Nodes are joined in each database of its own. */
 async function joinNodes(nodes: readonly string[], database: string): Promise<void> {
   const urls = nodes.map((node) => inDatabase(node, database))
-  for (const url of urls) await administer(url, 'create extension citus')
+  for (const url of urls) await runOn({ url }, 'create extension citus')
   const [coordinator = '', ...workers] = urls
   const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
   const joins = workers.map((worker) => `select citus_add_node(${place(worker)})`)
   const first = `select citus_set_coordinator_host(${place(coordinator)})`
-  for (const sql of [first, ...joins]) await administer(coordinator, sql)
+  for (const sql of [first, ...joins]) await runOn({ url: coordinator }, sql)
 }

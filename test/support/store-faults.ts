@@ -14,7 +14,7 @@ import {
 import { attributesShape, shapeOf } from '../../src/store/listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../../src/store/listing/tables.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
 import { registryOf as registryOnServer } from '../../src/store/postgres/database.ts'
 import { registryOf } from '../../src/store/sqlite/database.ts'
 import { onCitus, storeAt } from './store-at.ts'
@@ -229,10 +229,5 @@ async function useTables<T>(path: string, work: (tables: ListingTables) => Promi
       db.close()
     }
   }
-  const client = await openSession(at)
-  try {
-    return await work(registryOnServer(client, at, onCitus !== false).tables)
-  } finally {
-    await client.end()
-  }
+  return withSession(at, (client) => work(registryOnServer(client, at, onCitus !== false).tables))
 }

@@ -1,12 +1,12 @@
 // The stored state: bytes and lock.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import type { Client } from 'pg'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { openSession, withSession } from '../../src/store/postgres/connect.ts'
 import { beginWriting } from '../../src/store/postgres/transaction.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt } from './store-at.ts'
@@ -18,20 +18,15 @@ export async function storeBytes(path: string): Promise<Buffer> {
     const files = [db, `${db}-wal`].filter((file) => existsSync(file))
     return Buffer.concat(files.map((file) => readFileSync(file)))
   }
-  const client = await openSession(db)
-  try {
+  return withSession(db, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1`,
     )
     const tables: Buffer[] = []
-    for (const { name } of rows) {
-      tables.push(await tableBytes(client, name))
-    }
+    for (const { name } of rows) tables.push(await tableBytes(client, name))
     return Buffer.concat(tables)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** The rows of a table, with bytes as they are, in an order of their own: databases have any. */
@@ -48,9 +43,7 @@ function withBytes(row: string): Buffer {
 
 /** A digest of the state of a store. */
 export async function storeDigest(path: string): Promise<string> {
-  return createHash('sha256')
-    .update(await storeBytes(path))
-    .digest('hex')
+  return hash('sha256', await storeBytes(path))
 }
 
 /** Copies a store; returns a function that restores it, under a running server, too. */
@@ -71,14 +64,13 @@ async function copyFile(from: string, to: string): Promise<void> {
 }
 
 async function onServer(db: string, work: string): Promise<void> {
-  const client = await openSession(db)
-  await client.query(`
+  const sql = `
     do $do$
     declare one record;
     begin
       ${work}
-    end $do$`)
-  await client.end()
+    end $do$`
+  await withSession(db, (client) => client.query(sql))
 }
 
 const eachTable = `
