@@ -17,11 +17,10 @@ import { importRows, makeFolder } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
 import { openReader } from '../support/open-reader.ts'
 import { runStep, step } from '../support/random-steps.ts'
-import { nameStore, storeKind } from '../support/store-at.ts'
+import { nameStore, seed, storeKind } from '../support/store-at.ts'
 import { writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
 const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 8
 const folder = makeFolder({ after })

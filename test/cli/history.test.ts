@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -24,9 +24,7 @@ test('imports lists the imports, newest first', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
   const { out } = await mustRun(folder, `imports --db ${db}`)
-  const sha256 = createHash('sha256')
-    .update(readFileSync(join(folder, 'b.csv')))
-    .digest('hex')
+  const sha256 = hash('sha256', readFileSync(join(folder, 'b.csv')))
   const [, , , block = ''] = [...out.split('\n\n')].reverse()
   assert.match(block, /^version 4 .* UTC {2}rights from default, in \d+\.\d s\n/)
   assert.match(out, /^version 2 {2}[\d-]{10} [\d:]+ UTC {2}companies .* of 2025-02-28, snapshot, /m)

@@ -1,7 +1,7 @@
 // K2: a mapping is one SELECT over its files; anything else is refused or stopped.
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -34,11 +34,9 @@ function makeGround(t: Parameters<typeof makeFolder>[0]) {
 function digestOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
-  const digest = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(folder, name)))
-      .digest('hex')
-  return Object.fromEntries(files.map((name) => [name, digest(name)]))
+  return Object.fromEntries(
+    files.map((name) => [name, hash('sha256', readFileSync(join(folder, name)))]),
+  )
 }
 
 /** A dry run of a mapping of the source. */

@@ -11,8 +11,7 @@ import { checkWay, type Copy, createFollower, readServed } from '../support/foll
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { withReader } from '../support/open-reader.ts'
 import { runStep } from '../support/random-steps.ts'
-
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+import { seed } from '../support/store-at.ts'
 
 /** Reads what is served at each version, the one before the first import included. */
 async function withStates(

@@ -23,11 +23,9 @@ import { makeFolder, queryStore } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { type ImportStep, runImport, runStep, step } from '../support/random-steps.ts'
 import { createModel, type Model } from '../support/registry-model.ts'
-import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { patientBounds, runsOf, seed, storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ step, times: fc.constantFrom(1, 1, 1, 2) }) },

@@ -14,9 +14,8 @@ import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { openReader } from '../support/open-reader.ts'
 import { runStep, type Step, step } from '../support/random-steps.ts'
 import { readListing } from '../support/read-listing.ts'
-import { runsOf } from '../support/store-at.ts'
+import { runsOf, seed } from '../support/store-at.ts'
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const isOfRights = (one: Step) => one.kind !== 'import' || one.target === 'rights'
 
 /** A listing page by page; undefined if its version was pruned meanwhile. */

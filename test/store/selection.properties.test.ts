@@ -18,10 +18,9 @@ import type { WireRecord } from '../support/make-record.ts'
 import { openReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { one, revert } from '../support/write-store.ts'
-import { aboveStores, patientBounds, runsOf, someOf, storeAt } from '../support/store-at.ts'
+import { aboveStores, patientBounds, runsOf, seed, someOf, storeAt } from '../support/store-at.ts'
 import { checkSound } from '../support/verify-store.ts'
 
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const companies = [1, 2, 3]
 
 interface Asked {

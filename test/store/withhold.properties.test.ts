@@ -13,11 +13,9 @@ import type { AskedSubject } from '../../src/store/withholding/withhold.ts'
 import { companiesIn, type Copy, createFollower, readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runStep, step } from '../support/random-steps.ts'
-import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { patientBounds, runsOf, seed, storeAt } from '../support/store-at.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { withhold } from '../support/write-store.ts'
-
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 const long = 'z'.repeat(3_000)
 const id = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 101, max: 112 }))

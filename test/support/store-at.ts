@@ -4,7 +4,7 @@
 // server that the run has started, so that each test works on every store.
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import type { ServingBounds } from '../../src/store/postgres/connect.ts'
 
@@ -63,7 +63,7 @@ export function storeAt(path: string, kind = storeKind): string {
 }
 
 function digestOf(path: string): string {
-  return createHash('sha256').update(path).digest('hex').slice(0, 16)
+  return hash('sha256', path).slice(0, 16)
 }
 
 /** Whether a path already stands for a schema. */
@@ -82,6 +82,9 @@ export function forgetStores(folder: string): string[] {
   for (const [path] of inFolder) named.delete(path)
   return inFolder.map(([, url]) => url)
 }
+
+/** The seed of random tests, which are named after it: `SEED=N` repeats a failure. */
+export const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 /** Generous request limits for tests of other things, so that a slow machine does not fail them. */
 export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
