@@ -5,14 +5,13 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer } from '../support/run-server.ts'
-import { keepOpen } from '../support/store-state.ts'
+import { changeStore, keepOpen } from '../support/store-state.ts'
 
 const name = 'Zsófia Nemespataki'
 
@@ -147,12 +146,11 @@ test('compact removes what was deleted without being overwritten, and frees its 
   const { folder, db } = makePlace(t, 'registry.db')
   await loadPersons(db)
   // As an earlier version deleted, or sqlite3.
-  const earlier = new DatabaseSync(db)
-  earlier.exec(`
-    pragma secure_delete = off;
-    delete from segments; delete from heads; delete from record_ids; delete from record_keys;
-  `)
-  earlier.close()
+  changeStore(
+    db,
+    `pragma secure_delete = off;
+     delete from segments; delete from heads; delete from record_ids; delete from record_keys`,
+  )
   assert.ok(occurrences(db, name) > 0)
   const server = keepOpen(t, db)
   const before = readFileSync(db).length

@@ -8,15 +8,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import { enterWal } from '../../src/store/sqlite/wal.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 import { keepOpen } from '../support/store-state.ts'
-import { makeTempStore } from '../support/temp-store.ts'
 import { patienceMs } from '../support/until.ts'
 
 function rowsOf(description: string, count = 500): object[] {
@@ -28,14 +25,12 @@ function logBytes(db: string): number {
 }
 
 test('an import empties the log while a server is constantly reading', async (t) => {
-  const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
-  const key = await store.issueKey({ name: 'test' })
+  const { store, key, path } = await makeRightsStore(t)
   const server = await runServer(t, store.db, ['--cache-mib', '0'])
   const state = { isOver: false }
   const client = async () => {
     while (!state.isOver) {
-      assert.equal((await askPort(server.port, pathOf(rights, 1), { key })).status, 200)
+      assert.equal((await askPort(server.port, path, { key })).status, 200)
     }
   }
   const clients = Promise.all([client(), client(), client()])

@@ -23,7 +23,7 @@ import type { RestoreWatch } from '../../src/store/inspecting.ts'
 import { importRows, makeFolder, makePlace, query, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, startDossier } from '../support/run-dossier.ts'
-import { storeDigest } from '../support/store-state.ts'
+import { changeStore, storeDigest } from '../support/store-state.ts'
 import { askPort, runServer } from '../support/run-server.ts'
 
 const rows = (count: number, name: string) =>
@@ -145,7 +145,7 @@ test('what cannot be restored is refused in one line, and the store is kept', as
     spoil(join(folder, name))
     return name
   }
-  const changed = (name: string, sql: string) => spoilt(name, (path) => changeFile(path, sql))
+  const changed = (name: string, sql: string) => spoilt(name, (path) => changeStore(path, sql))
   for (const [file, says] of [
     [db, /is the store itself; name a backup/],
     ['link.db', /link\.db is the store itself/],
@@ -173,15 +173,9 @@ test('what cannot be restored is refused in one line, and the store is kept', as
   }
 })
 
-function changeFile(path: string, sql: string): void {
-  const file = new DatabaseSync(path)
-  file.exec(sql)
-  file.close()
-}
-
 test('a database of another program is never replaced', async (t) => {
   const { folder, copy } = await makeStores(t)
-  changeFile(join(folder, 'other.db'), 'create table t (x)')
+  changeStore(join(folder, 'other.db'), 'create table t (x)')
   const says = /^dossier: other\.db is not a Dossier store; check --db, or move it away\n$/
   const run = await runCommand(folder, `restore ${copy} --db other.db --yes`)
   assert.match(run.err, says)

@@ -17,6 +17,7 @@ import { createReader } from '../../src/store/sqlite/read.ts'
 import { queryValue } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { mustRun } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { askPort, checkRawFailure, runServer } from '../support/run-server.ts'
@@ -26,12 +27,10 @@ import { until } from '../support/until.ts'
 
 /** A server of a store with one company of 40 rights, and ways to send requests. */
 async function serve(t: TestContext, count = 40) {
-  const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, count) }])
-  const key = await store.issueKey({ name: 'test' })
+  const { store, key, path } = await makeRightsStore(t, count)
   const server = await runServer(t, store.db, ['--cache-mib', '0'])
   const ask = (path: string) => askPort(server.port, path, { key })
-  return { store, server, ask, page: () => ask(pathOf(rights, 1)) }
+  return { store, server, ask, page: () => ask(path) }
 }
 
 function overwrite(path: string, bytes: Buffer, at: number): void {
@@ -43,9 +42,7 @@ function overwrite(path: string, bytes: Buffer, at: number): void {
 test('damage while serving: 503, alive but not ready, and ready again once repaired (F3, F4)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
-  const checkpointer = new DatabaseSync(store.db)
-  checkpointer.exec('pragma wal_checkpoint(truncate)')
-  checkpointer.close()
+  changeStore(store.db, 'pragma wal_checkpoint(truncate)')
   const whole = readFileSync(store.db)
   // Only one page, so that other reads of the store, such as of the key, still succeed.
   const root = queryValue(store.db, "select rootpage from sqlite_schema where name = 'segments'")
@@ -62,10 +59,7 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
   overwrite(store.db, Buffer.alloc(100, 0xaa), 0)
   assert.ok([200, 503].includes((await page()).status), 'the head of the file is gone')
   assert.equal((await ask('/healthz')).status, 200)
-  await until(
-    () => Promise.resolve(/malformed|not a database/.test(server.printed())),
-    'the log says why',
-  )
+  await until(() => /malformed|not a database/.test(server.printed()), 'the log says why')
 })
 
 test('a server whose store is repaired in part stays alive and not ready (F3, F4)', async (t) => {
@@ -92,10 +86,8 @@ test('a page that lacks a segment is a 503 that the log explains, not a shorter 
   const { store, server, page } = await serve(t)
   changeStore(store.db, 'delete from segments where segment = (select max(segment) from segments)')
   checkRawFailure(await page(), 503)
-  await until(
-    () => Promise.resolve(/segment \d+ of company 1 is missing/.test(server.printed())),
-    'its cause is in the log',
-  )
+  const cause = /segment \d+ of company 1 is missing/
+  await until(() => cause.test(server.printed()), 'its cause is in the log')
 })
 
 test('a store replaced by another file: 503 and not ready until a restart (F8)', async (t) => {
@@ -111,10 +103,8 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
   // A key is looked up again after half a second; a key revoked in the new file must not open.
   await until(async () => (await page()).status === 503, 'requests are refused')
   assert.equal((await ask('/healthz')).status, 200)
-  await until(
-    () => Promise.resolve(/was replaced while being served; restart/.test(server.printed())),
-    'it is said',
-  )
+  const said = /was replaced while being served; restart/
+  await until(() => said.test(server.printed()), 'it is said')
   renameSync(old, store.db)
   assert.equal((await ask('/readyz')).status, 200)
   assert.equal((await page()).status, 200)
@@ -171,8 +161,7 @@ test('disk read errors: 503, alive but not ready, and ready again when reads suc
 })
 
 test('every statement of a request uses an index and sorts nothing (F14)', async (t) => {
-  const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
+  const { store } = await makeRightsStore(t)
   const db = openForReading(store.db)
   t.after(() => db.close())
   const prepared: string[] = []
