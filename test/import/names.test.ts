@@ -52,8 +52,7 @@ describe('columns', () => {
       mapping: `select row_number() over () as id, 7 as company_id, name,
         "na/me~" as object_type, "o'k" as status from source`,
     })
-    const rows = records('rights') as Record<string, unknown>[]
-    const told = rows.map((row) => [row['name'], row['object_type'], row['status']])
+    const told = records('rights').map((row) => [row['name'], row['object_type'], row['status']])
     assert.deepEqual(told, [
       ['b', '{"x":1}', '1.5'],
       ['d', null, null],
@@ -141,7 +140,7 @@ describe('names of files', () => {
     test(`${name} names exactly that file (G22)`, async (t) => {
       const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
       await load('rights', [name])
-      const ids = (records('rights') as { id: number }[]).map(({ id }) => id)
+      const ids = records('rights').map(({ id }) => id)
       assert.deepEqual(ids, [1])
     })
   }

@@ -161,7 +161,7 @@ describe('Parquet', () => {
       const select = "select 1 as id, 7 as company_id, encode('Müller') as name"
       const { load, records } = await parquetOf(t, select)
       await load('rights', ['x.parquet'], { mapping })
-      const [{ name } = {}] = records('rights') as { name?: unknown }[]
+      const [{ name } = {}] = records('rights')
       assert.equal(name, 'Müller')
     })
   }
@@ -264,7 +264,7 @@ describe('Parquet', () => {
         assert.match(report.problems[0].reason, becomes)
       } else {
         assert.deepEqual(report.problems, [])
-        const [{ salary_from: salary } = {}] = records('jobs') as { salary_from?: unknown }[]
+        const [{ salary_from: salary } = {}] = records('jobs')
         assert.equal(salary, becomes)
       }
     })
@@ -277,7 +277,7 @@ describe('CSV', () => {
     const rows = texts.map((text, n) => `${n + 1},7,"${text.replaceAll('"', '""')}"\n`)
     const { load, records } = folderWith(t, { 'x.csv': `id,company_id,name\n${rows.join('')}` })
     assert.deepEqual((await load('rights', ['x.csv'])).problems, [])
-    const names = (records('rights') as { name: string }[]).map(({ name }) => name)
+    const names = records('rights').map(({ name }) => name)
     assert.deepEqual(names, texts)
   })
 
@@ -342,11 +342,7 @@ describe('a mapping', () => {
         o as object_type from source`,
     })
     assert.deepEqual(
-      (records('rights') as Record<string, unknown>[]).map((row) => [
-        row['name'],
-        row['status'],
-        row['object_type'],
-      ]),
+      records('rights').map((row) => [row['name'], row['status'], row['object_type']]),
       [
         ['1', '007', '{"a":[1]}'],
         ['2.5', null, null],
@@ -385,6 +381,6 @@ test('a line ends where a chunk begins, after skipped lines and a blank one', as
   await load('rights', ['a.csv'], {
     file: { columns: ['id', 'company_id', 'name'], skippedLines: 1 },
   })
-  const names = (records('rights') as { name: unknown }[]).map(({ name }) => name)
+  const names = records('rights').map(({ name }) => name)
   assert.deepEqual(names, ['one', 'two'])
 })

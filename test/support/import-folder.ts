@@ -31,7 +31,7 @@ export function folderWith(t: TestContext, files: Files, shared?: string) {
       const paths = names.map((name) => join(folder, name))
       return importInto(db, target, paths, options)
     },
-    records: (target: string): unknown[] => {
+    records: (target: string): StoredRecord[] => {
       const rows = query(db, `select company_id, record from ${target}_records`)
       const resource = resources.find(({ name }) => name === target)
       assert.ok(resource, target)
