@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { changeResource } from '../../src/resources/index.ts'
 import { queryValue } from '../support/import-rows.ts'
 import { type Answer, checkFailure, linksOf, makeApp, memberOf } from '../support/make-app.ts'
+import { recordedOn } from '../support/history.ts'
 
 const rights = '/api/v1/companies/7/rights'
 
@@ -286,7 +287,7 @@ test('changes that an import of companies recorded have the day of its extract (
     ['Newest', '2024-03-31'],
   ] as const) {
     const company = { jurisdiction: 'GB', identifier: '1', name }
-    const options = { asOf: `${day}T00:00:00Z`, recordIn: changeResource, isSnapshot: true }
+    const options = { ...recordedOn(day), isSnapshot: true }
     await app.store.importRows('companies', [company], options)
   }
   for (const [day, total] of [

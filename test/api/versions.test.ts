@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { askAnnounced } from '../support/announcement.ts'
-import { changeResource } from '../../src/resources/index.ts'
+import { recordedOn } from '../support/history.ts'
 import { one, revert } from '../support/write-store.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
@@ -29,14 +29,13 @@ test('before the first import there is no version (9.4)', async () => {
 })
 
 test('every import is a version, newest first, with what it changed (9.4)', async () => {
-  const load = (name: string, asOf: string) =>
+  const load = (name: string, day: string) =>
     store.importRows('companies', [{ jurisdiction: 'GB', identifier: '1', name }], {
       source: 'gov',
-      recordIn: changeResource,
-      asOf,
+      ...recordedOn(day),
     })
-  await load('Old', '2024-01-31T00:00:00Z')
-  await load('New', '2024-02-29T00:00:00Z')
+  await load('Old', '2024-01-31')
+  await load('New', '2024-02-29')
   const answer = await list()
   const [second, first] = versionsIn(answer)
   const { committed_at: committedAt = '', ...rest } = second ?? {}

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import type { ImportReport } from '../../src/import/import-files.ts'
-import { changeResource } from '../../src/resources/index.ts'
-import { changesIn, importExtract, told } from '../support/history.ts'
+import { changesIn, importExtract, recordedOn, told } from '../support/history.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 
@@ -285,8 +284,7 @@ const officer = (key: string, name: string | null, position: string | null, iden
 })
 
 async function importOfficers(db: string, day: string, rows: readonly object[], isSnapshot = true) {
-  const asOf = `${day}T00:00:00Z`
-  return importRows(db, 'employees', rows, { isSnapshot, asOf, recordIn: changeResource })
+  return importRows(db, 'employees', rows, { isSnapshot, ...recordedOn(day) })
 }
 
 test('an officer who joins, leaves or changes position is an event', async (t) => {
@@ -347,7 +345,7 @@ test('the first officer of a new company is not an event; one who follows a vaca
 test('officers of another source in the same company are ignored', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
-  const options = { source: 'two', asOf: '2025-02-01T00:00:00Z', recordIn: changeResource }
+  const options = { source: 'two', ...recordedOn('2025-02-01') }
   await importRows(db, 'employees', [officer('1', 'John Roe', 'Director')], options)
   assert.deepEqual(told(db), [])
 })

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/resources/index.ts'
 import { type ImportOptions, importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { inspections } from '../support/inspections.ts'
 import { checkSound } from '../support/verify-store.ts'
+import { recordedOn } from '../support/history.ts'
 
-const day = (n: number) => ({ asOf: `2024-01-0${n}T00:00:00Z` })
 const tooMany = {
   message:
     /^the events of company 7 would have more than 1,000 kinds, ".+" among them; import fewer/,
@@ -86,14 +86,14 @@ test('the limit applies to any resource with meta; a type has at most 256 bytes 
 
 test('an import whose recorded changes would exceed the limit is refused (3.7)', async (t) => {
   const { load, state } = openStore(t)
-  const recording = { recordIn: changeResource, source: 'register' }
+  const first = { source: 'register', ...recordedOn('2024-01-01') }
   const company = (attributes: object) => [
     { id: 7, jurisdiction: 'GB', identifier: '7', ...attributes },
   ]
-  await load('companies', company({ a: '1', b: '1' }), { ...recording, ...day(1) })
+  await load('companies', company({ a: '1', b: '1' }), first)
   await load('events', eventsOf(1, 999))
   const changed = company({ a: '2', b: '2' })
-  const recorded = { ...recording, ...day(2) }
+  const recorded = { ...first, ...recordedOn('2024-01-02') }
   await assert.rejects(load('companies', changed, recorded), tooMany)
   assert.deepEqual(await state(), [999, 2])
   await load('companies', company({ a: '2', b: '1' }), recorded)

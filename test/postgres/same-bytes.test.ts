@@ -12,10 +12,11 @@ import { buildApp } from '../../src/http/app.ts'
 import { createLoad } from '../../src/http/wire/load.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
 import { anyRecords } from '../support/arbitrary-record.ts'
+import { recordedOn } from '../support/history.ts'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { queryServer } from '../support/query-server.ts'
@@ -37,9 +38,7 @@ async function settleStores(path: string): Promise<void> {
   const file = new DatabaseSync(path)
   file.exec(settle)
   file.close()
-  const client = await openSession(storeAt(path, 'postgres'))
-  await client.query(settle)
-  await client.end()
+  await withSession(storeAt(path, 'postgres'), (client) => client.query(settle))
 }
 
 type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
@@ -260,8 +259,7 @@ test('successive real extracts: both stores have the same history', { skip }, as
         source: file.split('/')[0] ?? '',
         mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
         isSnapshot: true,
-        asOf: `${day}T00:00:00Z`,
-        recordIn: changeResource,
+        ...recordedOn(day),
       }),
     )
   }

@@ -6,13 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { attributeText } from '../../src/store/companies/attribute-text.ts'
-import { changeResource } from '../../src/resources/index.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
-import { runsOf } from '../support/store-at.ts'
-import { changesIn, importExtract } from '../support/history.ts'
-
-const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+import { runsOf, seed } from '../support/store-at.ts'
+import { changesIn, importExtract, recordedOn } from '../support/history.ts'
 
 /** A source's attributes of a company, as texts; `register_entry` if it was ever absent. */
 type State = Map<string, string>
@@ -163,8 +160,8 @@ test(`officers: the first set and events give the current set (seed ${seed})`, a
           name,
           position,
         }))
-        const asOf = `${dayAfter((days += 1))}T00:00:00Z`
-        await importRows(db, 'employees', rows, { isSnapshot, asOf, recordIn: changeResource })
+        const options = { isSnapshot, ...recordedOn(dayAfter((days += 1))) }
+        await importRows(db, 'employees', rows, options)
         const now = presentOfficers(db)
         for (const [company, texts] of now) {
           if (!first.has(company)) first.set(company, new Set(texts))

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import type { RevertRange } from '../../src/store/writing.ts'
@@ -16,6 +16,7 @@ import { readSaid } from '../support/said.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { one, prune, remove, revert } from '../support/write-store.ts'
+import { recordedOn } from '../support/history.ts'
 
 /** The path that names its store, on any kind of store. */
 const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
@@ -23,14 +24,10 @@ const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
 test('after the revert of a first extract, the next one is first again: it records nothing', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const rows = (position: string) => [{ id: 1, company_id: 1, name: 'Jane Doe', position }]
-  const recordIn = changeResource
-  await importRows(db, 'employees', rows('Director'), { asOf: '2062-01-01T00:00:00Z', recordIn })
+  await importRows(db, 'employees', rows('Director'), recordedOn('2062-01-01'))
   await revert(db, one(1))
   // The mistyped day no longer counts either.
-  const again = await importRows(db, 'employees', rows('Chair'), {
-    asOf: '2026-01-01T00:00:00Z',
-    recordIn,
-  })
+  const again = await importRows(db, 'employees', rows('Chair'), recordedOn('2026-01-01'))
   assert.deepEqual([again.counts.inserted, again.counts.recorded], [1, 0])
 })
 
@@ -40,11 +37,8 @@ test('the revert of a company’s return leaves it as absent as it was', async (
     identifiers.map((identifier) => ({ jurisdiction: 'GB', identifier, town: 'Leeds' }))
   const extracts = [companies('1', '2'), companies('2'), companies('1', '2')]
   for (const [day, rows] of extracts.entries()) {
-    await importRows(db, 'companies', rows, {
-      asOf: `2026-01-0${day + 1}T00:00:00Z`,
-      recordIn: changeResource,
-      isSnapshot: true,
-    })
+    const options = { ...recordedOn(`2026-01-0${day + 1}`), isSnapshot: true }
+    await importRows(db, 'companies', rows, options)
   }
   await revert(db, one(3))
   const told = (await readSaid(db)).map((said) => [said.is_present, said.as_of])
@@ -163,8 +157,7 @@ test('a restored change does not replace one that was recorded since', async (t)
   const load = (source: string, day: number, said: object) =>
     importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', ...said }], {
       source,
-      asOf: `2024-01-0${day}T00:00:00Z`,
-      recordIn: changeResource,
+      ...recordedOn(`2024-01-0${day}`),
     })
   await load('a', 1, { name: 'A' })
   await load('b', 1, { town: 'x' })
@@ -188,8 +181,7 @@ test('recorded changes that were removed are reverted with the imports of their 
     if (name === 'C') await remove(db, 'events', 'a/companies')
     await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', name }], {
       source: 'a',
-      asOf: `2024-01-0${day + 1}T00:00:00Z`,
-      recordIn: changeResource,
+      ...recordedOn(`2024-01-0${day + 1}`),
     })
   }
   const told = async () => {

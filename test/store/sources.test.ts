@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { changeResource } from '../../src/resources/index.ts'
-import { importExtract, told } from '../support/history.ts'
+import { importExtract, recordedOn, told } from '../support/history.ts'
 import { type ImportOptions, importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 import { one, prune, remove, revert } from '../support/write-store.ts'
@@ -62,8 +61,7 @@ describe('officers that are loaded again after their source was removed', () => 
   const jane = officer('1', 'Jane')
   const john = officer('2', 'John')
   const load = (db: string, day: number, rows: readonly object[], options: ImportOptions = {}) => {
-    const asOf = `2025-01-0${day}T00:00:00Z`
-    return importRows(db, 'employees', rows, { asOf, recordIn: changeResource, ...options })
+    return importRows(db, 'employees', rows, { ...recordedOn(`2025-01-0${day}`), ...options })
   }
 
   test('have not joined', async (t) => {
@@ -183,12 +181,12 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
 
 test('the source of recorded changes does not count as a forgotten one', async (t) => {
   const db = join(makeFolder(t), 'test.db')
-  for (const [town, asOf] of [
-    ['Leeds', '2025-01-01T00:00:00Z'],
-    ['York', '2025-02-01T00:00:00Z'],
+  for (const [town, day] of [
+    ['Leeds', '2025-01-01'],
+    ['York', '2025-02-01'],
   ] as const) {
     const rows = companies(0, 3).map((company) => ({ ...company, town }))
-    await importRows(db, 'companies', rows, { source: 'sec', asOf, recordIn: changeResource })
+    await importRows(db, 'companies', rows, { source: 'sec', ...recordedOn(day) })
   }
   const events = companies(0, 3).map(({ jurisdiction, identifier }) => ({
     company_jurisdiction: jurisdiction,

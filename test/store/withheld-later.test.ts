@@ -2,22 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { importRows, makePlace, query } from '../support/import-rows.ts'
 import { memberOf } from '../support/make-app.ts'
 import { keepStore } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { lift, withhold } from '../support/write-store.ts'
-
-const recordIn = resources.find(({ changeFields }) => changeFields !== undefined)
+import { recordedOn } from '../support/history.ts'
 
 for (const kind of ['mask', 'erase'] as const) {
   test(`a value of an event is withheld in later recorded changes by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
     const say = (seat: string, month: number) => {
       const rows = [{ jurisdiction: 'GB', identifier: '1', name: 'X Ltd', seat }]
-      return importRows(db, 'companies', rows, { asOf: `2026-0${month}-01T00:00:00Z`, recordIn })
+      return importRows(db, 'companies', rows, recordedOn(`2026-0${month}-01`))
     }
     await say('1 Old Road', 1)
     await say('2 New Street', 2)
@@ -40,7 +38,6 @@ for (const kind of ['mask', 'erase'] as const) {
 for (const kind of ['mask', 'erase'] as const) {
   test(`who is withheld is hidden in the company to which a record moves later, by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
-    const gb = (n: string) => ({ company_jurisdiction: 'GB', company_identifier: n })
     const load = (n: string, ...rows: readonly object[]) =>
       importRows(
         db,
@@ -90,16 +87,15 @@ for (const kind of ['mask', 'erase'] as const) {
 
 test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
   const { ask, db } = await makeNamedApp(t)
-  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
   const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
-  const her = { ...gb, identifier, name: jane }
+  const her = { ...gb('1'), identifier, name: jane }
   const [kept, other] = [`kept-${identifier}`, `other-${identifier}`]
   await load([
     { ...her, key: 'a' },
-    { ...gb, key: kept, name: 'J.' },
+    { ...gb('1'), key: kept, name: 'J.' },
   ])
   await withhold(db, 'mask', person)
-  const own = { ...gb, key: 'b', name: 'Ann' }
+  const own = { ...gb('1'), key: 'b', name: 'Ann' }
   const rows = [{ ...her, key: kept }, { ...her, key: other }, own, { ...her }]
   const first = await load(rows)
   assert.deepEqual([first.counts.inserted, first.counts.updated], [3, 1])
@@ -111,7 +107,7 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   const before = await ids()
   const again = await load(rows)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
-  const moved = await load([{ ...gb, key: other, name: 'Joan' }])
+  const moved = await load([{ ...gb('1'), key: other, name: 'Joan' }])
   assert.deepEqual([moved.counts.inserted, moved.counts.updated], [0, 1])
   await lift(db, 1)
   const lifted = await load(rows, { isSnapshot: true })
@@ -122,10 +118,15 @@ test('the natural key of a record that comes with a withheld value is hashed', a
 
 test('the natural keys of events that name a withheld person are hashed', async (t) => {
   const { db } = await makeNamedApp(t)
-  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
-  const event = (key: string) => ({ ...gb, key, date: '2026-01-01', attr: 'owner', after: jane })
+  const event = (key: string) => ({
+    ...gb('1'),
+    key,
+    date: '2026-01-01',
+    attr: 'owner',
+    after: jane,
+  })
   const other = { ...event('b'), after: 'Ann' }
-  await importRows(db, 'employees', [{ ...gb, key: 'a', identifier, name: jane }])
+  await importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
   await importRows(db, 'events', [event(`1 ${jane}`), other])
   await withhold(db, 'mask', person)
   const rows = [event(`1 ${jane}`), event(`2 ${jane}`), other]
@@ -138,8 +139,7 @@ test('the natural keys of events that name a withheld person are hashed', async 
 
 test('a company can be erased again after its order was lifted', async (t) => {
   const { ask, db } = await makeNamedApp(t)
-  const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
-  const load = () => importRows(db, 'employees', [{ ...gb, key: 'a', identifier, name: jane }])
+  const load = () => importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
   const read = async () => (await ask('/api/v1/companies/GB:1/employees')).text
   await load()
   const before = await read()
@@ -176,8 +176,7 @@ test('no other company gets the id of an erased one, not even in a backup from b
 test('an erasure of a masked record, which has moved, hides who it was when the mask is lifted', async (t) => {
   const { db } = await makeNamedApp(t)
   const hire = (company: string) => {
-    const gb = { company_jurisdiction: 'GB', company_identifier: company }
-    return importRows(db, 'employees', [{ ...gb, id: 5, identifier, name: jane }])
+    return importRows(db, 'employees', [{ ...gb(company), id: 5, identifier, name: jane }])
   }
   const say = (contact: string) => {
     const rows = [{ jurisdiction: 'GB', identifier: '2', name: 'Y Ltd', contact }]

@@ -14,8 +14,9 @@ import { readSaid } from '../support/said.ts'
 import { aboveStores, storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { beginImport, lift, one, revert, withhold } from '../support/write-store.ts'
+import { recordedOn } from '../support/history.ts'
 
 test('examples in the log of imports lose what is withheld', async (t) => {
   const { folder, db: path } = makePlace(t, 'registry.db')
@@ -38,10 +39,7 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   await mustRun(folder, `imports --json --db ${db}`)
 })
 
-const recording = resources.find(({ changeFields }) => changeFields !== undefined)
-const extract = (month: number) => {
-  return { asOf: `2026-0${month}-01T00:00:00Z`, recordIn: recording, isSnapshot: true }
-}
+const extract = (month: number) => ({ ...recordedOn(`2026-0${month}-01`), isSnapshot: true })
 const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 
 for (const kind of ['mask', 'erase'] as const) {
@@ -83,11 +81,10 @@ for (const kind of ['mask', 'erase'] as const) {
 for (const kind of ['mask', 'erase'] as const) {
   test(`a change of another record that names a person is recorded without the name by ${kind}`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
-    const gb = { company_jurisdiction: 'GB', company_identifier: '1' }
     const say = (position: string, month: number) => {
       const people = [
-        { ...gb, id: 1, identifier, name: jane },
-        { ...gb, id: 2, identifier: '2', name: 'John Roe', position },
+        { ...gb('1'), id: 1, identifier, name: jane },
+        { ...gb('1'), id: 2, identifier: '2', name: 'John Roe', position },
       ]
       return importRows(db, 'employees', people, extract(month))
     }
@@ -184,9 +181,7 @@ test('a company with 150,000 records is erased', { skip: aboveStores }, async (t
 
 test('a record of two companies keeps its id when one of them is erased', async (t) => {
   const { ask, db } = await makeNamedApp(t)
-  const rows = ['1', '2'].map((company_identifier) => {
-    return { key: 'k', name: 'R', company_jurisdiction: 'GB', company_identifier }
-  })
+  const rows = ['1', '2'].map((company) => ({ key: 'k', name: 'R', ...gb(company) }))
   await importRows(db, 'rights', rows)
   const before = await ask('/api/v1/companies/GB:2/rights')
   await withhold(db, 'erase', { company: ['GB', '1'] })
@@ -225,10 +220,9 @@ for (const [how, company] of [
 ] as const) {
   test(`a company erased by its ${how} is erased under each id with its name`, async (t) => {
     const { ask, db } = await makeNamedApp(t)
-    const named = { company_jurisdiction: 'GB', company_identifier: '1' }
-    await importRows(db, 'rights', [{ id: 1, ...named, name: 'Mistaken' }])
+    await importRows(db, 'rights', [{ id: 1, ...gb('1'), name: 'Mistaken' }])
     await revert(db, { version: 1, isWithLater: false })
-    await importRows(db, 'rights', [{ id: 2, ...named, company_id: 7, name: 'Right' }])
+    await importRows(db, 'rights', [{ id: 2, ...gb('1'), company_id: 7, name: 'Right' }])
     const restore = await keepStore(db)
     await withhold(db, 'erase', { company })
     const checkErased = async () => {
@@ -303,8 +297,7 @@ test('a backup from before a record does not bring back the person in other text
   const company = { jurisdiction: 'GB', identifier: '1' }
   await importRows(db, 'companies', [{ ...company, owner: jane }])
   const restore = await keepStore(db)
-  const of = { company_jurisdiction: 'GB', company_identifier: '1' }
-  await importRows(db, 'employees', [{ id: 1, ...of, name: jane, identifier }])
+  await importRows(db, 'employees', [{ id: 1, ...gb('1'), name: jane, identifier }])
   await withhold(db, 'erase', person)
   await restore()
   await bringUp(db)
@@ -344,10 +337,9 @@ test('an import is refused if a company with withheld words got a name meanwhile
   await assert.rejects(late, /what is withheld has changed while this import read its files/)
 })
 
-const company = { company_jurisdiction: 'GB', company_identifier: '1' }
 const officers = (position: string) => [
-  { id: 1, ...company, identifier, name: jane, position },
-  { id: 2, ...company, identifier: '2', name: 'John Roe', position: 'Chair' },
+  { id: 1, ...gb('1'), identifier, name: jane, position },
+  { id: 2, ...gb('1'), identifier: '2', name: 'John Roe', position: 'Chair' },
 ]
 const companies = [{ jurisdiction: 'GB', identifier: '1', name: `${jane} Ltd` }]
 
@@ -396,8 +388,8 @@ for (const [how, masked] of Object.entries(masks)) {
 test('an erasure by a value leaves people who were masked together by another value', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   await importRows(db, 'employees', [
-    { id: 1, ...company, identifier, name: jane },
-    { id: 2, ...company, identifier: '2', name: jane },
+    { id: 1, ...gb('1'), identifier, name: jane },
+    { id: 2, ...gb('1'), identifier: '2', name: jane },
   ])
   await withhold(db, 'mask', { resource: 'employees', field: 'name', value: jane })
   const refused = withhold(db, 'erase', person)

@@ -13,12 +13,11 @@ import { importRows, makeFolder, queryStore, writeRows } from '../support/import
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
-import { identifier, jane, person } from '../support/withheld.ts'
+import { gb, identifier, jane, person } from '../support/withheld.ts'
 import { withhold } from '../support/write-store.ts'
 
 const why = ['--reason', 'imported anew', '--by', 'legal']
 
-const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })
 const companies = ['1', '2', '3'].map((number) => ({
   jurisdiction: 'GB',
   identifier: number,

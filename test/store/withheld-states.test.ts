@@ -8,13 +8,9 @@ import { memberOf } from '../support/make-app.ts'
 import { mustRun } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
-import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { withhold } from '../support/write-store.ts'
 
-const gb = (identifier: string) => ({
-  company_jurisdiction: 'GB',
-  company_identifier: identifier,
-})
 const her = { key: 'a', name: jane }
 const named = { ...her, identifier }
 

@@ -15,22 +15,17 @@ import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import type { Scope } from '../support/temp-store.ts'
 import { checkSound } from '../support/verify-store.ts'
-import { checkGone, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
+import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
 import { beginImport, lift, withhold } from '../support/write-store.ts'
-
-const company = { company_jurisdiction: 'GB', company_identifier: '1' }
+import { recordedOn } from '../support/history.ts'
 
 const officers = (position: string, others: readonly object[] = []) => [
-  { ...company, key: `k${identifier}`, identifier, name: jane, position },
-  { ...company, key: 'b', identifier: '2', name: 'John Roe', position: 'Chair' },
+  { ...gb('1'), key: `k${identifier}`, identifier, name: jane, position },
+  { ...gb('1'), key: 'b', identifier: '2', name: 'John Roe', position: 'Chair' },
   ...others,
 ]
 
-const history = (month: number) => ({
-  asOf: `2026-0${month}-01T00:00:00Z`,
-  recordIn: resources.find(({ changeFields }) => changeFields !== undefined),
-  isSnapshot: true,
-})
+const history = (month: number) => ({ ...recordedOn(`2026-0${month}-01`), isSnapshot: true })
 
 const companies = [
   {
@@ -161,9 +156,7 @@ test('an erased company gets the 404 of an unknown one, in every version', async
 
 test('every tag changes with a withholding, and no tag of another company does (5)', async (t) => {
   const app = await makeRegistry(t)
-  await importRows(app.db, 'employees', [
-    { ...company, company_identifier: '2', key: 'x', name: 'X' },
-  ])
+  await importRows(app.db, 'employees', [{ ...gb('2'), key: 'x', name: 'X' }])
   const paths = ['/employees', '/employees?version=2', '/employees?sort=name', '/events', '']
   const tagsOf = (of: string) =>
     Promise.all(
@@ -202,8 +195,7 @@ test('what is imported again stays withheld, is counted, and makes no event', as
     assert.deepEqual([said.counts.unchanged, said.counts.withheld], [2, 1])
     assert.equal((await app.ask(one('/events'))).text, before.text)
     // Elsewhere, under another key, and with another name.
-    const elsewhere = { company_jurisdiction: 'GB', company_identifier: '2' }
-    const more = [{ ...elsewhere, key: 'y', identifier, name: 'J. Smith', position: 'Clerk' }]
+    const more = [{ ...gb('2'), key: 'y', identifier, name: 'J. Smith', position: 'Clerk' }]
     await importRows(app.db, 'employees', officers('CEO', more), history(4))
     const answer = await app.ask('/api/v1/companies/GB:2/employees')
     assert.equal(memberOf(answer, 'total'), kind === 'mask' ? 1 : 0)

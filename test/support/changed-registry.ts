@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { changeResource } from '../../src/resources/index.ts'
+import { recordedOn } from './history.ts'
 import { importInto } from './import-rows.ts'
 import { mustRun } from './run-command.ts'
 import { storeAt } from './store-at.ts'
@@ -36,8 +36,7 @@ export async function makeChangedRegistry(folder: string): Promise<string> {
     await importInto(path, 'companies', [join(folder, name)], {
       source: 'register',
       isSnapshot: true,
-      asOf: `${day}T00:00:00Z`,
-      recordIn: changeResource,
+      ...recordedOn(day),
     })
   }
   for (const [file] of changedRights) await importInto(path, 'rights', [join(folder, file)])

@@ -17,13 +17,15 @@ export function importExtract(
     db,
     'companies',
     rows.map((row) => ({ jurisdiction: 'XX', ...row })),
-    { asOf: momentOf(day), recordIn: changeResource, ...options },
+    { ...recordedOn(day), ...options },
   )
 }
 
-export function momentOf(day: string | undefined): string | undefined {
-  return day === undefined ? undefined : `${day}T00:00:00Z`
-}
+/** Options of an import of an extract of a day, whose changes are recorded. */
+export const recordedOn = (day: string | undefined) => ({
+  asOf: day && `${day}T00:00:00Z`,
+  recordIn: changeResource,
+})
 
 /** A recorded change in wire form, without its id. */
 export interface RecordedChange {

@@ -11,6 +11,9 @@ export const identifier = '770412345678'
 export const jane = 'Jáne Doe-Smith'
 export const person = { resource: 'employees', field: 'identifier', value: identifier } as const
 
+/** The company of a record, by its number in a register. */
+export const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })
+
 /** An application, and the path that names its store, which is empty. */
 export async function makeNamedApp(t: Scope): Promise<TestApp & { readonly db: string }> {
   const app = await makeApp(t)
