@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
 import { passedMax } from '../../src/store/changes/changed-listings.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import {
@@ -17,9 +16,9 @@ import {
 import { askPort } from '../support/run-server.ts'
 import { until as waitUntil } from '../support/until.ts'
 import { revert } from '../support/write-store.ts'
+import { scopeNames } from '../../src/cli/keys.ts'
 
 const path = '/api/v1/changes'
-const scopes = ['changes', 'companies', ...resources.map(({ name }) => name)]
 
 interface Change {
   readonly resource: string
@@ -49,7 +48,7 @@ interface Registry extends TestApp {
 async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}): Promise<Registry> {
   const made = await makeApp({ after }, options)
   const { store, ask } = made
-  const key = await store.issueKey({ name: 'follower', scopes })
+  const key = await store.issueKey({ name: 'follower', scopes: scopeNames })
   const follow: Registry['follow'] = (query) => ask(path + query, { key })
   return {
     ...made,

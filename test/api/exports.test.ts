@@ -15,13 +15,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { readExport } from '../../src/store/exports/folder.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { checkFailure, checkTag, listenOn, makeApp, type Question } from '../support/make-app.ts'
 import { openWire, requestTo } from '../support/run-server.ts'
 import { lengthenFile, writeCopy } from '../support/write-copy.ts'
+import { scopeNames } from '../../src/cli/keys.ts'
 
 const path = '/api/v1/exports'
 const folder = makeFolder({ after })
@@ -31,8 +31,7 @@ const made = await makeApp({ after }, { exportsFolder: copies })
 const { ask, store } = made
 const rights = Array.from({ length: 500 }, (_, n) => ({ id: n + 1, company_id: 1, name: `n ${n}` }))
 await store.importRows('rights', rights)
-const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
-const key = await store.issueKey({ name: 'copies', scopes })
+const key = await store.issueKey({ name: 'copies', scopes: scopeNames })
 const get = (at: string, question: Question = {}) => ask(at, { key, ...question })
 
 const none = await get(path)

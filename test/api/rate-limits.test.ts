@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { createCounter } from '../../src/auth/counter.ts'
 import { createLimit } from '../../src/auth/rate-limit.ts'
 import { rights } from '../../src/resources/rights.ts'
-import type { KeyRecord } from '../../src/store/keys.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
+import { keyRecord } from '../support/key-record.ts'
 import { type Answer, checkFailure, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRights, makeRightsStore } from '../support/rights-store.ts'
 import { askPort, runServer } from '../support/run-server.ts'
@@ -125,16 +125,7 @@ test('--default-rate applies to keys without a rate; none removes the limit', as
 })
 
 test('at any timing, each window allows exactly the quota (E10)', async () => {
-  const key = (id: number): KeyRecord => ({
-    id,
-    name: `k${id}`,
-    hint: '',
-    scopes: undefined,
-    createdAt: 0,
-    expiresAt: undefined,
-    revokedAt: undefined,
-    rate: id === 0 ? '3/10s' : undefined,
-  })
+  const key = (id: number) => ({ ...keyRecord, id, rate: id === 0 ? '3/10s' : undefined })
   const step = fc.tuple(fc.nat({ max: 2 }), fc.integer({ min: 0, max: 6_000 }))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {

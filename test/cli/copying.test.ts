@@ -10,7 +10,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { resources } from '../../src/resources/index.ts'
 import { exportedVersions } from '../../src/store/exports/folder.ts'
 import { companiesIn, readServed } from '../support/follower.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
@@ -20,11 +19,11 @@ import { runStep, step } from '../support/random-steps.ts'
 import { nameStore, seed, storeKind } from '../support/store-at.ts'
 import { writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
+import { scopeNames } from '../../src/cli/keys.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
 const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 8
 const folder = makeFolder({ after })
-const scopes = ['changes', 'exports', 'companies', ...resources.map(({ name }) => name)]
 
 for (const [name, command] of [
   ['copy.mjs', process.execPath],
@@ -45,7 +44,7 @@ for (const [name, command] of [
     const db = storeKind === 'sqlite' ? store.db : join(own, 'rows')
     nameStore(db, store.db)
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
-    let key = await store.issueKey({ name: 'copier', scopes })
+    let key = await store.issueKey({ name: 'copier', scopes: scopeNames })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const reader = await openReader(t, store.db)
     const copy = join(own, 'copy.db')
@@ -123,7 +122,7 @@ for (const [name, command] of [
       assert.equal(readFileSync(copy).includes(person.name), isHeld)
     }
     // More requests than the key has in a window: the program waits for the next ones.
-    key = await store.issueKey({ name: 'slow', scopes, rate: '1/1s' })
+    key = await store.issueKey({ name: 'slow', scopes: scopeNames, rate: '1/1s' })
     rmSync(copy)
     assert.equal(await run(), 0)
     await check()

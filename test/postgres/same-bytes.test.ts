@@ -11,13 +11,13 @@ import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
 import { createLoad } from '../../src/http/wire/load.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
-import type { KeyRecord } from '../../src/store/keys.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { anyRecords } from '../support/arbitrary-record.ts'
 import { recordedOn } from '../support/history.ts'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { keyRecord } from '../support/key-record.ts'
 import { pathOf } from '../support/make-app.ts'
 import { queryServer } from '../support/query-server.ts'
 import { patientBounds, storeAt, type StoreKind, storeKinds } from '../support/store-at.ts'
@@ -46,21 +46,11 @@ type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
 /** Sends a request to the application; an answer is status line, header fields and body. */
 async function askOver(t: Scope, db: string): Promise<Ask> {
   const store = await openStoreReader(db, patientBounds)
-  const key: KeyRecord = {
-    id: 1,
-    name: 'x',
-    hint: 'x',
-    createdAt: 0,
-    scopes: undefined,
-    expiresAt: undefined,
-    revokedAt: undefined,
-    rate: undefined,
-  }
   const logger = pino({ level: 'silent' })
   const app = buildApp({
     store,
     resources,
-    authenticate: () => key,
+    authenticate: () => keyRecord,
     load: createLoad({ requestsMax: 100, delayMsMax: Number.MAX_VALUE }, logger),
     limits: { connectionsMax: 100 },
     cacheBytesMax: 0,

@@ -8,7 +8,6 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
 import { processorMs } from '../support/processor-time.ts'
@@ -17,6 +16,7 @@ import { checkExit, dossier } from '../support/run-dossier.ts'
 import { keepStore } from '../support/store-state.ts'
 import { lengthenFile, writeCopy } from '../support/write-copy.ts'
 import { withhold } from '../support/write-store.ts'
+import { scopeNames } from '../../src/cli/keys.ts'
 
 const path = '/api/v1/exports'
 const rows = [
@@ -33,8 +33,7 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
   const { ask, store, ...app } = await makeApp(t, { exportsFolder: copies })
   const db = join(store.folder, 'registry.db')
   await importRows(db, 'employees', rows)
-  const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
-  const key = await store.issueKey({ name: 'copies', scopes })
+  const key = await store.issueKey({ name: 'copies', scopes: scopeNames })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
   const copy = (options: Parameters<typeof writeCopy>[2] = {}) =>
     writeCopy(store.db, copies, options)

@@ -5,18 +5,9 @@ import { test } from 'node:test'
 import { createCounter } from '../../src/auth/counter.ts'
 import { type Ask, askCounter, askThrottle } from '../../src/auth/limits-over-ipc.ts'
 import { createLimit } from '../../src/auth/rate-limit.ts'
-import type { KeyRecord } from '../../src/store/keys.ts'
+import { keyRecord } from '../support/key-record.ts'
 
-const key: KeyRecord = {
-  id: 7,
-  name: 'small',
-  hint: '',
-  scopes: undefined,
-  createdAt: 0,
-  expiresAt: undefined,
-  revokedAt: undefined,
-  rate: '10/60s',
-}
+const key = { ...keyRecord, rate: '10/60s' }
 
 test('a process that cannot reach the counter counts locally without delay', async () => {
   const gone: Ask = () => Promise.reject(new Error('the other process has gone'))
