@@ -21,7 +21,7 @@ const killImporter: Harm = {
 }
 
 /** Terminates the sessions of an import, or its next session if it has none at the moment. */
-export function terminateSession(cluster: Cluster): Harm {
+function terminateSession(cluster: Cluster): Harm {
   return {
     what: 'its session terminated',
     async strike({ child }, { db }) {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { runCommand } from '../test/support/run-command.ts'
 
 /** The executable under test. */
-export const dossier = resolve(import.meta.dirname, '../bin/dossier')
+const dossier = resolve(import.meta.dirname, '../bin/dossier')
 
 /** How a process ended, and its output. */
 export interface Ended {

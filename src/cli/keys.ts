@@ -100,7 +100,7 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     const scopes = parseScopes(options['scopes'])
     const now = context.now()
     const expires = options['expires']
-    const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
+    const expiresAt = expires === undefined ? undefined : parseEnd(expires, now)
     const issued = makeIssuedKey()
     const rate = checkRate(options['rate'])
     const key = { ...issued.stored, name, scopes, expiresAt, rate, createdAt: now }
@@ -115,7 +115,7 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     const now = context.now()
     const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
     const expires = options['expires']
-    const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
+    const expiresAt = expires === undefined ? undefined : parseEnd(expires, now)
     const issued = makeIssuedKey()
     const rotate = (replaced: KeyRecord) => ({
       key: { ...issued.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },

@@ -88,17 +88,17 @@ export function parseChoice<T extends string>(
  * @throws UsageError for anything else, for a moment that is not after `now`, and for one after the
  *   year 9999.
  */
-export function parseEnd(option: string, text: string, now: number): number {
+export function parseEnd(text: string, now: number): number {
   const duration = durationMs(text)
   const end = duration === undefined ? parseMoment(text) : now + duration
   if (Number.isNaN(end)) {
     throw new UsageError(
-      `--${option} is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
+      `--expires is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
         `(2027-01-31T12:00:00Z) or a duration (90d, 12h, 1y)`,
     )
   }
-  if (end > endMax) throw new UsageError(`--${option} is ${text}; the maximum is 9999-12-31`)
-  if (end <= now) throw new UsageError(`--${option} is ${text}, which is in the past`)
+  if (end > endMax) throw new UsageError(`--expires is ${text}; the maximum is 9999-12-31`)
+  if (end <= now) throw new UsageError(`--expires is ${text}, which is in the past`)
   return end
 }
 

@@ -26,8 +26,8 @@ export function removeTemporaryFolder(folder: string): void {
 }
 
 /** Makes a file without a name, which is gone when it is closed; returns its descriptor. */
-function openTemporaryFile(purpose: string): number {
-  const folder = makeTemporaryFolder(purpose)
+function openTemporaryFile(): number {
+  const folder = makeTemporaryFolder('import')
   const path = join(folder, 'rows')
   try {
     const file = createTemporaryFile(path)
@@ -67,8 +67,8 @@ export interface TemporaryPart {
 }
 
 /** Makes a file without a name, to which bytes are appended through a buffer. */
-export function openTemporaryBytes(purpose: string) {
-  const file = openTemporaryFile(purpose)
+export function openTemporaryBytes() {
+  const file = openTemporaryFile()
   let buffer = Buffer.allocUnsafeSlow(bufferBytes)
   let start = 0
   let filled = 0

@@ -12,8 +12,8 @@ import { aboveStores, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
 /** A register with holders' jobs, as a file without a format that Dossier knows by itself. */
-const register = (rows: readonly (readonly [id: number, name: string])[], more = '') =>
-  `Register of companies\nJ;I;N\n${rows.map(([id, name]) => `IN;${id};${name}\n`).join('')}${more}`
+const register = (rows: readonly (readonly [id: number, name: string])[]) =>
+  `Register of companies\nJ;I;N\n${rows.map(([id, name]) => `IN;${id};${name}\n`).join('')}`
 
 const companiesSql = `select J as jurisdiction, I as identifier, N as name from source`
 const employeesSql = `

@@ -53,7 +53,7 @@ const cut = 'Ж},{"id":1,'.repeat(250)
 
 const keys = ['1', '01', 'x', 'X', ' x', 'x ', 'é', 'e\u0301', '#', '=', `a,"\\{}'`, '0']
 
-export const importStep: fc.Arbitrary<ImportStep> = fc
+const importStep: fc.Arbitrary<ImportStep> = fc
   .record({
     target: fc.constantFrom<Target>('companies', 'companies', 'rights', 'events', 'employees'),
     source: fc.constantFrom('a' as const, 'b' as const),

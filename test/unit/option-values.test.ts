@@ -22,7 +22,7 @@ const accepted: Readonly<Record<string, string>> = {
 
 test('an end is a duration from now, a day, or a moment', () => {
   for (const [text, end] of Object.entries(accepted)) {
-    assert.equal(new Date(parseEnd('expires', text, now)).toISOString(), end, text)
+    assert.equal(new Date(parseEnd(text, now)).toISOString(), end, text)
   }
 })
 
@@ -45,7 +45,7 @@ const refused: readonly (readonly [text: string, says: RegExp])[] = [
 test('an end that is past, too far, or invalid is refused', () => {
   for (const [text, says] of refused) {
     assert.throws(
-      () => parseEnd('expires', text, now),
+      () => parseEnd(text, now),
       (error) => {
         assert.ok(error instanceof UsageError, String(error))
         assert.match(error.message, /^--expires is /)

@@ -30,7 +30,7 @@ export interface Scanned {
 /** A place in an index: the ids, the order values, or the nth column. */
 type Place = 'id' | 'sort' | number
 
-export function placeOf({ shape, orderBy }: IndexedFields, field: string): Place | undefined {
+function placeOf({ shape, orderBy }: IndexedFields, field: string): Place | undefined {
   if (field === 'id') return 'id'
   if (shape.hasSort && field === orderBy) return 'sort'
   const at = shape.columns.findIndex((column) => column.field === field)

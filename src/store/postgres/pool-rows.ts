@@ -13,7 +13,7 @@ import { binaryQuery, listingReads, type Rows } from './tables.ts'
 const names = new Map<string, string>()
 
 /** The name of a statement; the texts of ours are constants, so there are few. */
-export function nameOf(sql: string): string {
+function nameOf(sql: string): string {
   const name = names.get(sql) ?? `statement ${names.size + 1}`
   names.set(sql, name)
   return name

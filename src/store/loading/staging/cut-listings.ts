@@ -29,7 +29,7 @@ const companyMax = { rows: 5_000, bytes: 8_388_608 }
 
 /** @param source the number that the source of the rows probably has. */
 export function createListingCutter(resource: Resource, source: number) {
-  const file = openTemporaryBytes('import')
+  const file = openTemporaryBytes()
   const shape = shapeOf(resource)
   const readValues = columnValuesOf(resource)
   let isWhole = true

@@ -43,7 +43,7 @@ const portionBytes = 4_194_304
 
 /** Makes an empty file, which is deleted when the process ends, if not before. */
 export function createSpool() {
-  const file = openTemporaryBytes('import')
+  const file = openTemporaryBytes()
   let count = 0
   return {
     /** Appends a row; the bytes of the result do not change. A refused row has no text. */

@@ -44,7 +44,7 @@ export async function untilDecided(db: string, { onWait, signal }: LockWait): Pr
 }
 
 /** Makes Citus decide, outside a transaction; if this user may not do that, Citus decides later. */
-export async function decide(client: Client): Promise<void> {
+async function decide(client: Client): Promise<void> {
   await client.query('select recover_prepared_transactions()').catch(() => undefined)
 }
 
