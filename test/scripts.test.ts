@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from './support/import-rows.ts'
 import { until } from './support/until.ts'
+import { isRunning } from '../src/files/unfinished.ts'
 
 const scripts = {
   test: 'scripts/test.ts',
@@ -78,11 +79,3 @@ test('compare, ended by a signal, leaves no server behind', async (t) => {
   script.kill()
   await until(() => !isRunning(Number(printed)))
 })
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -14,6 +14,7 @@ import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { answerIn, openWire, requestTo, runServer, type Server } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 import { until } from '../support/until.ts'
+import { isRunning } from '../../src/files/unfinished.ts'
 
 const { store, key, path, whole: body } = await makeRightsStore({ after })
 
@@ -29,15 +30,6 @@ function started(server: Server): number[] {
 function kill(worker: number | undefined): void {
   assert.ok(worker, 'it has started')
   process.kill(worker, 'SIGKILL')
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Waits until this many requests have been answered; a failed one ends the test. */

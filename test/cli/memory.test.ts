@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import { makeFolder } from '../support/import-rows.ts'
 import { writeParquet } from '../support/import-folder.ts'
@@ -191,8 +192,8 @@ test('reading an idle named pipe can be interrupted, and its data is read when i
   execFileSync('mkfifo', [join(folder, 'pipe.ndjson')])
   const waiting = startDossier(t, folder, 'import companies pipe.ndjson')
   // The store is opened before the pipe.
-  while (!existsSync(join(folder, 'dossier.db'))) await new Promise((done) => setTimeout(done, 20))
-  await new Promise((done) => setTimeout(done, 500))
+  await until(() => existsSync(join(folder, 'dossier.db')))
+  await sleep(500)
   waiting.child.kill('SIGINT')
   const { code, err } = await waiting.ended
   assert.equal(code, 130)

@@ -18,6 +18,12 @@ function load(folder: string, text: string, args: readonly string[] = [], env = 
   return runCommand(folder, ['import', 'rights', 'x.ndjson', ...args], { env })
 }
 
+/** What runs a command with a fault; undefined if that is not possible here. */
+function underFault(...fault: readonly string[]): readonly string[] | undefined {
+  const via = ['strace', '-f', '-qq', '-o', '/dev/null', ...fault]
+  return spawnSync('strace', [...via.slice(1), 'true']).status === 0 ? via : undefined
+}
+
 describe('operating imports', { concurrency: 2 }, () => {
   test('without a terminal, progress is plain lines on standard error', async (t) => {
     const { child, said, until, ended } = startDossier(t, makeFolder(t), 'import rights -')
@@ -55,10 +61,8 @@ describe('operating imports', { concurrency: 2 }, () => {
     ['mkdir:error=EDQUOT', 1, /^dossier: the folder for .* is full; set TMPDIR to another one\n$/],
   ] as const) {
     test(`an import under a system that answers ${fault}`, async (t) => {
-      const via = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`]
-      if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
-        return t.skip('needs strace, and the right to trace')
-      }
+      const via = underFault('-e', `inject=${fault}`)
+      if (via === undefined) return t.skip('needs strace, and the right to trace')
       const folder = makeFolder(t)
       const run = await runDossier(folder, 'import rights -', { input: row(1), via })
       checkExit(run, code, says)
@@ -68,11 +72,8 @@ describe('operating imports', { concurrency: 2 }, () => {
   test('an import whose refused rows cannot be kept changes nothing', async (t) => {
     const folder = makeFolder(t)
     const rejects = join(folder, 'refused.ndjson')
-    const fault = ['-P', rejects, '-e', 'inject=fsync:error=ENOSPC']
-    const via = ['strace', '-f', '-qq', '-o', '/dev/null', ...fault]
-    if (spawnSync('strace', [...via.slice(1), 'true']).status !== 0) {
-      return t.skip('needs strace, and the right to trace')
-    }
+    const via = underFault('-P', rejects, '-e', 'inject=fsync:error=ENOSPC')
+    if (via === undefined) return t.skip('needs strace, and the right to trace')
     writeFileSync(rejects, '')
     const input = `${row(1)}{"id":2}\n`
     const args = ['import', 'rights', '-', '--rejects', rejects]

@@ -24,9 +24,7 @@ export async function startDemo(folder: string): Promise<Demo> {
     mkdirSync(join(folder, 'demo'), { recursive: true })
     await copyDemo(db)
   }
-  // On a busy machine, the event loop of a server is late without too many requests.
-  const env = { DOSSIER_DELAY_MS_MAX: '60000' }
-  const { child, said, until } = launch(folder, ['demo', '--port', '0'], { env })
+  const { child, said, until } = launch(folder, ['demo', '--port', '0'], {})
   await until(/Ctrl-C/)
   await share?.(db)
   const [printed = '', url = '', key = ''] =

@@ -99,9 +99,7 @@ export function testErrors(): void {
   })
 
   test('a key without a part of its scopes shows the others', async (t) => {
-    const registry = await serveRegistry(t, makeRights(3).records)
-    const narrow = { name: 'narrow', scopes: ['rights'] }
-    const page = await registry.visitWith(narrow, '/companies/1/rights', { expected: refused })
+    const page = await visitNarrow(t, '/companies/1/rights')
     await page.getByText('1–3 of 3').waitFor()
     await page.getByRole('heading', { name: 'Company 1' }).waitFor()
     await page.getByRole('link', { name: 'Jobs' }).click()
@@ -109,9 +107,7 @@ export function testErrors(): void {
   })
 
   test('with a key that may not see companies, browsers print the page as it is', async (t) => {
-    const registry = await serveRegistry(t, makeRights(3).records)
-    const narrow = { name: 'narrow', scopes: ['rights'] }
-    const page = await registry.visitWith(narrow, '/companies/1/rights', { expected: refused })
+    const page = await visitNarrow(t, '/companies/1/rights')
     await page.getByText('1–3 of 3').waitFor()
     await page.evaluate(`addEventListener('keydown', (event) => {
       if (event.key === 'p') isTaken = event.defaultPrevented
@@ -125,9 +121,7 @@ export function testErrors(): void {
   })
 
   test('with a key that may not see companies, a missing one is reported once', async (t) => {
-    const registry = await serveRegistry(t, makeRights(3).records)
-    const narrow = { name: 'narrow', scopes: ['rights'] }
-    const page = await registry.visitWith(narrow, '/', { expected: refused })
+    const page = await visitNarrow(t, '/')
     let requests = 0
     page.on('request', () => (requests += 1))
     await page.evaluate('location.hash = "#/companies/99/rights"')
@@ -148,9 +142,7 @@ export function testErrors(): void {
   })
 
   test('a key that may not search says so, and opens a company by its number', async (t) => {
-    const registry = await serveRegistry(t, makeRights(3).records)
-    const narrow = { name: 'narrow', scopes: ['rights'] }
-    const page = await registry.visitWith(narrow, '/', { expected: refused })
+    const page = await visitNarrow(t, '/')
     await page.getByRole('searchbox').fill('1')
     await page.getByText('This key may not search for companies.').waitFor()
     await page.getByRole('searchbox').fill('DE:HRB 1')
@@ -294,6 +286,12 @@ export function testErrors(): void {
     await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
     await until(async () => (await page.evaluate('printed')) === 1, 'it is printed')
   })
+}
+
+/** Opens a view of three rights with a key that may see rights only. */
+async function visitNarrow(t: TestContext, view: string) {
+  const registry = await serveRegistry(t, makeRights(3).records)
+  return registry.visitWith({ name: 'narrow', scopes: ['rights'] }, view, { expected: refused })
 }
 
 /** A proxy before a port of this machine, which can cut an answer after its first bytes. */

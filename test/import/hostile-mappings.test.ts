@@ -15,6 +15,7 @@ import {
   startDossier,
   withSmallDisk,
 } from '../support/run-dossier.ts'
+import { until } from '../support/until.ts'
 
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
 const select = 'select jurisdiction, identifier, name from source'
@@ -147,10 +148,11 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
       const folder = makeGround(t)
       writeFileSync(join(folder, 'm.sql'), sql)
       const args = ['import', 'companies', 'x.csv', '--map', 'm.sql']
-      const { child, ended, until } = startDossier(t, folder, args)
-      const begun = until(/interrupted; nothing was changed/)
+      const running = startDossier(t, folder, args)
+      const { child, ended } = running
+      const begun = running.until(/interrupted; nothing was changed/)
       // Start-up takes less time than this; afterwards it is computing the mapping.
-      while (processorSeconds(child.pid) < 1) await pause()
+      await until(() => processorSeconds(child.pid) >= 1)
       child.kill('SIGINT')
       await begun
       const { code } = await ended
@@ -171,7 +173,7 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
     const args = ['import', 'companies', 'x.csv', '--map', './m.sql']
     const { child, ended } = startDossier(t, folder, args, { via, env: { TMPDIR: temporary } })
     const hasFiles = () => readdirSync(temporary).length > 0
-    while (processorSeconds(child.pid) < 1 || !hasFiles()) await pause()
+    await until(() => processorSeconds(child.pid) >= 1 && hasFiles())
     chmodSync(temporary, 0o555)
     child.kill('SIGINT')
     checkExit(await ended, 130, /^dossier: interrupted; nothing was changed\n$/)
@@ -183,8 +185,6 @@ function processorSeconds(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(stat[11]) + Number(stat[12])) / 100
 }
-
-const pause = () => new Promise((done) => setTimeout(done, 20))
 
 describe('--map-read', () => {
   const mapping = (path: string) =>

@@ -16,6 +16,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
@@ -75,7 +76,7 @@ test('servers serve the restored state without a restart, and never an old page 
   assert.equal(again.headers['data-version'], '3')
   // The key is not in the older copy.
   const old = await mustRun(folder, `restore ${copy} --db ${db} --yes`)
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await sleep(1_000)
   assert.equal((await ask()).status, 403)
   assert.match(old.out, /The keys are those of the copy/)
 })

@@ -3,10 +3,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 import type { Scope } from './temp-store.ts'
-import { patienceMs } from './until.ts'
+import { until } from './until.ts'
 
 /** Why tests with Redis are skipped; false if they are not. */
 export const noRedis = isInstalled() ? false : 'redis-server is not installed on this machine'
@@ -56,11 +55,8 @@ export async function runRedis(scope: Scope): Promise<Redis> {
 async function start(port: number): Promise<ChildProcess> {
   const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
   const child = spawn('redis-server', ['--port', String(port), ...options], { stdio: 'ignore' })
-  for (let waited = 0; waited < patienceMs; waited += 20) {
-    if (await isListening(port)) return child
-    await sleep(20)
-  }
-  throw new Error('redis-server did not start')
+  await until(() => isListening(port), 'redis-server listens')
+  return child
 }
 
 function isListening(port: number): Promise<boolean> {
