@@ -19,8 +19,8 @@ const elsewhere = [
 ]
 
 /** The path of a browser: CHROME_PATH, or a usual name; undefined if there is none. */
-export function findBrowser(environment = process.env): string | undefined {
-  const { CHROME_PATH: named, PATH = '' } = environment
+export function findBrowser(): string | undefined {
+  const { CHROME_PATH: named, PATH = '' } = process.env
   if (named !== undefined && named !== '') {
     assert.ok(existsSync(named), `CHROME_PATH is ${named}, which does not exist`)
     return named

@@ -26,7 +26,8 @@ interface Given {
 }
 
 /** Parses the arguments; prints help (exit code 0) or an error (2) and ends the process. */
-export function readOptions(script: Script, args = process.argv.slice(2)): Given {
+export function readOptions(script: Script): Given {
+  const args = process.argv.slice(2)
   if (args.some((arg) => arg === '--help' || arg === '-h')) {
     console.log(help(script))
     return process.exit(0)
