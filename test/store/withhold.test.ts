@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { isServerStore } from '../../src/config/setting-kinds.ts'
 import { openStoreInspector, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
@@ -154,22 +155,29 @@ test('an erased company gets the 404 of an unknown one, in every version', async
   await checkGone(app.db)
 })
 
-test('every tag changes with a withholding, and no tag of another company does (5)', async (t) => {
+test('tags and Last-Modified change with a withholding, and no other company’s do (5)', async (t) => {
   const app = await makeRegistry(t)
   await importRows(app.db, 'employees', [{ ...gb('2'), key: 'x', name: 'X' }])
   const paths = ['/employees', '/employees?version=2', '/employees?sort=name', '/events', '']
-  const tagsOf = (of: string) =>
+  const validatorsOf = (of: string) =>
     Promise.all(
-      paths.map(async (path) => (await app.ask(`/api/v1/companies/${of}${path}`)).headers['etag']),
+      paths.map(async (path) => {
+        const { headers } = await app.ask(`/api/v1/companies/${of}${path}`)
+        return { tag: headers['etag'] ?? '', modified: headers['last-modified'] ?? '' }
+      }),
     )
-  const [before, others] = [await tagsOf('GB:1'), await tagsOf('GB:2')]
+  const [before, others] = [await validatorsOf('GB:1'), await validatorsOf('GB:2')]
+  await sleep(1_000)
   await withhold(app.db, 'mask', person)
-  for (const [n, tag] of (await tagsOf('GB:1')).entries()) {
-    assert.notEqual(tag, before[n], String(paths[n]))
-    const headers = { 'if-none-match': before[n] ?? '' }
+  for (const [n, { tag, modified }] of (await validatorsOf('GB:1')).entries()) {
+    const former = before[n] ?? { tag: '', modified: '' }
+    assert.notEqual(tag, former.tag, String(paths[n]))
+    // A client may compare times alone: curl --time-cond.
+    assert.ok(Date.parse(modified) > Date.parse(former.modified), String(paths[n]))
+    const headers = { 'if-none-match': former.tag }
     assert.equal((await app.ask(one(paths[n]), { headers })).status, 200)
   }
-  assert.deepEqual(await tagsOf('GB:2'), others)
+  assert.deepEqual(await validatorsOf('GB:2'), others)
 })
 
 test('what is imported again stays withheld, is counted, and makes no event', async (t) => {

@@ -11,7 +11,6 @@ import type {
   SourceState,
   OutsideHistory,
 } from '../reading.ts'
-import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
@@ -20,7 +19,7 @@ import { pageBytesMax } from '../page-size.ts'
 import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/versions.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { findOutside } from './listing-state.ts'
+import { findOutside, rewriteOf } from './listing-state.ts'
 import type { Change } from './reads.ts'
 import { type CountedListing, type CountListings, noCounts } from './value-counts.ts'
 
@@ -52,15 +51,16 @@ export async function readCompany(
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, asked, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
+  for (const head of heads.values()) {
+    const rewrite = await rewriteOf(snapshot, head)
+    if (rewrite !== undefined) changes.push(rewrite)
+  }
   const { jurisdiction, identifier } = identity
   return {
     company: { id, jurisdiction, identifier, name: said.name },
     sources: said.sources,
     listings: listings.map(({ summary }) => summary),
-    lineage: [
-      ...changes.map(({ lineage }) => lineage),
-      ...[...heads.values()].map(({ directory }) => markOf(directory)),
-    ].join(''),
+    lineage: changes.map(({ lineage }) => lineage).join(''),
     changedAt: Math.max(...changes.map(({ committedAt }) => committedAt)),
     registry,
   }

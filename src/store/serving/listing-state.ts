@@ -6,7 +6,7 @@ import type { FirstTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import type { Head, OutsideHistory, RegistryState } from '../reading.ts'
 import type { Selection } from '../selection.ts'
-import type { HeadInRegistry, ServingReads } from './reads.ts'
+import type { Change, HeadInRegistry, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
 export interface ListingState {
@@ -55,6 +55,15 @@ export function findOutside(
   return version < earliest ? { outside: 'pruned', earliest, latest } : undefined
 }
 
+/** The withholding that has rewritten a head after its version; undefined if none has. */
+export function rewriteOf(
+  reads: Pick<ServingReads, 'change'>,
+  head: HeadRow | undefined,
+): Awaitable<Change | undefined> {
+  const mark = head === undefined ? '' : markOf(head.directory)
+  return mark === '' ? undefined : reads.change(mark)
+}
+
 /** @param version the one in which the listing last changed. */
 function stateSince(
   reads: ServingReads,
@@ -62,17 +71,20 @@ function stateSince(
   { registry, head, first }: HeadInRegistry,
   version: number,
 ): Awaitable<ListingState> {
-  return after(reads.change(version, registry), ({ lineage, committedAt }) => ({
-    head: {
-      total: head?.total ?? 0,
-      version,
-      lineage: lineage + (head === undefined ? '' : markOf(head.directory)),
-      changedAt: committedAt,
-      dataVersion: asked ?? registry.version,
-      latestVersion: registry.version,
-    },
-    meta: resource.metaOf === undefined ? undefined : (head?.meta ?? '[]'),
-    row: head,
-    first,
-  }))
+  return after(reads.change(version, registry), ({ lineage, committedAt }) =>
+    after(rewriteOf(reads, head), (rewrite) => ({
+      head: {
+        total: head?.total ?? 0,
+        version,
+        lineage: lineage + (rewrite?.lineage ?? ''),
+        // Of a past version, too, since its records have changed, and clients have former ones.
+        changedAt: Math.max(committedAt, rewrite?.committedAt ?? 0),
+        dataVersion: asked ?? registry.version,
+        latestVersion: registry.version,
+      },
+      meta: resource.metaOf === undefined ? undefined : (head?.meta ?? '[]'),
+      row: head,
+      first,
+    })),
+  )
 }

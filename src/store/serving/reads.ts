@@ -5,7 +5,7 @@ import type { FirstTexts } from '../listing/read-page.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 
-/** The import that made a version. */
+/** What made a version: an import, a revert or a withholding. */
 export interface Change {
   readonly lineage: string
   /** When it was committed, in milliseconds since 1970. */
@@ -37,12 +37,13 @@ export interface ServingReads extends ListingReads {
     wanted: number,
   ): Awaitable<HeadInRegistry>
   /**
-   * The import that made a version, which must exist.
+   * What made a version, which must exist.
    *
+   * @param version its number, or its lineage.
    * @param registry the state of the registry, if it was read just now: after a restore, another
    *   import may have the same version.
    */
-  change(version: number, registry?: RegistryState): Awaitable<Change>
+  change(version: number | string, registry?: RegistryState): Awaitable<Change>
   /** The version that made a company known, as of a version; undefined if it was not known. */
   knownSince(companyId: number, version: number): Awaitable<number | undefined>
 }

@@ -58,8 +58,12 @@ export function registryStateOf(row: RegistryRow | undefined): RegistryState {
   }
 }
 
-/** The import that made the version $1. */
-export const changeSql = 'select lineage, committed_at from imports where version = $1'
+const changeBy = (column: string) =>
+  `select lineage, committed_at from imports where ${column} = $1`
+
+/** What made the version $1. */
+export const changeSql = changeBy('version')
+const changeOfLineageSql = changeBy('lineage')
 
 /** How many imports are kept. */
 const changesMax = 10_000
@@ -77,7 +81,7 @@ const knownSinceSql = `
 /** Reads which imports made versions, and keeps them; and which versions made companies known. */
 export function createVersionReads(rows: RowReader['rows']) {
   // After a restore, version numbers are used again, so these belong to one history.
-  const changes = new LRUCache<number, Change>({ max: changesMax })
+  const changes = new LRUCache<number | string, Change>({ max: changesMax })
   let history: string | undefined
 
   /** Keeps an import that was read with a state of the registry. */
@@ -94,7 +98,8 @@ export function createVersionReads(rows: RowReader['rows']) {
       const known = changes.get(version)
       if (known !== undefined) return known
       const asked = history
-      return after(rows<[lineage: string, committedAt: number]>(changeSql, version), ([row]) => {
+      const sql = typeof version === 'number' ? changeSql : changeOfLineageSql
+      return after(rows<[lineage: string, committedAt: number]>(sql, version), ([row]) => {
         if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
         const change = { lineage: row[0], committedAt: row[1] }
         if (history === asked) changes.set(version, change)
