@@ -11,7 +11,7 @@ import type {
 } from '../store/importing.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { collectColumns, type Columns } from './rows/column-facts.ts'
+import { collectColumns } from './rows/column-facts.ts'
 import { refuseRepeated } from './earlier-imports.ts'
 import {
   latestMoment,
@@ -150,7 +150,7 @@ export async function importFiles(
   })
   try {
     const { read, refused, unnamed } = await stageRows(session, course, progress.onRows)
-    judgeRows(request, read, columns)
+    judgeRows(course, read)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const change = changeOf(course, merged, { read, refused })
@@ -198,13 +198,16 @@ function warn(
 }
 
 /** @throws OperatorError if the rows together are probably a mistake. */
-function judgeRows(request: ImportRequest, read: number, columns: Columns): void {
+function judgeRows({ request, source, columns }: Course, read: number): void {
   const { nameAttribute, isSnapshot, permissions = {} } = request
   if (read > 0 && nameAttribute !== undefined && !columns.names().includes(nameAttribute)) {
     throw new OperatorError(`no row has ${nameAttribute}; check --name-attribute`)
   }
   refuseNoRows(read, isSnapshot, permissions)
-  for (const warning of columns.warnings()) warn(request, warning)
+  const { misspelt } = source.found
+  for (const warning of [...(misspelt === undefined ? [] : [misspelt]), ...columns.warnings()]) {
+    warn(request, warning)
+  }
 }
 
 function changeOf(
