@@ -179,7 +179,8 @@ function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): v
     const isFile = /[./]/.test(name)
     if (own.has(name.toLowerCase())) continue
     if (isFile && mayReadFiles) {
-      if (/\.(?:csv|tsv|txt)(?:\.gz|\.zst)?$/i.test(name)) throw guessed(name)
+      const [, ending = ''] = /\.(csv|tsv|txt|json|jsonl|ndjson)(?:\.gz|\.zst)?$/i.exec(name) ?? []
+      if (ending !== '') throw guessed(name, ending)
       continue
     }
     const near = nearest(name, own)
@@ -201,7 +202,8 @@ function refuseFunction(node: Node, mayReadFiles: boolean): void {
   if (mayReadFiles) {
     const given = JSON.stringify(node['children'])
     const hasTypes = /"(?:all_varchar|columns|types|dtypes)"/.test(given)
-    if (name.startsWith('read_csv') && !hasTypes) throw guessed(fileIn(given))
+    const guesses = /^read_(?:csv|(?:nd)?json)(?:_auto)?$/.test(name)
+    if (guesses && !hasTypes) throw guessed(fileIn(given), name)
     return
   }
   throw new OperatorError(
@@ -211,11 +213,17 @@ function refuseFunction(node: Node, mayReadFiles: boolean): void {
 
 const fileIn = (given: string) => /"value":"([^"]{1,200})"/.exec(given)?.[1] ?? 'a file'
 
-/** DuckDB takes 09/08/1960 for the 9th of August, whatever the country, and 1.10 for 1.1. */
-function guessed(name: string): OperatorError {
+/**
+ * DuckDB takes 09/08/1960 for the 9th of August, whatever the country, and 1.10 for 1.1; in a text
+ * of JSON, 01-02-03 for a day of 2001.
+ */
+function guessed(name: string, reader: string): OperatorError {
+  const [day, read] = /json/i.test(reader)
+    ? ['09-08-1960', `read_json('${name}', columns = {code: 'varchar', name: 'varchar'})`]
+    : ['09/08/1960', `read_csv('${name}', all_varchar = true)`]
   return new OperatorError(
-    `the mapping reads ${name} with types that DuckDB guesses (09/08/1960 is the 9th of August); ` +
-      `read its texts: read_csv('${name}', all_varchar = true)`,
+    `the mapping reads ${name} with types that DuckDB guesses (${day} is the 9th of August); ` +
+      `read its texts: ${read}`,
   )
 }
 

@@ -83,6 +83,19 @@ export const badMappings: BadInputs = {
       ),
     ]),
   ),
+  ...Object.fromEntries(
+    ["'x.json'", "'x.jsonl.gz'", "read_json('x.json')", "read_ndjson_auto(['x.json'])"].map(
+      (table) => [
+        `a file of JSON whose types would be guessed: ${table}`,
+        mapping(
+          `${named} from source join ${table} y using (Identifier)`,
+          /^dossier: the mapping reads x\.json\S* with types that .*, columns = \{code: 'varchar', /,
+          'companies',
+          '--map-read .',
+        ),
+      ],
+    ),
+  ),
   'a table of another name': mapping(`${named} from sources`, /reads sources .* did .* source\?$/),
   'the file instead of the view': mapping(`${named} from x`, /reads x instead of the view source/),
   'a function that is not there': mapping(
