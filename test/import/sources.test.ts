@@ -166,6 +166,14 @@ describe('Parquet', () => {
     })
   }
 
+  test('a float of four bytes has the digits that other programs show', async (t) => {
+    const { load } = await parquetOf(t, 'select 1 as id, 7 as company_id, 0.1::float as salary_to')
+    for (const mapping of [undefined, 'select * from source']) {
+      const { problems } = await load('jobs', ['x.parquet'], { mapping })
+      assert.deepEqual([problems.length, problems[0]?.value], [1, '0.1'])
+    }
+  })
+
   test('bytes that are not text are refused', async (t) => {
     const select = "select 1 as id, 7 as company_id, '\\xFF'::blob as name"
     const { load } = await parquetOf(t, select)

@@ -77,21 +77,26 @@ async function explained<T>(
   }
 }
 
-/** A SELECT with bytes as UTF-8 texts, since many programs write texts to Parquet in this way. */
-async function asTexts(database: Database, select: string) {
+/**
+ * A SELECT with bytes as UTF-8 texts, since many programs write texts to Parquet in this way, and
+ * with short floats by their digits: as a number of JSON, 0.1 would be 0.10000000149011612.
+ */
+async function asWritten(database: Database, select: string) {
   const columns = await columnsOf(database, select)
-  const texts = columns
-    .filter(({ isBytes }) => isBytes)
-    .map(({ name }) => `decode(${quoted(name)}) as ${quoted(name)}`)
-  if (texts.length === 0) return { select, columns }
+  const written = columns.flatMap(({ name, isBytes, isFloat }) => {
+    const column = quoted(name)
+    if (isBytes) return [`decode(${column}) as ${column}`]
+    return isFloat ? [`${column}::varchar::double as ${column}`] : []
+  })
+  if (written.length === 0) return { select, columns }
   const decoded = columns.map((column) => ({ ...column, isText: column.isText || column.isBytes }))
-  return { select: `select * replace (${texts.join(', ')}) from (${select})`, columns: decoded }
+  return { select: `select * replace (${written.join(', ')}) from (${select})`, columns: decoded }
 }
 
 async function openFile(database: Database, given: TableFile) {
   const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
-  const table = await asTexts(database, `select * from ${parquetTable(file)}`)
+  const table = await asWritten(database, `select * from ${parquetTable(file)}`)
   const { columns } = table
   refuseColumns(file.name, columns.length)
   const batches = readBatches(database, { ...table, isWide: file.isWide, isMapped: false }, [file])
@@ -161,7 +166,7 @@ async function openMapping(
   await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
   if (showing !== undefined) await showView(database, showing)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const result = await asTexts(database, some)
+  const result = await asWritten(database, some)
   const { columns } = result
   refuseDoubled(columns)
   const batches = readBatches(database, { ...result, isWide, isMapped: true }, files)

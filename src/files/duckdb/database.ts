@@ -128,6 +128,7 @@ export interface Column {
   readonly name: string
   readonly isText: boolean
   readonly isBytes: boolean
+  readonly isFloat: boolean
 }
 
 /** The columns of a SELECT. */
@@ -138,6 +139,7 @@ export async function columnsOf(database: Database, select: string): Promise<Col
     name: String(name).slice(1),
     isText: type === 'VARCHAR',
     isBytes: type === 'BLOB',
+    isFloat: type === 'FLOAT',
   }))
 }
 
