@@ -38,7 +38,7 @@ const kinds: readonly Kind[] = [
     advice: 'decompress it once first',
   },
   {
-    begins: /^SQL\w{3} format 3/,
+    begins: ['SQLite format 3\0'],
     ending: /^(db|mdb|accdb|dbf)$/,
     what: 'a database',
     advice: exportTable,
