@@ -76,7 +76,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
     return 0
   }
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
-  if (load === undefined) return reportUsageErrors(context, [unknownCommand(name)])
+  if (load === undefined) return reportUsageErrors(context, [await unknownCommand(name)])
   const command = await load()
   if (rest.some(isHelp)) {
     context.stdout.write(commandHelp(command))
@@ -165,13 +165,23 @@ function reportUsageErrors(
   return 2
 }
 
-function unknownCommand(name: string): string {
+async function unknownCommand(name: string): Promise<string> {
   if (name.startsWith('-')) {
     return `${withoutPasswords(name)} must follow the command: dossier COMMAND [OPTIONS]`
   }
-  const advice = advise(name, commandNames, 'see: dossier --help')
+  const withAction = (await loadCommands()).flatMap((command) =>
+    actionsOf(command).includes(name) ? [`${command.name} ${name}`] : [],
+  )
+  const advice =
+    withAction.length > 0
+      ? `did you mean ${withAction.join(' or ')}?`
+      : advise(name, commandNames, 'see: dossier --help')
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }
+
+/** The actions of a command, as `keys` has `create`: the words that may follow its name. */
+const actionsOf = ({ synopsis }: Command) =>
+  synopsis.flatMap((line) => line.split(' ')[1]?.split(/[{|}]/) ?? [])
 
 function help(commands: readonly Command[]): string {
   return `Dossier ${programVersion()}: a read-only company registry data service.
