@@ -104,7 +104,7 @@ function closeServer(server: Server): Promise<void> {
 /** What answers each request: its endpoint, once it has passed the stages. */
 function createHandle(options: AppOptions, stop: Stop, log: RequestLog): RequestListener {
   const { metrics, trustedProxies = [] } = options
-  const noteFault = createNoteFault(log, options.load)
+  const noteFault = createNoteFault(log, options.load, stop)
   const find = createRouter(routesOf(options, stop, noteFault))
   const passStages = createStages(options, stop)
   const client = createClient(trustedProxies)
@@ -155,8 +155,10 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
 type NoteFault = (request: HttpRequest, error: unknown) => void
 
 /** A refusal for load is counted, and is no fault. */
-function createNoteFault(log: RequestLog, load: Load): NoteFault {
+function createNoteFault(log: RequestLog, load: Load, stop: Stop): NoteFault {
   return (request, error) => {
+    // The store closes under a request that a stop has cut off.
+    if (stop.isStopping && request.raw.socket.destroyed) return
     if (!(error instanceof ApiError)) log.fault(request, error, false)
     else if (error.excess !== undefined) load.warn(error.excess)
     // A deliberate refusal has no cause; its line in the request log says enough.

@@ -17,12 +17,14 @@ const { records, path } = makeRights(12)
 /** A listening application, whose store reads pages only once it is let. */
 async function listen(t: TestContext, halfClosedMs = 100) {
   const held = Promise.withResolvers<undefined>()
+  const reading = Promise.withResolvers<undefined>()
   const made = await makeApp(t, {
     records,
     limits: { assetBytesMax: 20_000, halfClosedMs },
     wrapStore: (store) => ({
       ...store,
       readPage: async (...asked) => {
+        reading.resolve(undefined)
         await held.promise
         return store.readPage(...asked)
       },
@@ -30,6 +32,7 @@ async function listen(t: TestContext, halfClosedMs = 100) {
   })
   let arrived = 0
   let open = 0
+  const isEmpty = () => open === 0
   made.app.server
     .on('request', () => (arrived += 1))
     .on('connection', (socket) => {
@@ -48,10 +51,10 @@ async function listen(t: TestContext, halfClosedMs = 100) {
       await until(() => arrived === before + n + 1)
       wire.socket.destroy()
     }
-    await until(() => open === 0)
+    await until(isEmpty)
     held.resolve(undefined)
   }
-  return { ...made, port, leave, release: () => held.resolve(undefined) }
+  return { ...made, port, leave, reading: reading.promise, isEmpty, held }
 }
 
 test('clients that leave while a file is prepared do not count as its readers (E11)', async (t) => {
@@ -83,6 +86,23 @@ test('a client that leaves before its answer is logged with 499', async (t) => {
   assert.deepEqual(lines, [{ status: 499, bytes: 0, key: 'test' }])
 })
 
+test('the failure of a request that a stop has cut off is not logged as a fault', async (t) => {
+  const { app, key, port, logged, reading, isEmpty, held } = await listen(t)
+  const wire = await openWire(port)
+  wire.send(requestTo(path, { key }))
+  await reading
+  app.stopAnswering()
+  wire.socket.destroy()
+  await until(isEmpty)
+  held.reject(new Error('statement has been finalized'))
+  await until(() => logged().length > 0)
+  await sleep(50)
+  assert.deepEqual(
+    logged().map(({ level, status }) => ({ level, status })),
+    [{ level: 30, status: 499 }],
+  )
+})
+
 test('nothing is read for a client that has left while it waited for changes', async (t) => {
   const { ask, store, callsOf, leave } = await listen(t)
   const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
@@ -97,13 +117,13 @@ test('nothing is read for a client that has left while it waited for changes', a
 })
 
 test('a client that closes its sending side after its requests gets their answers (D23)', async (t) => {
-  const { port, key, release } = await listen(t, 60_000)
+  const { port, key, held } = await listen(t, 60_000)
   const answered = ['/healthz', '/', '/openapi.json', path].map(async (target) => {
     const wire = await openWire(port)
     const request = requestTo(target, { key, isLast: false })
     wire.socket.end(request.repeat(3))
     return answersIn(await wire.closed()).map(({ status }) => status)
   })
-  setTimeout(release, 300)
+  setTimeout(() => held.resolve(undefined), 300)
   for (const statuses of await Promise.all(answered)) assert.deepEqual(statuses, [200, 200, 200])
 })
