@@ -14,8 +14,12 @@ select
   trim("Agency") as company_identifier,
   "Civil Service Title" as title,
   "Job Category" as description,
-  case when is_whole then try_cast("Salary Range From" as double)::bigint end as salary_from,
-  case when is_whole then try_cast("Salary Range To" as double)::bigint end as salary_to,
+  case when is_whole
+    then coalesce(try_cast("Salary Range From" as double)::bigint::varchar, "Salary Range From")
+  end as salary_from,
+  case when is_whole
+    then coalesce(try_cast("Salary Range To" as double)::bigint::varchar, "Salary Range To")
+  end as salary_to,
   'USD' as currency,
   source_file,
   source_row
@@ -23,8 +27,8 @@ from (
   select
     *,
     row_number() over (partition by "Job ID", "Posting Type" order by source_row) as copy,
-    try_cast("Salary Range From" as double) % 1 = 0
-      and try_cast("Salary Range To" as double) % 1 = 0 as is_whole
+    coalesce(try_cast("Salary Range From" as double) % 1 = 0, true)
+      and coalesce(try_cast("Salary Range To" as double) % 1 = 0, true) as is_whole
   from source
 )
 order by source_file, source_row

@@ -262,3 +262,19 @@ function everyTenthLine(file: string, folder: string): string {
   writeFileSync(path, lines.filter((_, n) => n % 10 === 0).join('\n'))
   return path
 }
+
+test('nyc_job_postings: a salary that a spreadsheet has rewritten is refused, not left out', async (t) => {
+  const { folder, db } = makePlace(t, 'test.db')
+  const file = join(folder, 'excel.csv')
+  const first = ['Agency', 'Posting Date', 'Work Location', 'Business Title', 'Job Description']
+  const others = ['Civil Service Title', 'Job Category', 'Division/Work Unit']
+  const columns = [...first, ...others, 'Minimum Qual Requirements', 'Job ID', 'Posting Type']
+  const cells = ['Parks', ...columns.slice(1).map(() => '')]
+  const header = [...columns, 'Salary Range From', 'Salary Range To'].join(';')
+  writeFileSync(file, `${header}\n${[...cells, '84252,0', '90000,5'].join(';')}\n`)
+  for (const name of ['nyc-job-postings', 'nyc-job-postings-2022']) {
+    const mapping = readFileSync(join(mappings, `${name}.sql`), 'utf8')
+    const { problems } = await importInto(db, 'jobs', [file], { mapping })
+    assert.deepEqual([name, problems[0]?.value], [name, '"84252,0"'])
+  }
+})
