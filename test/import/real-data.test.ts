@@ -263,6 +263,18 @@ function everyTenthLine(file: string, folder: string): string {
   return path
 }
 
+test('lens_drone_patents: a date that a spreadsheet has rewritten is refused, not misread', async (t) => {
+  const { folder, db } = makePlace(t, 'test.db')
+  const file = join(folder, 'excel.csv')
+  const header =
+    'lens_id;jurisdiction;publication_number;publication_date;publication_year;' +
+    'application_date;title;applicants;type'
+  writeFileSync(file, `${header}\n1;AU;2;05.10.2017;2017;12.02.2016;a;ESCO;b\n`)
+  const mapping = readFileSync(join(mappings, 'lens-patents.sql'), 'utf8')
+  const { problems } = await importInto(db, 'rights', [file], { mapping })
+  assert.deepEqual(problems[0]?.value, '"05.10.2017"')
+})
+
 test('nyc_job_postings: a salary that a spreadsheet has rewritten is refused, not left out', async (t) => {
   const { folder, db } = makePlace(t, 'test.db')
   const file = join(folder, 'excel.csv')
