@@ -52,9 +52,8 @@ Withholds one record, the records with a value in a personal field, or a company
 in every past version, and in whatever is imported later. \`mask\` keeps the record; its personal
 fields read [withheld] or null. \`erase\` removes the record from its listing; an erased company is
 unknown. Words of a person's personal fields are replaced by [withheld] in the attributes and the
-recorded changes of their companies; \`erase\` removes such values from the changes entirely. These
-are the companies of the day of the order: where a masked record moves to another one, repeat the
-order by its ID; where an erased one would, use --text.
+recorded changes of their companies; \`erase\` removes such values from the changes entirely. If a
+later import has the record in another company, they are replaced there, too.
 COMPANY is an id, or a register number such as GB:09876543; with --text, only these words in the
 company's attributes and recorded changes are withheld.
 
