@@ -192,3 +192,33 @@ test('an erasure of a masked record, which has moved, hides who it was when the 
   await say(`Ask ${jane}`)
   await checkGone(db)
 })
+
+test('in a store that a restore had left, an order means what it means, whoever has its ids there', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const load = (company: string, name: string) => {
+    const of = { company_jurisdiction: 'GB', company_identifier: company }
+    return importRows(db, 'employees', [{ ...of, key: name, identifier: `n${name}`, name }])
+  }
+  const say = (company: string, name: string) =>
+    importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: company, name }])
+  const idOf = (name: string) =>
+    Number(query(db, `select id from record_keys where key = '=${name}'`)[0]?.['id'])
+  await load('1', 'First One')
+  const base = await keepStore(db, 'base')
+  for (const [n, name] of ['Carol Kovacs', 'Bob Nagy'].entries()) await load(`${n + 2}`, name)
+  const ids = [idOf('Carol Kovacs'), idOf('Bob Nagy')]
+  const left = await keepStore(db)
+  await base()
+  await load('4', 'Bob Nagy')
+  await load('5', 'Ann Szabo')
+  assert.deepEqual([idOf('Bob Nagy'), idOf('Ann Szabo')], ids, 'others have their ids')
+  await withhold(db, 'erase', { resource: 'employees', id: idOf('Bob Nagy') })
+  await withhold(db, 'erase', { company: ['GB', '5'] })
+  await left()
+  assert.equal((await say('2', 'Bob Nagy & Sons')).counts.withheld, 0)
+  const total = async (n: number) =>
+    memberOf(await ask(`/api/v1/companies/GB:${n}/employees`), 'total')
+  assert.deepEqual([await total(1), await total(2), await total(3)], [1, 1, 0])
+  assert.equal((await load('5', 'Ann Szabo')).counts.erased, 1)
+  await checkGone(db, ['nBob Nagy', 'Ann Szabo'])
+})

@@ -47,14 +47,14 @@ export async function storeDigest(path: string): Promise<string> {
 }
 
 /** Copies a store; returns a function that restores it, under a running server, too. */
-export async function keepStore(path: string): Promise<() => Promise<void>> {
+export async function keepStore(path: string, as = 'kept'): Promise<() => Promise<void>> {
   const db = storeAt(path)
   if (isServerStore(db)) {
-    await onServer(db, keepTables)
-    return () => onServer(db, restoreTables)
+    await onServer(db, keepTables.replaceAll('_kept', `_${as}`))
+    return () => onServer(db, restoreTables.replaceAll('_kept', `_${as}`))
   }
-  await copyFile(db, `${db}.kept`)
-  return () => copyFile(`${db}.kept`, db)
+  await copyFile(db, `${db}.${as}`)
+  return () => copyFile(`${db}.${as}`, db)
 }
 
 async function copyFile(from: string, to: string): Promise<void> {

@@ -88,7 +88,7 @@ export async function applyOrder(
     },
   }
   const { subject } = wanted
-  const erasing = 'company' in subject ? companiesOf(wanted, subject.company) : []
+  const erasing = 'company' in subject ? companiesOf(wanted) : []
   const former = await namesOf(tables, erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
@@ -113,22 +113,21 @@ async function withholdSubject(
 ): Promise<Found> {
   const { subject } = wanted
   if ('company' in subject) {
-    // A restored backup may be from before such a company.
-    const own = wanted.located === undefined ? companiesOf(wanted, subject.company) : []
-    return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former, own) }
+    // A restored backup may be from before such a company, or have another one with its id.
+    const ids = (wanted.found?.companies ?? []).map(({ id }) => id)
+    const taken = new Set((await namesOf(work.tables, ids)).map(({ id }) => id))
+    const free = ids.filter((id) => id > 0 && !taken.has(id))
+    return { ids: [], keys: [], phrases: [], companies: await eraseCompanies(work, former, free) }
   }
   const found =
     'textOf' in subject
-      ? await hideText(work, wanted, companiesOf(wanted, subject.textOf))
+      ? await hideText(work, wanted, companiesOf(wanted))
       : await withholdRecords(work, { ...wanted, subject })
   return { ...found, companies: await nameCompanies(work, found.companies) }
 }
 
 /** The companies that an order means: several, if others had the name of this one. */
-function companiesOf({ located, found }: Wanted, one: number): readonly number[] {
-  const others = found?.companies.map(({ id }) => id) ?? []
-  return [...(located?.companies ?? new Set([one, ...others]))]
-}
+const companiesOf = ({ located }: Wanted): readonly number[] => [...(located?.companies ?? [])]
 
 const idsAtOnce = 1_000
 

@@ -17,6 +17,7 @@ import {
   hashCompany,
   hashNames,
   type Hasher,
+  idsHere,
   type List,
   noState,
   type Order,
@@ -110,13 +111,12 @@ async function readKnown(db: RegistryDatabase, list: List, plan: ImportPlan): Pr
 }
 
 /**
- * The present and past names of the companies in which the list hides texts, as hashes by ids: a
- * company may have got its name since the order.
+ * The present and past names of the companies in the list, as hashes by ids: a company may have got
+ * its name since the order.
  */
 async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names> {
   const { inForce } = ordersOf(list)
-  const hiding = inForce.filter(({ found }) => found.phrases.length > 0)
-  const ids = new Set(hiding.flatMap(({ found }) => found.companies.map(({ id }) => id)))
+  const ids = new Set(inForce.flatMap(({ found }) => found.companies.map(({ id }) => id)))
   if (ids.size === 0) return new Map()
   return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
 }
@@ -182,9 +182,10 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
   const erased = new Set<number | string>()
   const phrases = new Map<number | string, Phrases[]>()
   for (const { kind, subject, found } of orders) {
-    const names = found.companies.flatMap(({ id, name }) => {
-      return [id, ...(name === null ? [] : [name]), ...(known.get(id) ?? [])]
-    })
+    const names = [
+      ...found.companies.flatMap(({ name }) => name ?? []),
+      ...idsHere(found.companies, known).flatMap((id) => [id, ...(known.get(id) ?? [])]),
+    ]
     if ('company' in subject) for (const name of names) erased.add(name)
     else if (found.phrases.length > 0) {
       const hiding = { kind, hidePhrases: createHidePhrases(found.phrases, hasher) }

@@ -212,7 +212,10 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
   const byOrder = Map.groupBy(finds, ({ order }) => order)
   const orders = entries
     .filter((entry) => 'kind' in entry)
-    .map((order) => ({ ...order, found: join(byOrder.get(order.number) ?? []) }))
+    .map((order) => ({
+      ...order,
+      found: joinFound(byOrder.get(order.number)?.map(({ found }) => found) ?? []),
+    }))
   return {
     inForce: orders.filter(({ number }) => !lifted.has(number)),
     lifted: orders.filter(({ number }) => lifted.has(number)),
@@ -222,11 +225,11 @@ export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry
 /** What some of the orders have found, lifted ones included. */
 export function foundBy(list: List, isMeant: (order: Order) => boolean): Found {
   const { inForce, lifted } = ordersOf(list)
-  return join([...inForce, ...lifted].filter(isMeant))
+  return joinFound([...inForce, ...lifted].filter(isMeant).map(({ found }) => found))
 }
 
-/** Removes ids that a store has assigned, which mean something else in another registry. */
-function withoutAssigned(found: Found): Found {
+/** Removes ids that a store has assigned, which may mean something else in another one. */
+export function withoutAssigned(found: Found): Found {
   const isGiven = (id: number) => id < assignedIdMin
   return {
     ...found,
@@ -238,8 +241,7 @@ function withoutAssigned(found: Found): Found {
   }
 }
 
-function join(finds: readonly { readonly found: Found }[]): Found {
-  const all = finds.map(({ found }) => found)
+export function joinFound(all: readonly Found[]): Found {
   return {
     ids: [...new Set(all.flatMap(({ ids }) => ids))],
     keys: [...new Set(all.flatMap(({ keys }) => keys))],
@@ -280,4 +282,23 @@ export function hashNames(
     hashes.set(named.id, (hashes.get(named.id) ?? new Set()).add(hash))
   }
   return new Map([...hashes].map(([id, some]) => [id, [...some]]))
+}
+
+/**
+ * The ids of listed companies, without assigned ones that others have here: a restore may have left
+ * the branch in which they were assigned.
+ *
+ * @param names as of `hashNames`.
+ */
+export function idsHere(
+  companies: Found['companies'],
+  names: ReadonlyMap<number, readonly string[]>,
+): number[] {
+  return [...Map.groupBy(companies, ({ id }) => id)]
+    .filter(([id, some]) => {
+      const own = id < assignedIdMin ? undefined : names.get(id)
+      const isListed = (name: string | null) => name === null || own?.includes(name) === true
+      return own === undefined || some.some(({ name }) => isListed(name))
+    })
+    .map(([id]) => id)
 }

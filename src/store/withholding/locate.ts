@@ -12,13 +12,17 @@ import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
 import {
   type Found,
   foundBy,
+  hashNames,
   type Hasher,
+  idsHere,
   type IdSubject,
+  joinFound,
   type List,
   type Order,
   ordersOf,
   type PhraseHash,
   type ValueSubject,
+  withoutAssigned,
 } from './list.ts'
 import { hashValue } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
@@ -41,8 +45,12 @@ export async function wantedOf(
     const { resource, field, value } = subject
     const hashed = { resource, field, value: hashValue(hasher, resource, field, value) }
     const [phrase] = phrasesOf([value], hasher)
-    const found = foundBy(list, (order) => hasMasked(order, hashed, phrase))
-    return { kind, subject: hashed, value, ...(kind === 'erase' ? { found } : {}) }
+    if (kind === 'mask') return { kind, subject: hashed, value }
+    const { inForce, lifted } = ordersOf(list)
+    const masked = [...inForce, ...lifted].filter((order) => hasMasked(order, hashed, phrase))
+    const located = await locate(db, masked, hasher)
+    const found = joinFound(masked.map((order) => foundAt(order, located)))
+    return { kind, subject: hashed, value, found }
   }
   const companies = new Set(await companyIdsOf(db, subject.company))
   const [id = 0] = companies
@@ -103,20 +111,22 @@ export async function wantedLater(
   if (listed.size + one.companies.size + one.phrases.size === 0) return undefined
   const named = new Set(await idsOfCompanies(db, [...one.companies.values()]))
   const phrases = [...one.phrases.values()]
-  const texts = phrases.length === 0 ? [] : found.companies
+  const known = found.companies.map(({ id }) => id)
+  const names = hashNames(hasher, await namesOf(tables, known))
+  const texts = phrases.length === 0 ? [] : idsHere(found.companies, names)
   const companies = await nameCompanies({ tables, hasher }, named)
-  const names = new Set(companies.map(({ name }) => name))
+  const here = new Set(companies.map(({ name }) => name))
   // The company may come later.
   const unknown = [...one.companies.keys()]
-    .filter((name) => typeof name === 'string' && !names.has(name))
+    .filter((name) => typeof name === 'string' && !here.has(name))
     .map((name) => ({ id: 0, name: String(name) }))
   return {
     kind,
     subject,
     found: {
-      ids: [...new Set([...found.ids, ...ids])],
+      ids: [...ids],
       keys: [],
-      companies: [...companies, ...texts],
+      companies: [...companies, ...texts.map((id) => ({ id, name: null }))],
       phrases: [...found.phrases, ...phrases],
     },
     later: { ids, companies: [...named.union(listed)].sort((a, b) => a - b) },
@@ -155,7 +165,16 @@ function identifyingName({ jurisdiction, identifier }: NamedCompany): Identifyin
 /** Sets that receive the ids found, by the hash of what is looked for. */
 type Sought = Map<string, Set<number>[]>
 
-/** Finds what orders withhold, in one pass for all of them; returns it by their numbers. */
+/** What an order has found, by the ids that this has here. */
+export function foundAt({ number, found }: Order, located: ReadonlyMap<number, Located>): Found {
+  const { ids = [], companies = [] } = located.get(number) ?? {}
+  return { ...found, ids: [...ids], companies: Array.from(companies, (id) => ({ id, name: null })) }
+}
+
+/**
+ * Finds what orders withhold, in one pass for all of them; returns it by their numbers. Their
+ * registry may have assigned other ids, too, before a restored backup or in what it replaces.
+ */
 export async function locate(
   db: RegistryDatabase,
   orders: readonly Order[],
@@ -164,8 +183,9 @@ export async function locate(
   const located = new Map<number, Located>()
   const [byKey, byName]: [Sought, Sought] = [new Map(), new Map()]
   for (const { number, found } of orders) {
-    const ids = new Set(found.ids)
-    const companies = new Set(found.companies.map(({ id }) => id).filter((id) => id > 0))
+    const given = withoutAssigned(found)
+    const ids = new Set(given.ids)
+    const companies = new Set(given.companies.map(({ id }) => id).filter((id) => id > 0))
     located.set(number, { ids, companies })
     for (const key of found.keys) want(byKey, key, ids)
     for (const { name } of found.companies) if (name !== null) want(byName, name, companies)

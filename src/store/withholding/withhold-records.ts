@@ -172,8 +172,9 @@ function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: S
   return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
 }
 
-const namedIds = ({ subject, located }: WantedRecords): ReadonlySet<number> =>
-  located?.ids ?? new Set('id' in subject ? [subject.id] : [])
+/** Where an import has found a record, the id in its order may be that of another one. */
+const namedIds = ({ subject, located, later }: WantedRecords): ReadonlySet<number> =>
+  located?.ids ?? ('id' in subject ? (later?.ids ?? new Set([subject.id])) : new Set())
 
 /** What an erasure by a value has to find although a mask may have hidden the value. */
 const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
@@ -183,13 +184,10 @@ const maskedBefore = ({ kind, subject, found }: WantedRecords) =>
 const isHidden = (value: unknown) => value === null || [value].flat().includes(withheldText)
 
 /** Bytes of which every record in question has some; undefined if they are not known. */
-function needlesOf(
-  resource: Resource,
-  { subject, value, located }: WantedRecords,
-): readonly Buffer[] | undefined {
-  if (located !== undefined) return undefined
-  if ('id' in subject) return [Buffer.from(`{"id":${subject.id},`)]
-  if (value === undefined) return undefined
+function needlesOf(resource: Resource, wanted: WantedRecords): readonly Buffer[] | undefined {
+  const { subject, value, located } = wanted
+  if ('id' in subject) return [...namedIds(wanted)].map((id) => Buffer.from(`{"id":${id},`))
+  if (located !== undefined || value === undefined) return undefined
   const isList = resource.fields[subject.field]?.kind === 'text_list'
   const name = isList ? '' : `${JSON.stringify(subject.field)}:`
   const forms = new Set([value, value.normalize('NFC'), value.normalize('NFD')])

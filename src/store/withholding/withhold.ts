@@ -27,7 +27,7 @@ import {
   ordersOf,
   type Reason,
 } from './list.ts'
-import { type FindingImport, locate, wantedLater, wantedOf } from './locate.ts'
+import { type FindingImport, foundAt, locate, wantedLater, wantedOf } from './locate.ts'
 import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
@@ -250,12 +250,14 @@ async function follow(
     lacking.flatMap((entry) => foundLater(entry)?.map(({ order }) => order) ?? [entry.number]),
   )
   const isMissing = ({ number }: Order) => missing.has(number)
-  const foreign = [...inForce, ...lifted].filter((order) => order.registry !== registry)
   const hasher = createHasher(list.salt)
-  const located = await locate(db, foreign.filter(isMissing), hasher)
+  const located = await locate(db, [...inForce, ...lifted].filter(isMissing), hasher)
   const followed: Followed[] = []
   for (const order of inForce.filter(isMissing)) {
-    const wanted = { ...order, located: located.get(order.number) }
+    const isOwn = order.registry === registry && 'field' in order.subject
+    const wanted = isOwn
+      ? { ...order, found: foundAt(order, located) }
+      : { ...order, located: located.get(order.number) }
     const applied = await applyOrder({ db, resources, hasher }, wanted, course)
     followed.push({ order: order.number, ...applied })
   }
