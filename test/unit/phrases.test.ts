@@ -22,6 +22,7 @@ test('a phrase is found whatever its case, its marks and the characters between 
     ['JÁNE  DOE, Director', '[withheld], Director'],
     ['(jane-doe)', '([withheld])'],
     ['Jane\nDoe; Jane Doe', '[withheld]; [withheld]'],
+    ['J\u00adane Do\u00ade, {"a": "Ja\\u00adne Doe"}', '[withheld], {"a": "[withheld]"}'],
     ['Dr. Jane Doe-Smith', 'Dr. [withheld]-Smith'],
     ['Jane Doering', 'Jane Doering'],
     ['Doe Jane', 'Doe Jane'],

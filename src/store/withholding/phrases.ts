@@ -7,12 +7,13 @@ import type { Hasher, PhraseHash } from './list.ts'
 /** What takes the place of withheld text (contract 13). */
 export const withheldText = '[withheld]'
 
-const runs = /[\p{L}\p{N}\p{M}]+/gu
+/** With soft hyphens, which no reader sees. */
+const runs = /[\p{L}\p{N}\p{M}\u00ad]+/gu
 
 /** As JSON has them: changes of attributes that are objects are recorded as JSON. */
 const escapes =
   /\\(?:["\\/bfnrt]|u(?:[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|[\dA-Fa-f]{4}))/g
-const wordCharacter = /[\p{L}\p{N}\p{M}]/u
+const wordCharacter = /[\p{L}\p{N}\p{M}\u00ad]/u
 /** A mark that no reader sees. */
 const filler = '\u034f'
 
@@ -43,7 +44,7 @@ function wordsIn(text: string): Word[] {
     let start = index
     for (const part of partsOf(run)) {
       const end = start + part.length
-      const plain = fold(part)
+      const plain = fold(part.replaceAll('\u00ad', ''))
       const last = words.at(-1)
       // Marks that stand apart from scripts without blanks.
       if (plain !== '') words.push({ plain, start, end })
