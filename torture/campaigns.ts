@@ -14,6 +14,7 @@ import { takePostgresTurns } from './postgres-turns.ts'
 import { readMeanwhile } from './readers.ts'
 import { limitFileSize } from './size-limit.ts'
 import { takeTurns } from './turns.ts'
+import { moveWithheld, moveWithheldInPostgres } from './withheld-moves.ts'
 import { disturbWithholding } from './withholding.ts'
 
 /** The campaigns for each kind of store; those on Citus bring their own. */
@@ -29,12 +30,14 @@ export const campaignsOf = {
     backups: backUpMeanwhile,
     restore: killRestores,
     withholding: disturbWithholding,
+    'withheld-moves': moveWithheld,
     exporting: disturbExports,
   },
   postgres: {
     'postgres-kills': killPostgresImports,
     'postgres-crashes': crashPostgres,
     'postgres-turns': takePostgresTurns,
+    'postgres-withheld-moves': moveWithheldInPostgres,
   },
   citus: { 'citus-nodes': loseCitusNodes },
 } as const satisfies Record<string, Readonly<Record<string, Campaign>>>

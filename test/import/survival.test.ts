@@ -20,12 +20,16 @@ const rules: Readonly<Record<string, string>> = {
   backups: 'a backup taken during imports is a state between two of them',
   restore: 'a killed restore leaves the replaced store or the restored one',
   withholding: 'a withholding that is killed, or fails, leaves a store that agrees with its list',
+  'withheld-moves':
+    'a killed import that finds a withheld person elsewhere leaves a store that agrees with its list',
   exporting: 'an export that is killed, or fails, leaves a whole copy or none, and no rests',
   'postgres-kills': 'an import into PostgreSQL ended on either side leaves nothing partial (G1)',
   'postgres-crashes':
     'a PostgreSQL crash leaves no partial import, and the outcome is reported (G1)',
   'postgres-turns':
     'imports into PostgreSQL take turns, and one that ends blocks no other (G8, G10)',
+  'postgres-withheld-moves':
+    'a killed import into PostgreSQL that finds a withheld person elsewhere leaves none of it shown',
 }
 
 // Shared, so that the states before and after are made once.
