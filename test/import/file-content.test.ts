@@ -130,7 +130,8 @@ describe('a zip archive with one file is read as that file', () => {
   const one = { path: 'in/a.csv', bytes: Buffer.from(csv) }
   const mac = { path: '__MACOSX/in/._a.csv', bytes: Buffer.from('x') }
   const folder = { path: 'in/', bytes: Buffer.alloc(0), method: 0 }
-  const large = Buffer.from(`id,company_id,name\n${'1,7,one\n'.repeat(200_000)}`)
+  const long = 'x'.repeat(60_000)
+  const large = Buffer.from(`id,company_id,name,status\n${`1,7,one,${long}\n`.repeat(30)}`)
   const archives: Readonly<Record<string, Buffer>> = {
     'deflated.zip': makeZip([one]),
     'stored.zip': makeZip([{ ...one, method: 0 }]),
