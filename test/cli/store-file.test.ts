@@ -16,8 +16,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runCommand } from '../support/run-command.ts'
-import { checkExit, asNobody, runDossier, type RunOptions } from '../support/run-dossier.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
+import {
+  checkExit,
+  asNobody,
+  runAllDossier,
+  runDossier,
+  type RunOptions,
+} from '../support/run-dossier.ts'
 
 const row = '{"id":2,"company_id":7}\n'
 
@@ -106,8 +112,7 @@ for (const [what, make] of Object.entries(unfinished)) {
     const folder = makeFolder(t)
     make(join(folder, 'x.db'))
     await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
-    const args = ['import', 'rights', '-', '--db', 'x.db']
-    assert.equal((await runDossier(folder, args, { input: row })).code, 0)
+    await mustRun(folder, commands['import'] ?? [])
     assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
   })
 }
@@ -179,8 +184,8 @@ test('an unreadable source or folder is reported', async (t) => {
   writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n', { mode: 0o600 })
   mkdirSync(join(folder, 'shut'), { mode: 0o700 })
   writeFileSync(join(folder, 'shut/x.csv'), 'id,company_id\n1,7\n')
-  for (const name of ['x.csv', 'shut/x.csv']) {
-    const failed = await runDossier(folder, ['import', 'rights', name], { via })
+  const commands = ['x.csv', 'shut/x.csv'].map((name) => `import rights ${name}`)
+  for (const failed of await runAllDossier(folder, commands, { via })) {
     checkExit(failed, 1, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
   }
 })
@@ -198,7 +203,7 @@ test('a file in a folder that must not be entered is not called missing', async 
   mkdirSync(join(folder, 'shut/in'), { recursive: true })
   writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n', { mode: 0o644 })
   chmodSync(join(folder, 'shut'), 0o700)
-  for (const [args, says] of [
+  const cases = [
     ['backup shut/in/copy.db --db x.db', /copy\.db cannot be written: EACCES: permission denied/],
     ['migrate --db shut/in/y.db --withheld list', /y\.db: cannot be opened; this user needs/],
     ['restore shut/in/copy.db --db x.db', /copy\.db: cannot be opened; this user needs/],
@@ -207,8 +212,9 @@ test('a file in a folder that must not be entered is not called missing', async 
       'import rights x.csv --map lens-patents --map-read shut/in',
       /shut\/in: stat failed with EACCES; this user lacks the right to it\n$/,
     ],
-  ] as const) {
-    const run = await runDossier(folder, args, { via })
-    checkExit(run, 1, says)
-  }
+  ] as const
+  const commands = cases.map(([command]) => command)
+  const runs = await runAllDossier(folder, commands, { via })
+  assert.equal(runs.length, cases.length)
+  for (const [n, run] of runs.entries()) checkExit(run, 1, cases[n]?.[1] ?? /^$/)
 })

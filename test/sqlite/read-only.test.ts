@@ -8,7 +8,8 @@ import { after, test, type TestContext } from 'node:test'
 import { hourOf } from '../../src/store/keys.ts'
 import { openUsageWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { asNobody, checkExit, runDossier } from '../support/run-dossier.ts'
+import { mustRun } from '../support/run-command.ts'
+import { asNobody, checkExit, runAllDossier, runDossier } from '../support/run-dossier.ts'
 
 const nobody = asNobody() ?? []
 
@@ -36,21 +37,15 @@ function makeShut(t: TestContext): string {
 
 testShut('a store that cannot be written is verified, backed up and shown (F10)', async (t) => {
   const folder = makeShut(t)
-  const shut = ['--db', 'shut/x.db']
-  for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
-    const run = await runDossier(folder, [...args, ...shut], { via: nobody })
-    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
-  }
-  const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
-    via: nobody,
-  })
-  assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
-  const copy = await runDossier(folder, 'verify --db copy.db', { via: nobody })
-  assert.equal(copy.code, 0, copy.err)
-  const restored = await runDossier(folder, 'restore shut/x.db --db new.db', {
-    via: nobody,
-  })
-  assert.equal(restored.code, 0, restored.err)
+  const shut = '--db shut/x.db'
+  const commands = [
+    ...[`verify ${shut}`, `backup copy.db ${shut}`, `imports ${shut}`, `company 7 ${shut}`],
+    ...['verify --db copy.db', 'restore shut/x.db --db new.db'],
+    `listing 7 rights status=lapsed ${shut}`,
+  ]
+  const runs = await runAllDossier(folder, commands, { via: nobody })
+  for (const [n, { code, err }] of runs.entries()) assert.equal(code, 0, `${commands[n]}: ${err}`)
+  assert.match(runs.at(-1)?.out ?? '', /^\{"id":20000,[^\n]+\n$/)
 })
 
 testShut(
@@ -59,41 +54,44 @@ testShut(
     const folder = makeShut(t)
     const [db, usage] = [join(folder, 'shut/x.db'), join(folder, 'shut/x-usage.db')]
     chmodSync(db, 0o644)
-    const created = await runDossier(folder, `keys create --name acme --db ${db}`)
-    assert.equal(created.code, 0, created.err)
+    await mustRun(folder, `keys create --name acme --db ${db}`)
     const now = Date.now()
     const counter = openUsageWriter(usage, String(queryValue(db, 'select id from store')), db)
     await counter.add([{ keyId: 1, hour: hourOf(now), requests: 3, lastUsedAt: now }], now, 0)
     counter.close()
     for (const file of [db, usage]) chmodSync(file, 0o444)
-    for (const [command, says] of [
-      ['keys', /^acme .* in use .* 3 +3$/m],
-      ['withhold', /^Nothing is withheld\.$/m],
+    const own = join(folder, 'own')
+    mkdirSync(own, { mode: 0o700 })
+    const [keys, withhold, lost] = await runAllDossier(
+      folder,
+      ['keys list', 'withhold list', `keys list --usage-db ${own}/uses.db`].map(
+        (command) => `${command} --db ${db}`,
+      ),
+      { via: nobody },
+    )
+    for (const [run, says] of [
+      [keys, /^acme .* in use .* 3 +3$/m],
+      [withhold, /^Nothing is withheld\.$/m],
     ] as const) {
-      const run = await runDossier(folder, [command, 'list', '--db', db], { via: nobody })
-      assert.equal(run.code, 0, run.err)
+      assert.equal(run?.code, 0, String(run?.err))
       assert.match(run.out, says)
       assert.equal(run.err, '')
     }
-    const own = join(folder, 'own')
-    mkdirSync(own, { mode: 0o700 })
-    const lost = ['--usage-db', join(own, 'uses.db')]
-    const run = await runDossier(folder, ['keys', 'list', '--db', db, ...lost], { via: nobody })
-    assert.match(run.err, /^dossier: .*uses\.db: cannot be opened; this user needs to read/)
-    assert.doesNotMatch(run.out, /LAST USE/)
+    assert.match(
+      String(lost?.err),
+      /^dossier: .*uses\.db: cannot be opened; this user needs to read/,
+    )
+    assert.doesNotMatch(String(lost?.out), /LAST USE/)
   },
 )
 
 testShut('a dry run of what cannot be written says what to do', async (t) => {
   const folder = makeShut(t)
   const how = { via: nobody, input: '{"id":30000,"company_id":7}\n' }
-  for (const args of [
-    ['import', 'rights', '-'],
-    ['prune', '--keep', '0d'],
-    ['revert', '1'],
-    ['withhold', 'erase', 'rights', '20000'],
-  ]) {
-    const run = await runDossier(folder, [...args, '--dry-run', '--db', 'shut/x.db'], how)
+  const commands = [
+    ...['import rights -', 'prune --keep 0d', 'revert 1', 'withhold erase rights 20000'],
+  ].map((command) => `${command} --dry-run --db shut/x.db`)
+  for (const run of await runAllDossier(folder, commands, how)) {
     checkExit(run, 1, /^dossier: shut\/x\.db: cannot be opened; [^\n]+ read and write[^\n]+\n$/)
   }
 })
@@ -108,8 +106,9 @@ testShut('a store that cannot be looked up is not taken for none', async (t) => 
   const withheld = ['--withheld', join(folder, 'list.ndjson')]
   const trial = ['import', 'rights', '-', '--dry-run', '--db', db, ...withheld]
   const input = '{"company_id":7}\n'
-  for (const args of [trial, ['keys', 'create', '--name', 'acme', '--db', db]]) {
-    checkExit(await runDossier(folder, args, { via: nobody, input }), 1, says)
+  const commands = [trial, ['keys', 'create', '--name', 'acme', '--db', db]]
+  for (const run of await runAllDossier(folder, commands, { via: nobody, input })) {
+    checkExit(run, 1, says)
   }
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storeAt } from './store-at.ts'
@@ -11,6 +11,7 @@ import type { Scope } from './temp-store.ts'
 import { patienceMs } from './until.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
+const commandsInTurn = join(import.meta.dirname, 'commands-in-turn.ts')
 
 /** What is typed after `dossier`; a line is split at its blanks. */
 export type Words = string | readonly string[]
@@ -75,9 +76,29 @@ export function runDossier(cwd: string, args: Words, options: RunOptions = {}): 
   return ended
 }
 
+/** Runs command lines in one process, which takes as long to start as each would of its own. */
+export async function runAllDossier(
+  cwd: string,
+  commands: readonly Words[],
+  options: RunOptions,
+): Promise<Run[]> {
+  // With the flag of bin/dossier that decides whether compiled sources can be used.
+  const program = [process.execPath, '--heap-growing-percent=50', '--no-warnings', commandsInTurn]
+  const { child, ended } = launch(cwd, [cwd, JSON.stringify(commands)], options, program)
+  child.stdin.end(options.input ?? '')
+  const { out, err } = await ended
+  assert.equal(err, '')
+  return JSON.parse(out) as Run[]
+}
+
 /** Starts `dossier` in a folder; the caller ends it. */
-export function launch(cwd: string, args: Words, options: RunOptions): RunningDossier {
-  const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...wordsOf(args)]
+export function launch(
+  cwd: string,
+  args: Words,
+  options: RunOptions,
+  program: readonly string[] = [dossier],
+): RunningDossier {
+  const [command = '', ...words] = [...(options.via ?? []), ...program, ...wordsOf(args)]
   const env = { ...process.env, ...patience, ...storeOf(cwd), ...options.env }
   const child = spawn(command, words, { cwd, env })
   const said = { out: '', err: '' }
@@ -123,7 +144,14 @@ const shownFor: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 /** Runs a command as user nobody; undefined if this machine cannot. */
 export function asNobody(): readonly string[] | undefined {
   const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-  return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
+  if (spawnSync('setpriv', [...words.slice(1), 'true']).status !== 0) return undefined
+  const shared = process.env['DOSSIER_TEST_SHARED']
+  if (shared === undefined) return words
+  // Node.js keeps compiled sources for each user, and this one may not write to the usual folder.
+  const compiled = join(shared, 'compiled-for-nobody')
+  mkdirSync(compiled, { recursive: true })
+  chmodSync(compiled, 0o777)
+  return [...words, 'env', `NODE_COMPILE_CACHE=${compiled}`]
 }
 
 /**
