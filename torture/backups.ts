@@ -38,7 +38,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
       const loading = load(version, runDossier)
       await sleep(ground.random.integer(0, ground.isShort ? 300 : 600))
       removeStore(copy)
-      const ended = await runDossier(['backup', copy, '--db', db])
+      const ended = await runHere(['backup', copy, '--db', db])
       const state = await readFileState(copy, true)
       const verified = await runHere(['verify', '--db', copy])
       const loaded = await loading

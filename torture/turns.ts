@@ -14,6 +14,7 @@ import {
   type Ended,
   faultOfRefusal,
   runDossier,
+  runHere,
   startDossier,
   withoutProgress,
 } from './processes.ts'
@@ -123,9 +124,7 @@ async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
       const kept = ground.random.integer(1, bytes.length - 1)
       writeFileSync(file, bytes.subarray(0, kept))
       await tried.reset()
-      const ended = await runDossier(
-        tried.args(tried.db).map((word) => (word === rows ? file : word)),
-      )
+      const ended = await runHere(tried.args(tried.db).map((word) => (word === rows ? file : word)))
       const { found, fault, which } = await examine(tried)
       yield {
         what: `${name}: ${kept} of ${bytes.length} bytes`,

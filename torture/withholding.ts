@@ -37,14 +37,17 @@ export const disturbWithholding: Campaign = async function* (ground) {
   const held = await makeHeld(ground)
   const counts = await countCalls(held, calls)
   const { random, isShort } = ground
-  for (const call of calls) {
+  const first = random.pick([0, 1])
+  for (const [index, call] of calls.entries()) {
     const count = counts.get(call) ?? 0
     const chosen = (most: number) =>
       isShort ? [random.integer(1, Math.max(1, count))] : spread(1, count, most)
-    for (const n of chosen(60)) {
+    // In a short form, calls kill and fail in turn.
+    const isFor = (turn: 0 | 1) => !isShort || (index + first) % 2 === turn
+    for (const n of isFor(0) ? chosen(60) : []) {
       yield await disturb(held, `killed at ${call} ${n} of ${count}`, call, `signal=KILL:when=${n}`)
     }
-    for (const n of chosen(30)) {
+    for (const n of isFor(1) ? chosen(30) : []) {
       for (const error of isShort ? ['ENOSPC'] : ['EIO', 'ENOSPC']) {
         for (const from of isShort ? [random.pick(['', '+'])] : ['', '+']) {
           const effect = `error=${error}:when=${n}${from}`
