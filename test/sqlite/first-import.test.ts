@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { importInto, importRows, makePlace, queryValue } from '../support/import-rows.ts'
+import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
 import { until } from '../support/until.ts'
 
@@ -89,7 +90,7 @@ test('a first import that fails or is interrupted leaves no file', async (t) => 
   writeFileSync(join(folder, 'bad.ndjson'), '{"company_id":7,"salary_from":"x"}\n')
   writeFileSync(join(folder, 'cut.json'), '[{"company_id":7}')
   for (const name of ['bad.ndjson', 'cut.json']) {
-    const { code } = await runDossier(folder, ['import', 'jobs', name, '--db', db])
+    const { code } = await runCommand(folder, ['import', 'jobs', name, '--db', db])
     assert.deepEqual([code, filesOf(folder)], [1, []], name)
   }
   const { child, ended } = startDossier(t, folder, `import jobs - --db ${db}`)
@@ -116,7 +117,7 @@ test('a first import that fails leaves the file to others who use it', async (t)
     await until(() => isStore(db), 'it has made the store')
     const other = use === 'open' ? new DatabaseSync(db, { readOnly: true }) : undefined
     other?.prepare('select 1 from imports').get()
-    if (use === 'keys') assert.equal((await runDossier(folder, key)).code, 0)
+    if (use === 'keys') await mustRun(folder, key)
     child.stdin.end('{"company_id":7,"salary_from":"x"}\n')
     assert.equal((await ended).code, 1)
     assert.ok(existsSync(db), use)
