@@ -1,7 +1,7 @@
 // A PostgreSQL failure under a server: 503 in the contract's form, then recovery by itself.
 
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../src/auth/issue.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -9,7 +9,7 @@ import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
 import { openSession, withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
 import { askPort, runServer, type Server } from '../support/run-server.ts'
@@ -19,25 +19,26 @@ const pool = 3
 const path = '/api/v1/companies/7/rights'
 const failure = '{"ok":false,"error":{"code":503,"message":"Service Unavailable"}}'
 
-let postgres: PostgresServer
-let db = ''
-let key = ''
-
 /** Its own PostgreSQL, so that other tests of this run are not affected. */
-before(async () => {
-  postgres = await startPostgres()
-  db = `${postgres.url}?schema=dossier`
+const postgres = await startPostgres()
+const db = `${postgres.url}?schema=dossier`
+const key = await fillStore()
+/** One for all outages, since it recovers from each. */
+const server = await runServer({ after }, db, ['--pool', String(pool), '--cache-mib', '0'])
+after(() => postgres.remove())
+
+/** Returns a key. */
+async function fillStore(): Promise<string> {
   const rows = Array.from({ length: 50 }, (_, n) => ({ id: n + 1, company_id: 7, name: `n${n}` }))
   const files = makeFolder({ after })
   await importRows(`${files}/x`, 'rights', rows, { at: db })
   const store = await openStoreWriter(db, resources)
   const unset = { scopes: undefined, expiresAt: undefined, rate: undefined }
   const plan = { name: 'x', createdAt: Date.now(), ...unset }
-  key = await issueKey(store, plan, { onWait: () => undefined })
+  const issued = await issueKey(store, plan, { onWait: () => undefined })
   await store.close()
-})
-
-after(() => postgres.remove())
+  return issued
+}
 
 interface Told {
   readonly status: number
@@ -95,15 +96,11 @@ async function sessions(): Promise<number> {
   return rowCount ?? 0
 }
 
-const serve = (t: Parameters<typeof runServer>[0], more: readonly string[] = []) =>
-  runServer(t, db, ['--pool', String(pool), '--cache-mib', '0', ...more])
-
 for (const [how, signal] of [
   ['stopped at once', 'SIGQUIT'],
   ['killed', 'SIGKILL'],
 ] as const) {
-  test(`PostgreSQL is ${how} and restarted: 503 meanwhile, then recovery`, async (t) => {
-    const server = await serve(t)
+  test(`PostgreSQL is ${how} and restarted: 503 meanwhile, then recovery`, async () => {
     assert.equal((await ask(server)).status, 200)
     const meanwhile = askMany(server, 60)
     await sleep(100)
@@ -126,7 +123,6 @@ for (const [how, signal] of [
 }
 
 test('its sessions are killed repeatedly: errors are bounded, recovery is immediate', async (t) => {
-  const server = await serve(t)
   const client = await openSession(postgres.url)
   t.after(() => client.end())
   for (let round = 0; round < 5; round++) {
@@ -143,7 +139,6 @@ test('its sessions are killed repeatedly: errors are bounded, recovery is immedi
 })
 
 test('hanging statements exhaust the pool: 503 until they end; a command waits', async (t) => {
-  const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
   const client = await openSession(postgres.url)
   t.after(() => client.end())
@@ -160,8 +155,7 @@ test('hanging statements exhaust the pool: 503 until they end; a command waits',
   assert.ok((await sessions()) <= pool)
 })
 
-test('it hangs silently: 503, and recovery when it continues', async (t) => {
-  const server = await serve(t)
+test('it hangs silently: 503, and recovery when it continues', async () => {
   assert.equal((await ask(server)).status, 200)
   const pids = postgres.pids()
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
@@ -217,15 +211,14 @@ test('a user may have fewer sessions than --pool: requests share them', async (t
   const { owner, url } = await makeReader(t)
   await owner.query('alter role reader connection limit 2')
   const patient = ['--wait-ms', '20000', '--statement-ms', '20000']
-  const server = await runServer(t, url, ['--pool', '8', '--cache-mib', '0', ...patient])
+  const limited = await runServer(t, url, ['--pool', '8', '--cache-mib', '0', ...patient])
   for (let round = 0; round < 3; round++) {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(server)))
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(limited)))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   }
 })
 
 test('the server refuses all connections: 503, then recovery', async (t) => {
-  const server = await serve(t)
   const { owner, url } = await makeReader(t)
   const setLimit = (limit: number) =>
     owner.query(`alter database postgres connection limit ${limit}`)
