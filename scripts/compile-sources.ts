@@ -1,5 +1,6 @@
 // Compiles the sources when they are installed, so that the first command starts as fast as any
-// other, and one by a user who may not write here, as in a container, too.
+// other. Node.js keeps them for each user: contrib/Dockerfile links them for the one who may not
+// write here.
 //
 // V8 does not use code that was compiled with other flags: this sets the one of `bin/dossier` that
 // counts.
