@@ -22,7 +22,6 @@ export interface Keys {
   readonly revoked: string
 }
 
-/** A server to fuzz. */
 export interface FuzzedServer {
   readonly store: TempStore
   readonly port: number

@@ -11,7 +11,6 @@ import type { Cluster } from './postgres-cluster.ts'
 import { isRunning } from './postgres-harm.ts'
 import type { Running } from './processes.ts'
 
-/** A moment of a command. */
 export interface CommandMoment {
   readonly what: string
   /** Waits for the moment; false if the command ended before. */

@@ -13,7 +13,6 @@ import { type Cluster, clusterOf } from './postgres-cluster.ts'
 import { mustRun } from './processes.ts'
 import { serve, type Served } from './serving.ts'
 
-/** A store on nodes of Citus. */
 export interface CitusStore {
   readonly nodes: CitusNodes
   /** Queries on the coordinator. */

@@ -29,7 +29,6 @@ import { faultOfInterrupted } from './turns.ts'
 /** A store, and where it is exported to. */
 interface Exported {
   readonly db: string
-  /** The folder of its copies. */
   readonly copies: string
   readonly args: () => string[]
   /** The whole copy's bytes, and how long it takes undisturbed. */

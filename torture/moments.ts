@@ -4,7 +4,6 @@ import type { Random } from '../src/demo/random.ts'
 import type { CaseName } from './cases.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A phase of an import. */
 export interface Phase<Name extends string> {
   /** The event that starts it, such as `its start`. */
   readonly name: Name

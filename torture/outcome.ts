@@ -2,7 +2,6 @@
 
 import type { Random } from '../src/demo/random.ts'
 
-/** The outcome of one trial. */
 export interface Outcome {
   /** The disturbance, such as `killed 412 ms after its start`. */
   readonly what: string

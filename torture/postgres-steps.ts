@@ -20,7 +20,6 @@ export function followImport(cluster: Cluster, db: string): () => Promise<Step> 
   }
 }
 
-/** A session of an import. */
 export interface ImportSession {
   readonly pid: number
   /** Its current or last query. */

@@ -38,7 +38,6 @@ export function makePostgresCase(
   return makeCase({ ...ground, rows }, name, stores)
 }
 
-/** Creates the stores of a server. */
 export function createPostgresStores(cluster: Cluster): WatchedStores<PostgresCourse> {
   const drop = (db: string) =>
     cluster.query(`drop database if exists ${databaseOf(db)} with (force)`)

@@ -16,7 +16,6 @@ export interface Ended {
   readonly ms: number
 }
 
-/** A running process. */
 export interface Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
@@ -29,7 +28,6 @@ export interface StartOptions {
   readonly temporary?: string | undefined
 }
 
-/** Starts `dossier` with arguments. */
 export function startDossier(args: readonly string[], options: StartOptions = {}): Running {
   const [program = dossier, ...rest] = [...(options.wrapper ?? []), dossier, ...args]
   const { temporary } = options
@@ -52,7 +50,6 @@ export function startDossier(args: readonly string[], options: StartOptions = {}
   return { child, ended }
 }
 
-/** Runs `dossier` to its end. */
 export function runDossier(args: readonly string[], options?: StartOptions): Promise<Ended> {
   return startDossier(args, options).ended
 }

@@ -168,7 +168,6 @@ export type SettingTexts = Readonly<Record<SettingName, string>>
 /** The beginning of the names of our environment variables. */
 export const variablePrefix = 'DOSSIER_'
 
-/** The environment variable of a setting. */
 export function variableOf({ name }: Setting): string {
   return variablePrefix + name.toUpperCase().replaceAll('-', '_')
 }

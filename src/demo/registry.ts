@@ -21,7 +21,6 @@ export const firstEmptyId = 2_901
 /** A row of an import: a company or a record, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A company of the demo. */
 export interface Company {
   readonly id: number
   readonly identifier: string
@@ -68,7 +67,6 @@ export function demoExtracts(): readonly DemoExtract[] {
   ]
 }
 
-/** Makes a company in one of the countries. */
 function makeCompany(random: Random, id: number, countries: readonly Vocabulary[]): Company {
   const words = random.pick(countries)
   const ownName = random.pick(words.nameStems) + random.pick(words.nameEndings)

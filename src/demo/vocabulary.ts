@@ -18,7 +18,6 @@ export interface Vocabulary {
   readonly positions: readonly string[]
   readonly streets: readonly string[]
   readonly cities: readonly string[]
-  /** Builds an address. */
   readonly address: (street: string, number: number, city: string) => string
   readonly jobs: readonly string[]
   readonly jobDescriptions: readonly string[]

@@ -12,7 +12,6 @@ export function resourceNamed(name: string | undefined): ResourceDescription | u
   return resources.find((one) => one.name === name)
 }
 
-/** The resource of recorded changes. */
 export const changesResource = resources.find(({ changeFields }) => changeFields !== undefined)
 
 /** A field of the resource; undefined if there is none of that name. */
@@ -23,7 +22,6 @@ export function fieldNamed(
   return fields.find((one) => one.name === name)
 }
 
-/** The label of a field. */
 export function fieldLabel(resource: ResourceDescription, name: string): string {
   return fieldNamed(resource, name)?.label ?? name
 }

@@ -20,7 +20,6 @@ import { decodeUtf8 } from './encoding.ts'
 /** The longest record, in bytes. */
 export const recordBytesMax = 16 << 20
 
-/** A row of a file. */
 export interface CsvRow {
   /** Its number, from 1 on; blank lines and repeated headers do not count. */
   readonly number: number

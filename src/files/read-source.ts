@@ -24,7 +24,6 @@ import {
   type TextRules,
 } from './source-file.ts'
 
-/** An opened source. */
 export interface Source {
   readonly unit: 'line' | 'row'
   readonly batches: AsyncIterable<Rows>
@@ -43,7 +42,6 @@ interface Found {
   misspelt: string | undefined
 }
 
-/** The options of `openSource`. */
 interface SourceOptions extends Reading {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined if the columns already have the specification's names. */

@@ -20,7 +20,6 @@ export function makeTemporaryFolder(purpose: string): string {
   return orTemporaryError(() => mkdtempSync(join(tmpdir(), `dossier-${purpose}-`)))
 }
 
-/** Removes such a folder with its files. */
 export function removeTemporaryFolder(folder: string): void {
   orTemporaryError(() => rmSync(folder, { recursive: true, force: true }))
 }

@@ -43,7 +43,6 @@ export interface AppOptions
     Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
-/** An application. */
 export interface App {
   readonly server: Server
   /** Answers a request, from the server or from a test. */

@@ -31,7 +31,6 @@ export function createPlaces(most: number) {
         else held.set(key, left)
       }
     },
-    /** How many are taken. */
     count: () => taken,
   }
 }

@@ -7,7 +7,6 @@ import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
 import { createPlaces } from './places.ts'
 
-/** The limits of scans. */
 export interface ScanLimits {
   /** How many run at a time. */
   readonly scansMax: number
@@ -19,7 +18,6 @@ export interface ScanLimits {
   readonly scanMs: number
 }
 
-/** The default limits. */
 export const scanLimits: ScanLimits = {
   scansMax: 2,
   scansWaitingMax: 64,

@@ -21,7 +21,6 @@ export interface AssetLimits {
   readonly assetMs: number
 }
 
-/** The default limits. */
 export const assetLimits: AssetLimits = { assetBytesMax: 64 * 1_024 * 1_024, assetMs: 60_000 }
 
 /** A file to serve. */

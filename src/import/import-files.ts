@@ -31,7 +31,6 @@ import type { RefusedKind } from './rows/refused-kinds.ts'
 import type { ImportedFile, SourceFile, TextRules } from '../files/source-file.ts'
 import { collectProblems, type Course, stageRows, unnamedRow } from './stage-rows.ts'
 
-/** What to import, and how. */
 export interface ImportRequest extends Pick<
   ImportPlan,
   | 'source'
@@ -74,7 +73,6 @@ export interface ImportRequest extends Pick<
   readonly signal: AbortSignal
 }
 
-/** The progress of an import. */
 interface Progress {
   /** `reading`, then the parts of the merge. */
   readonly step: string
@@ -98,7 +96,6 @@ export interface Change {
   readonly difference: LoggedDifference
 }
 
-/** The outcome of an import. */
 export interface ImportReport extends Change {
   /** The registry's new version; undefined if nothing was changed. */
   readonly version: number | undefined

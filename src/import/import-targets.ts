@@ -50,7 +50,6 @@ export const companies: ImportTarget = {
   history: { isOptional: false, changesOf: companyChanges },
 }
 
-/** The records of a resource. */
 function recordsOf(resource: Resource): ImportTarget {
   const { history } = resource
   return {

@@ -5,7 +5,6 @@ import { OperatorError } from '../config/operator-error.ts'
 import type { AttributeDifference, Earlier, Merged } from '../store/importing.ts'
 import type { Change, ImportRequest } from './import-files.ts'
 
-/** What is judged. */
 interface JudgedChange
   extends
     Change,

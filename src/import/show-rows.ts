@@ -6,7 +6,6 @@ import { latestMoment } from './guard-rails.ts'
 import { openSource, parseJson } from '../files/read-source.ts'
 import { type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 
-/** What to show. */
 export interface ShowRequest extends RowRequest, Pick<ImportRequest, 'mappingFolders' | 'signal'> {
   /** How many rows. */
   readonly rows: number

@@ -7,7 +7,6 @@ import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
 import { createLineWriter, openLogOutput } from './line-writer.ts'
 
-/** The log of a process. */
 export interface Log {
   readonly logger: Logger
   /** Writes a line of another process's log, including its line feed. */

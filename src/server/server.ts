@@ -40,7 +40,6 @@ export interface ServerContext {
   readonly now: () => number
 }
 
-/** A server that listens. */
 export interface RunningServer {
   readonly logger: Logger
   /** Its address, such as `http://127.0.0.1:8080`. */

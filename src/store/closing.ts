@@ -6,7 +6,6 @@ export interface Closable extends AsyncDisposable {
   close(): Awaitable<void>
 }
 
-/** The members of a `Closable`. */
 export function closing(close: () => Awaitable<void>): Closable {
   return { close, [Symbol.asyncDispose]: async () => close() }
 }

@@ -174,7 +174,6 @@ export interface LoadTarget {
   readonly resource: Resource | undefined
 }
 
-/** What is imported, from which source, and how. */
 export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
   readonly source: string
@@ -228,7 +227,6 @@ export interface MergeCounts {
   readonly withheld: number
 }
 
-/** What a merge has changed. */
 export interface Merged {
   readonly counts: MergeCounts
   readonly difference: ImportDifference

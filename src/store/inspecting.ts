@@ -48,7 +48,6 @@ export interface SourceSummary {
   readonly imports: readonly SourceImport[]
 }
 
-/** How a source is imported. */
 export interface SourceRecipe {
   /** The name of a resource, or `companies`. */
   readonly target: string
@@ -82,7 +81,6 @@ export interface StoredChecks {
   checkAttributes(attributes: string, digest: Uint8Array): string | undefined
 }
 
-/** The result of a verification. */
 export interface Verification {
   /** The number of items checked, by name. */
   readonly counts: Readonly<Record<string, number>>
@@ -111,7 +109,6 @@ export function createInspector(
   return {
     readStoreId: () => use(readStoreId),
     listKeys: () => use(listKeys),
-    /** The name of the list of what is withheld. */
     listName: list.name,
     /** Its entries: orders, and those that ended some. */
     readWithheld: async () => (await use((db) => compareWithList(db, list))).list.entries,
@@ -147,7 +144,6 @@ export interface RestoreWatch extends LockWait {
   copying(step: string): CopyWatch
 }
 
-/** The result of a restore. */
 export interface Restored {
   /** The path of the replaced store; undefined if there was none. */
   readonly kept: string | undefined

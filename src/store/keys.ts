@@ -20,7 +20,6 @@ export interface KeyRecord {
   readonly rate: string | undefined
 }
 
-/** A key to be stored. */
 export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
   readonly hash: Uint8Array
 }
@@ -67,7 +66,6 @@ export function midnightOf(hour: number): number {
   return hour - (hour % 24)
 }
 
-/** How often a key was used. */
 export interface KeyUses {
   /** Requests since midnight UTC. */
   readonly today: number

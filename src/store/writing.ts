@@ -33,7 +33,6 @@ export interface WritingAccess {
    */
   compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
-  /** Where the list of what is withheld is. */
   readonly list: ListPlace
 }
 
@@ -96,7 +95,6 @@ export async function createWriter(access: WritingAccess, resources: readonly Re
 /** The parameters of a change of keys besides the database. */
 type KeyArguments<F> = F extends (db: RegistryDatabase, ...rest: infer R) => unknown ? R : never
 
-/** The result of pruning. */
 export interface Pruned {
   /** The earliest version whose state is still completely known. */
   readonly earliestVersion: number

@@ -21,7 +21,6 @@ const daysUntil1970 = 719_469
 const secondsLength = '1970-01-01T00:00:00Z'.length
 const zero = 0x30
 
-/** Two digits of a text as a number. */
 function twoDigits(text: string, at: number): number {
   return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 11 * zero
 }

@@ -43,7 +43,6 @@ test('a file is compressed once for all requests', async (t) => {
   assert.ok(later < 2 * first)
 })
 
-/** A listening application. */
 async function listen(t: TestContext, limits: Partial<AssetLimits & LoadLimits>) {
   const made = await makeApp(t, { records, limits })
   return { ...made, port: await listenOn(made) }

@@ -31,7 +31,6 @@ const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Cit
 
 type Query = (this: Client, ...words: unknown[]) => unknown
 
-/** The lines of a plan. */
 const planOf = ({ rows }: { rows: { 'QUERY PLAN': string }[] }) =>
   rows.map((row) => row['QUERY PLAN']).join('\n')
 

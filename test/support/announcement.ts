@@ -78,7 +78,6 @@ export async function askAnnounced({ ask }: Pick<TestApp, 'ask'>, path: string, 
 const ownHeader =
   /^(connection|keep-alive|date|content-(type|length|encoding)|transfer-encoding|vary|x-content-)/
 
-/** Reads an OpenAPI document. */
 export function readAnnouncement(document: Document): Announcement {
   const validate = validatorFor(document)
 

@@ -36,7 +36,6 @@ export interface Load {
   ended(): Promise<void>
 }
 
-/** Starts the clients. */
 export function startLoad(task: Task): Load {
   const failures: string[] = []
   let answered = 0

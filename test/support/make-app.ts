@@ -64,7 +64,6 @@ export interface Question {
   readonly from?: string
 }
 
-/** An answer. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -229,7 +228,6 @@ export function checkFailure(answer: Answer, status: number, message: string | R
   else assert.match(given, message)
 }
 
-/** The message of a failure. */
 export function messageOf({ text }: Answer): string {
   const { error } = JSON.parse(text) as { error: { message: string } }
   return error.message

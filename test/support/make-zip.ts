@@ -15,7 +15,6 @@ export interface ZippedFile {
   readonly size?: number
 }
 
-/** An archive of these files. */
 export function makeZip(files: readonly ZippedFile[]): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []

@@ -172,7 +172,6 @@ export async function runImport(
   return importRows(db, target, rows, of)
 }
 
-/** What a step has done. */
 interface Done {
   readonly report?: ImportReport
   readonly reverted?: RevertReport['reverted']

@@ -24,7 +24,6 @@ export interface Redis {
   /** Suspends it, so that it accepts connections and does not answer. */
   freeze(): void
   thaw(): void
-  /** Ends it. */
   kill(): Promise<void>
   /** Restarts it empty on the same port. */
   restart(): Promise<void>

@@ -41,7 +41,6 @@ function withBytes(row: string): Buffer {
   return Buffer.concat(parts.map((part, n) => Buffer.from(part, n % 2 === 1 ? 'hex' : 'utf8')))
 }
 
-/** A digest of the state of a store. */
 export async function storeDigest(path: string): Promise<string> {
   return hash('sha256', await storeBytes(path))
 }

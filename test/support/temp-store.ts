@@ -58,7 +58,6 @@ export interface TempStore {
 const patient = { onWait: () => undefined }
 const alone = { onWait: () => assert.fail('nobody else writes') }
 
-/** Makes an empty store. */
 export async function makeTempStore(
   scope: Scope,
   resources: readonly Resource[],

@@ -40,7 +40,6 @@ function withText(path: string, query: URLSearchParams): string {
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** The query of a path of the API. */
 export function queryOf(path: string): URLSearchParams {
   return new URLSearchParams(path.split('?')[1])
 }

@@ -37,7 +37,6 @@ interface LanesProps {
   readonly zoomTo: (least: number, most: number) => void
 }
 
-/** The label of a lane. */
 export function laneLabel({ kind }: Lane): string {
   return kind === undefined ? texts.allKinds : labelOf(kind)
 }

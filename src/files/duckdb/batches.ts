@@ -14,7 +14,6 @@ export type Batch =
   | { readonly texts: readonly string[] }
   | { readonly columns: readonly Cells[]; readonly rows: number }
 
-/** The cells of a column. */
 export interface Cells {
   readonly name: string
   readonly isJson: boolean
@@ -75,7 +74,6 @@ export async function* readBatches(
 /** No column has this name; one that had it would be taken for the row. */
 const row = quoted(unknowable('row'))
 
-/** The rows of a SELECT, each as JSON. */
 export function rowsAsJson(select: string): string {
   return `select to_json(${row}) as json from (${select}) ${row}`
 }

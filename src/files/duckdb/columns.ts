@@ -172,7 +172,6 @@ async function openMapping(
   const batches = readBatches(database, { ...result, isWide, isMapped: true }, files)
   return {
     columns: columns.map(({ name }) => name),
-    /** The rows of all files. */
     fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }

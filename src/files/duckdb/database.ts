@@ -16,7 +16,6 @@ interface MappingBounds {
   readonly tempBytes: number
 }
 
-/** An open DuckDB. */
 export type Database = Awaited<ReturnType<typeof openDatabase>>
 
 /** How long an interrupted query may take to end, in ms, before it is abandoned. */
@@ -123,7 +122,6 @@ export async function rowsOf({ connection, run }: Database, select: string, valu
   return (await run(connection.runAndReadAll(select, values))).getRows()
 }
 
-/** A column of a table. */
 export interface Column {
   readonly name: string
   readonly isText: boolean
@@ -131,7 +129,6 @@ export interface Column {
   readonly isFloat: boolean
 }
 
-/** The columns of a SELECT. */
 export async function columnsOf(database: Database, select: string): Promise<Column[]> {
   // The driver removes a byte order mark at the start of a text.
   const described = `select '.' || column_name, column_type from (describe (${select}))`

@@ -43,7 +43,6 @@ export const csvPlaces = [unknowable('row number'), unknowable('row line')] as c
 export const holeColumn = unknowable('hole')
 const hole = Buffer.from(`{"${holeColumn}":""}`)
 
-/** What a file is prepared with. */
 interface Preparing {
   /** The index of the file. */
   readonly at: number

@@ -135,7 +135,6 @@ async function numbersOf(database: Database, select: string): Promise<number[]> 
   return row.map((value) => Number(value ?? 0))
 }
 
-/** A Parquet file as a table. */
 export function parquetTable({ paths }: TableFile): string {
   return `read_parquet(${listOf(paths)}, hive_partitioning=false)`
 }

@@ -3,14 +3,12 @@
 import type { Change, ChangesPage } from '../../store/changes.ts'
 import { borrow } from '../wire/body-memory.ts'
 
-/** The cursors of a page. */
 interface Cursors {
   readonly after: string
   readonly until: string
   readonly next: string | null
 }
 
-/** The body of a page. */
 export function changesBody({ changes }: ChangesPage, { after, until, next }: Cursors): Buffer {
   const cursor = next === null ? 'null' : `"${next}"`
   const start = '{"ok":true,"changes":['
@@ -22,7 +20,6 @@ export function changesBody({ changes }: ChangesPage, { after, until, next }: Cu
   return body.subarray(0, endAt + body.write(end, endAt, 'latin1'))
 }
 
-/** The changes of a page, one a line. */
 export function changesLines({ changes }: Pick<ChangesPage, 'changes'>): Buffer {
   const lines = borrow(bytesMaxOf(changes))
   return lines.subarray(0, write(changes, lines, 0, lineEnd))

@@ -18,7 +18,6 @@ import type { Ready } from './send.ts'
 import { borrow, giveBack } from '../wire/body-memory.ts'
 import { encode, isWorthCoding } from '../wire/coding.ts'
 
-/** A page that is ready to send. */
 export interface ReadyPage extends Ready {
   /** The lineage of its listing, which identifies the state that the page was built from. */
   readonly lineage: string

@@ -47,7 +47,6 @@ interface Making {
   users: number
 }
 
-/** What the endpoint works with. */
 interface Work {
   readonly resources: readonly Resource[]
   readonly service: Service

@@ -18,7 +18,6 @@ import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-/** A request for a page of companies. */
 interface CompaniesRequest extends Paging {
   /** In the order given; undefined for a request by words. */
   readonly identifiers: readonly string[] | undefined

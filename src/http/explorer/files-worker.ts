@@ -8,7 +8,6 @@ import { stripTypeScriptTypes } from 'node:module'
 import { extname, join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 
-/** The files as they are served. */
 export interface ExplorerFiles {
   /** The hash of all files: the folder in their addresses, so that browsers may keep them. */
   readonly hash: string

@@ -14,7 +14,6 @@ import { checkNames, type Given, readValue } from './members.ts'
 
 export const changesPath = '/api/v1/changes'
 
-/** The formats of changes. */
 const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
 
 /** The parameters that are numbers. */

@@ -53,7 +53,6 @@ function acceptedFormat<Offered extends Format>(
   return offered.find((format) => contentTypes[format] === best) ?? 'json'
 }
 
-/** The values of Content-Type. */
 export const contentTypes = {
   json: `${mediaTypes.json}; charset=utf-8`,
   csv: `${mediaTypes.csv}; charset=utf-8; header=present`,

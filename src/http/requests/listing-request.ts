@@ -14,7 +14,6 @@ import { chooseFormat, type Format, formatName, formats } from './formats.ts'
 import { type Given, type Members, readMembers, readValue } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
-/** A request for a page of a listing. */
 export interface ListingRequest extends Omit<SelectionParameters, 'version'>, NumberedState {
   readonly resource: Resource
   readonly page: number

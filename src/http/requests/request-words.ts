@@ -10,7 +10,6 @@ export type Words = ReadonlyMap<string, readonly string[]>
 /** Throws an ApiError for a name that is not known; `kind` is as in `unknownName`. */
 export type NameCheck = (name: string, kind: string) => void
 
-/** What is collected. */
 interface Collected {
   readonly check: NameCheck
   /** Parameters of others, which are ignored here. */

@@ -7,7 +7,6 @@ import { headersMax } from '../errors.ts'
 import type { Load } from './load.ts'
 import { createServer } from './node-http.ts'
 
-/** The state of a connection. */
 interface Connection {
   /** Requests that have arrived and whose responses have not been handed to the system. */
   unanswered: number
@@ -61,7 +60,6 @@ export const wireLimits: Omit<WireLimits, 'connectionsMax'> = {
   checkMs: 1_000,
 }
 
-/** The connections of each server. */
 const openSockets = new WeakMap<Server, Set<Socket>>()
 
 const connectionKey = Symbol('connection')

@@ -7,7 +7,6 @@ import { isBeyond } from '../../files/json/exact-number.ts'
 import { Refusal } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
-/** A value in its wire form. */
 export type WireValue = string | number | null | string[]
 
 type Normalise = (value: unknown) => WireValue | Refusal

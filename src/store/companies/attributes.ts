@@ -50,7 +50,6 @@ export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement
   }
 }
 
-/** The statement of a record in an index. */
 export function statementAt({ columns }: SegmentIndex, n: number): Statement {
   return statementOf({ values: columns.map((column) => valueAt(column, n)) })
 }

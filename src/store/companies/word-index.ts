@@ -100,7 +100,6 @@ async function writeChanges(
   }
 }
 
-/** All chunks of words. */
 export async function readChunks(
   db: RegistryDatabase,
   words: readonly string[],

@@ -5,7 +5,6 @@
 export const exportFormats = ['ndjson.zst', 'parquet', 'csv.zst'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** A file of a copy. */
 export interface ExportedFile {
   readonly name: string
   readonly format: ExportFormat
@@ -33,7 +32,6 @@ export interface Manifest {
   /** The random id of the store. */
   readonly registry: string
   readonly version: number
-  /** When the version was committed. */
   readonly committed_at: string | null
   /** The `after` with which to follow the changes since. */
   readonly cursor: string

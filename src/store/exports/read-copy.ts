@@ -10,7 +10,6 @@ import type { SegmentKey } from '../listing/tables.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { readRegistry } from '../sql/versions.ts'
 
-/** What is asked of a copy. */
 export interface CopyRequest {
   readonly resource: Resource
   readonly until: NamedPoint

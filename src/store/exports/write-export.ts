@@ -25,7 +25,6 @@ import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
 import { createOutput, type OutputOptions } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
-/** What is exported, and how. */
 interface ExportPlan extends Omit<OutputOptions, 'partial'> {
   /** The folder of copies. */
   readonly folder: string

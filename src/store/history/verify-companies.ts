@@ -14,7 +14,6 @@ import { verifyListings } from './verify-listings.ts'
 import { checkNames, createWordCheck } from './verify-names.ts'
 import type { Report } from './verify.ts'
 
-/** A kind of listing. */
 export interface CheckedKind {
   readonly shape: ListingShape
   /** Undefined for what sources say about companies. */
@@ -56,7 +55,6 @@ const queriesOf = (there: readonly string[]) => ({
 
 const headsAtOnce = 500
 
-/** Verifies all companies. */
 export async function verifyCompanies(
   resources: readonly Resource[],
   given: Pick<VerifiedRegistry, 'db' | 'checks' | 'report' | 'onStep'>,

@@ -132,7 +132,6 @@ export function numbersAbove(table: string): string {
 /** How many faults of each kind are reported individually. */
 const faultsShownMax = 20
 
-/** Reports a fault: its kind, and a sentence. */
 export type Report = (kind: string, sentence: string) => void
 
 /** Collects faults: the first ones of each kind, and their number. */

@@ -17,7 +17,6 @@ const evenShare = 0.95
  */
 export type Growth = 'front' | 'end' | 'within'
 
-/** Where a new listing grows. */
 export const growthOfNew = ({ direction }: ListingShape): Growth =>
   direction === 'descending' ? 'front' : 'end'
 

@@ -85,7 +85,6 @@ export const onlySegment = (directory: string): number | null =>
 /** The last node that was decoded: a client that pages through a long listing needs it again. */
 let last = { text: '', node: decodeDirectory('[0]') }
 
-/** Decodes the directory of a node. */
 export function decodeNode(entries: Uint8Array): Directory {
   const text = textOf(entries)
   if (text !== last.text) last = { text, node: decodeDirectory(text) }

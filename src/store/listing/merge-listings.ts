@@ -12,7 +12,6 @@ import { type ListedRecord, type SegmentIndex, valueAt } from './segment.ts'
 import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
 import type { Output } from './write-listings.ts'
 
-/** What changes in a listing. */
 interface ListingMerge {
   readonly companyId: number
   readonly listing: OpenListing | undefined

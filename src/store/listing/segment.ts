@@ -226,7 +226,6 @@ function readColumn(
   return { type, values: readTexts(reader, codes), codes }
 }
 
-/** The value of a record in a column. */
 export function valueAt(column: IndexColumn, n: number): ColumnValue {
   if (column.type === 'integer') {
     const value = column.numbers[n] ?? NaN

@@ -22,7 +22,6 @@ export interface SegmentRow extends SegmentKey {
   readonly texts: Uint8Array | null
 }
 
-/** Names a segment. */
 export interface SegmentKey {
   readonly companyId: number
   readonly segment: number

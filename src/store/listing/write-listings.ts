@@ -25,7 +25,6 @@ export interface MergeContext {
 
 export type SegmentNumbers = Awaited<ReturnType<typeof numberSegments>>
 
-/** Numbers new segments. */
 export async function numberSegments(tables: ListingTables) {
   let last = await tables.lastSegment()
   return {

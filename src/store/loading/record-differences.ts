@@ -120,7 +120,6 @@ async function companyDifferences(
   })
 }
 
-/** Texts of records by their ids. */
 type TextsById = Map<number, string>
 
 /** The records that a source has in listings of a kind. */

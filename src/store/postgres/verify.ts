@@ -8,7 +8,6 @@ import type { RegistryDatabase } from '../sql/database.ts'
 import { numbersAbove, verifyStore } from '../history/verify.ts'
 import { undecidedSql } from './citus/undecided.ts'
 
-/** What is verified. */
 interface VerifyPlan {
   readonly resources: readonly Resource[]
   readonly checks: StoredChecks

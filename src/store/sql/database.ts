@@ -10,7 +10,6 @@ import type { ServingReads } from '../serving/reads.ts'
 /** Rows, as arrays of their columns, some at a time. */
 export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
 
-/** A connection to a registry. */
 export interface RegistryDatabase extends RowWriter {
   readonly tables: ListingTables
   /** Runs a statement, and returns the number of changed rows. */

@@ -7,7 +7,6 @@ import type { LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import { type RegistryDatabase, numberIn, readStoreId, readValue } from './database.ts'
 import type { RowReader } from './dialect.ts'
 
-/** A version in the log. */
 interface LogEntry {
   readonly version: number
   readonly target: string
@@ -35,7 +34,6 @@ interface LogEntry {
 export const nextVersion = async (db: RowReader): Promise<number> =>
   1 + (await numberIn(db, 'select max(version) from imports'))
 
-/** Adds a version to the log. */
 export async function logVersion(db: RegistryDatabase, entry: LogEntry): Promise<void> {
   const { read = 0, inserted = 0, updated = 0, unchanged = 0, refused = 0 } = entry.counts
   const { removed = 0, companiesCreated = 0 } = entry.counts

@@ -68,7 +68,6 @@ export function createViews({ name, fields }: Resource): string {
   `
 }
 
-/** Creates all tables. */
 export function createTables(storeId: string): string {
   return `
     ${segmentTable}

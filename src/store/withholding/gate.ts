@@ -28,7 +28,6 @@ import { createHidePhrases } from './phrases.ts'
 
 export type Gate = Awaited<ReturnType<typeof createGate>>
 
-/** Creates the gate of an import. */
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const known = await readKnown(db, list, plan)

@@ -112,7 +112,6 @@ export interface List {
   readonly states: readonly string[]
 }
 
-/** Where a list is kept. */
 export interface ListPlace {
   /** For messages. */
   readonly name: string

@@ -8,7 +8,6 @@ import { openTemporaryBytes, type TemporaryPart } from '../../../files/temporary
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import { inBatches } from '../../listing/in-batches.ts'
 
-/** A row in the file. */
 export interface SpooledRow {
   /** Its number among the rows, from 1. */
   readonly seq: number
@@ -17,7 +16,6 @@ export interface SpooledRow {
   readonly bytes: Buffer
 }
 
-/** Where a row is. */
 interface SpoolPlace {
   readonly at: number
   readonly length: number
