@@ -116,7 +116,7 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
     writeFileSync(join(folder, 'm.sql'), Object.keys(greedy)[0] ?? '')
     const args = ['import', 'companies', 'x.csv', '--map', './m.sql']
     const failed = await runDossier(folder, args, { via, env: { TMPDIR: temporary } })
-    checkExit(failed, 1, /^dossier: the folder for .*, is full; set TMPDIR to another one\n$/)
+    checkExit(failed, 1, /^dossier: the folder for .*, is full; set TMPDIR to another one\n$/m)
   })
 
   test('memory that DuckDB does not count is limited by the process', async (t) => {
