@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { readOptions } from '../test/support/script-options.ts'
 import { dearestFiles } from './dearest-files.ts'
@@ -37,6 +37,9 @@ const files = {
   ],
 } as const
 
+/** The niceness of all processes of the suite: of 0 to 19, where imports have 19. */
+const suitePriority = 9
+
 interface Outcome {
   readonly name: PartName
   readonly isPassed: boolean
@@ -52,6 +55,8 @@ const given = readOptions({
 })
 const startedAt = performance.now()
 const temporary = makeTemporaryFolder()
+// Nearer to that of imports, which otherwise hardly get on beside all other tests.
+setPriority(Math.max(getPriority(), suitePriority))
 const isGiven = (name: PartName) => given.words.includes(name)
 const chosen = lanes.map((lane) => lane.filter(isGiven)).filter((lane) => lane.length > 0)
 const startPart = createTurns((text) => process.stdout.write(text))

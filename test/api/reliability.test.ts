@@ -17,7 +17,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chownSync, readdirSync, readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
@@ -47,7 +47,7 @@ async function askOften(port: number, count: number): Promise<Set<number>> {
 
 test('liveness is answered while 100 clients request the largest page, with little processor time, too (E6, E12, E14)', async (t) => {
   const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
-  setPriority(pid, 10)
+  setPriority(pid, constants.priority.PRIORITY_LOW)
   const request = requestTo(largest, { key })
   const pages = Promise.all(Array.from({ length: 100 }, () => exchange(port, request)))
   assert.equal((await ask(port, '/healthz')).status, 200)
