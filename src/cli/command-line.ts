@@ -6,7 +6,14 @@ import { advise } from '../text/nearest.ts'
 import { OperatorError, systemCode } from '../config/operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
-import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
+import {
+  actionsIn,
+  type Command,
+  type CommandContext,
+  columns,
+  commandHelp,
+  parseInput,
+} from './command.ts'
 import { programVersion } from '../server/program-version.ts'
 
 // In the order of the help. Only the command that runs is loaded: all of them would double the time
@@ -169,19 +176,15 @@ async function unknownCommand(name: string): Promise<string> {
   if (name.startsWith('-')) {
     return `${withoutPasswords(name)} must follow the command: dossier COMMAND [OPTIONS]`
   }
-  const withAction = (await loadCommands()).flatMap((command) =>
-    actionsOf(command).includes(name) ? [`${command.name} ${name}`] : [],
-  )
+  const withAction = (await loadCommands())
+    .filter(({ synopsis }) => synopsis.some((line) => actionsIn(line).includes(name)))
+    .map((command) => `${command.name} ${name}`)
   const advice =
     withAction.length > 0
       ? `did you mean ${withAction.join(' or ')}?`
       : advise(name, commandNames, 'see: dossier --help')
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }
-
-/** The actions of a command, as `keys` has `create`: the words that may follow its name. */
-const actionsOf = ({ synopsis }: Command) =>
-  synopsis.flatMap((line) => line.split(' ')[1]?.split(/[{|}]/) ?? [])
 
 function help(commands: readonly Command[]): string {
   return `Dossier ${programVersion()}: a read-only company registry data service.

@@ -3,13 +3,12 @@
 
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
-import { isMisspelling } from '../text/nearest.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { Batch, Cells } from './duckdb/batches.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'
-import { checkColumns, type ColumnRules, likeNames } from './check-columns.ts'
+import { checkColumns, type ColumnRules, findMisspelt } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { mayBeRounded, withLongNumbers } from './json/exact-number.ts'
@@ -163,29 +162,6 @@ async function* readMapped(
   yield refused
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
   yield* placeRows(source.batches, (row, count) => placeMapped(row, count, indexOfName))
-}
-
-/** A column that a mapping names, and that a file of CSV has only under a name like it. */
-function findMisspelt(tables: readonly TableFile[], select: string): string | undefined {
-  const text = select.toLowerCase()
-  const isNamed = (column: string) => text.includes(column.toLowerCase())
-  const files = tables.filter(({ kind }) => kind === 'csv')
-  const named = new Map(
-    files.flatMap((file) => file.columns.filter(isNamed).map((column) => [column, file] as const)),
-  )
-  for (const { name, columns } of files) {
-    const others = columns.filter((column) => !isNamed(column))
-    for (const [column, file] of named) {
-      if (others.length === 0 || columns.some((own) => likeNames([own, column]))) continue
-      const near = others.find((own) => isMisspelling(own, column) && !file.columns.includes(own))
-      if (near === undefined) continue
-      return (
-        `${name} has the column ${near} where ${file.name} has ${column}, so ${column} is null ` +
-        `in its rows; correct the name, or use both: coalesce("${column}", "${near}")`
-      )
-    }
-  }
-  return undefined
 }
 
 /** Takes the first rows; returns what the generator returns at its end. */

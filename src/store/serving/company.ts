@@ -52,8 +52,9 @@ export async function readCompany(
   const listings = await summarise(snapshot, asked, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
   for (const head of heads.values()) {
-    const rewrite = await rewriteOf(snapshot, head)
-    if (rewrite !== undefined) changes.push(rewrite)
+    const rewrite = rewriteOf(snapshot, head)
+    // Usually there is none, and nothing to wait for.
+    if (rewrite !== undefined) changes.push(await rewrite)
   }
   const { jurisdiction, identifier } = identity
   return {

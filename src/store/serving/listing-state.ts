@@ -59,7 +59,7 @@ export function findOutside(
 export function rewriteOf(
   reads: Pick<ServingReads, 'change'>,
   head: HeadRow | undefined,
-): Awaitable<Change | undefined> {
+): Awaitable<Change> | undefined {
   const mark = head === undefined ? '' : markOf(head.directory)
   return mark === '' ? undefined : reads.change(mark)
 }
