@@ -7,6 +7,7 @@ import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { readOptions } from '../test/support/script-options.ts'
 import { dearestFiles } from './dearest-files.ts'
+import { failedFilesIn, failuresIn } from './failing-tests.ts'
 import { createTurns } from './in-turn.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
@@ -40,11 +41,16 @@ const files = {
 /** The niceness of all processes of the suite: of 0 to 19, where imports have 19. */
 const suitePriority = 9
 
+/** More files than a busy machine makes fail. */
+const repeatedMax = 5
+
 interface Outcome {
   readonly name: PartName
   readonly isPassed: boolean
   /** The counts of Node's test runner by the names that it prints. */
   readonly counts: Readonly<Record<string, number>>
+  /** All that the part printed. */
+  readonly printed: string
 }
 
 const given = readOptions({
@@ -66,8 +72,12 @@ const parts = new Map(partNames.filter(isGiven).map((name) => [name, startPart()
 process.on('SIGINT', () => undefined)
 try {
   const outcomes = (await Promise.all(chosen.map(runLane))).flat()
-  console.log(summary(outcomes))
-  process.exitCode = outcomes.every(({ isPassed }) => isPassed) ? 0 : 1
+  const failed = outcomes.filter(({ isPassed }) => !isPassed)
+  for (const outcome of failed) console.log(failuresOf(outcome))
+  const lasting: Outcome[] = []
+  for (const outcome of failed) if (!(await passesAlone(outcome))) lasting.push(outcome)
+  console.log(summary(outcomes, failed, lasting))
+  process.exitCode = lasting.length === 0 ? 0 : 1
 } finally {
   rmSync(temporary, { recursive: true, force: true })
 }
@@ -78,10 +88,26 @@ async function runLane(lane: readonly PartName[]): Promise<Outcome[]> {
   return outcomes
 }
 
-function run(name: PartName): Promise<Outcome> {
-  const part = parts.get(name)
+/** The failures of a part once more, near the end of the output. */
+function failuresOf({ name, printed }: Outcome): string {
+  return `\n${name}: ${failuresIn(printed) || printed}`
+}
+
+/**
+ * Runs the failed files again, one at a time, with nothing beside them: whether a change is good is
+ * not decided by what else a machine does. The summary names the files, so that they are mended.
+ */
+async function passesAlone({ name, printed }: Outcome): Promise<boolean> {
+  const failed = failedFilesIn(printed)
+  if (failed.length === 0 || failed.length > repeatedMax) return false
+  console.log(`\n${name}, failed files again, alone:`)
+  return (await run(name, failed)).isPassed
+}
+
+function run(name: PartName, again?: readonly string[]): Promise<Outcome> {
+  const part = again ? startPart() : parts.get(name)
   const account = join(temporary, `${name}-account`)
-  const child = spawn(process.execPath, argumentsOf(name), {
+  const child = spawn(process.execPath, argumentsOf(name, again), {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -108,22 +134,23 @@ function run(name: PartName): Promise<Outcome> {
       const counts = countsIn(printed)
       // A runner that ends early prints no counts.
       const isComplete = name === 'check' || counts['pass'] !== undefined
-      done({ name, isPassed: code === 0 && isComplete, counts })
+      done({ name, isPassed: code === 0 && isComplete, counts, printed })
     })
   })
 }
 
-function argumentsOf(name: PartName): string[] {
+function argumentsOf(name: PartName, again?: readonly string[]): string[] {
   if (name === 'check') return ['scripts/check.ts']
+  const atOnce = again ? 1 : filesAtOnce(name)
   return [
     '--test',
     '--test-reporter=spec',
     // What keeps to itself needs no process a file.
-    name === 'unit' ? '--test-isolation=none' : `--test-concurrency=${filesAtOnce(name)}`,
+    name === 'unit' ? '--test-isolation=none' : `--test-concurrency=${atOnce}`,
     ...(isOfStore(name) ? ['--import', './test/support/end-process.ts'] : []),
     ...(isCounted(name) ? ['--import', './test/support/processor-account.ts'] : []),
     ...(name === 'postgres' ? ['--test-global-setup=test/support/postgres-setup.ts'] : []),
-    ...files[name],
+    ...(again ?? files[name]),
   ]
 }
 
@@ -140,7 +167,7 @@ function isCounted(name: PartName): boolean {
  * How many files of a part run at a time. Half of them wait for something, such as a server that
  * stops; where both stores are tested, SQLite has more to do.
  */
-function filesAtOnce(name: 'sqlite' | 'postgres'): number {
+function filesAtOnce(name: PartName): number {
   const all = Math.min(8, availableParallelism() * 2)
   if (chosen.length === 1) return all
   return name === 'sqlite' ? Math.ceil(all * 0.6) : Math.ceil(all * 0.4)
@@ -151,19 +178,31 @@ function countsIn(printed: string): Outcome['counts'] {
   return Object.fromEntries(found.map(([, name = '', count]) => [name, Number(count)]))
 }
 
-/** The last line: all parts together. */
-function summary(outcomes: readonly Outcome[]): string {
+/** The last lines: all parts together, and the files that failed beside others only. */
+function summary(
+  outcomes: readonly Outcome[],
+  failed: readonly Outcome[],
+  lasting: readonly Outcome[],
+): string {
   const sum = (name: string) => outcomes.reduce((all, { counts }) => all + (counts[name] ?? 0), 0)
-  const failed = outcomes.filter(({ isPassed }) => !isPassed).map(({ name }) => name)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
   const counts = [
     `${sum('pass')} passed`,
     `${sum('fail') + sum('cancelled')} failed`,
     `${sum('skipped')} skipped`,
   ]
-  return [
-    `${failed.length === 0 ? '✔' : '✖'} ${given.words.join(', ')}: ${counts.join(', ')}`,
+  const unsteady = failed.filter((outcome) => !lasting.includes(outcome))
+  const names = (some: readonly Outcome[]) => some.map(({ name }) => name).join(', ')
+  const line = [
+    `${lasting.length === 0 ? '✔' : '✖'} ${given.words.join(', ')}: ${counts.join(', ')}`,
     `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`,
-    ...(failed.length > 0 ? [`(failed: ${failed.join(', ')})`] : []),
+    ...(lasting.length > 0 ? [`(failed: ${names(lasting)})`] : []),
   ].join(' ')
+  return [
+    ...unsteady.map(({ name, printed }) => {
+      const where = failedFilesIn(printed).join(', ')
+      return `⚠ ${name}: failed beside other tests, passed alone (mend it): ${where}`
+    }),
+    line,
+  ].join('\n')
 }

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { failedFilesIn, failuresIn } from '../scripts/failing-tests.ts'
 import { makeFolder } from './support/import-rows.ts'
 import { until } from './support/until.ts'
 import { isRunning } from '../src/files/unfinished.ts'
@@ -78,4 +79,20 @@ test('compare, ended by a signal, leaves no server behind', async (t) => {
   const [printed] = (await once(script.stderr, 'data')) as [Buffer]
   script.kill()
   await until(() => !isRunning(Number(printed)))
+})
+
+test('the files that fail, and why, are read from what the test runner prints', (t) => {
+  const folder = makeFolder(t)
+  const passing = "import { test } from 'node:test'\ntest('good', () => {})\n"
+  const failing = passing + "test('bad', () => {\n  throw new Error('too late')\n})\n"
+  const files = { passing, failing: failing + failing.split('\n').slice(1).join('\n'), ends: '1()' }
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, `${name}.test.mjs`), text)
+  }
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const args = ['--test', '--test-reporter=spec', '*.test.mjs']
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', env })
+  assert.deepEqual(failedFilesIn(stdout), ['ends.test.mjs', 'failing.test.mjs'])
+  assert.match(failuresIn(stdout), /✖ bad .*\n {2}Error: too late/)
+  assert.deepEqual(failedFilesIn('✔ good (1.2ms)\nℹ fail 0\n'), [])
 })
