@@ -36,8 +36,10 @@ export async function compareListing(
   const changes: RecordChange[] = []
   let { limit, bytesMax } = left
   for (let [after, window] = [start, windowMin]; limit > 0 && bytesMax > 0;) {
+    // Of a new listing, all records are reported.
+    const most = former.length === 0 ? countFilling(present, limit) : window
     const was = await readSegments(source, companyId, former, window)
-    const is = await readSegments(source, companyId, present, window)
+    const is = await readSegments(source, companyId, present, Math.min(windowMax, most))
     const end = earlier(source, was.end, is.end)
     for (const change of await changesIn(source, states, { was, is, after, end })) {
       limit -= change.ids.length
@@ -51,6 +53,14 @@ export async function compareListing(
     window = Math.min(windowMax, 2 * window)
   }
   return changes
+}
+
+/** How many segments have as many records as a page still takes. */
+function countFilling(leaves: readonly DirectoryEntry[], limit: number): number {
+  let [count, records] = [0, 0]
+  for (; count < leaves.length && records < limit; count += 1)
+    records += leaves[count]?.records ?? 0
+  return count
 }
 
 /** Some of the segments of a state. */
