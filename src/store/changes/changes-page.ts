@@ -38,9 +38,8 @@ export function createPage(limit: number) {
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const told = isOver()
-        ? firstChanges(changes, Math.min(limit, countFitting(changes)))
-        : changes
+      const fitting = bytesLeft < 0 ? countFitting(changes) : count
+      const told = isOver() ? firstChanges(changes, Math.min(limit, fitting)) : changes
       const last = told.at(-1)
       return {
         changes: await withTexts(tables, told),

@@ -148,16 +148,14 @@ function allOf(
 ): readonly RecordChange[] {
   return indexes.flatMap((index, n): readonly RecordChange[] => {
     const { ids, sorts, lengths } = index
-    const { segment = 0 } = leaves[n] ?? {}
+    const { segment = 0, bytes = 0 } = leaves[n] ?? {}
     const isPast = (at: number) =>
       after !== undefined && compareOrder(source.shape, keyAt(index, at), after) <= 0
     let [first, from] = [0, 0]
     for (; first < ids.length && isPast(first); first += 1) from += (lengths[first] ?? 0) + 1
     if (first === ids.length) return []
-    let length = ids.length - first - 1
-    for (const one of lengths.subarray(first)) length += one
-    const read = source.textsOf(segment)?.subarray(from, from + length)
-    const texts = read ?? { companyId, segment, from, length }
+    const read = source.textsOf(segment)?.subarray(from)
+    const texts = read ?? { companyId, segment, from, length: bytes - from }
     const part = { ids: ids.subarray(first), sorts: sorts.subarray(first) }
     return [{ kind: 'put', ...part, lengths: lengths.subarray(first), texts }]
   })
