@@ -45,13 +45,15 @@ async function runNow(cwd: string, args: Words, { env }: Pick<RunOptions, 'env'>
   const [out, err] = [openFile(join(folder, 'out')), openFile(join(folder, 'err'))]
   const before = process.cwd()
   process.chdir(cwd)
+  // A clock that stands: on a busy machine, any work would take long enough to show its progress.
+  const startedAt = Date.now()
   try {
     const code = await runCommandLine(wordsOf(args), {
       environment: { ...process.env, ...storeOf(cwd), ...env },
       stdout: createOutput(out.stream),
       stderr: createOutput(err.stream),
       signal: new AbortController().signal,
-      now: Date.now,
+      now: () => startedAt,
       // That of the tests stays as it is: they would be the last on the machine from then on.
       lowerPriority: () => undefined,
     })

@@ -16,7 +16,10 @@ const commandsInTurn = join(import.meta.dirname, 'commands-in-turn.ts')
 /** What is typed after `dossier`; a line is split at its blanks. */
 export type Words = string | readonly string[]
 
-/** The result of a run; its code is null after a signal that no process can handle. */
+/**
+ * The result of a run, without lines of progress; its code is null after a signal that no process
+ * can handle.
+ */
 export interface Run {
   readonly code: number | null
   readonly out: string
@@ -112,7 +115,8 @@ export function launch(
   const ended = new Promise<Run>((done) => {
     child.on('close', (code, signal) => {
       isOver = true
-      done({ code: code ?? shownFor[signal ?? ''] ?? null, ...said })
+      const err = said.err.replaceAll(progressLine, '')
+      done({ code: code ?? shownFor[signal ?? ''] ?? null, out: said.out, err })
     })
   })
   return {
@@ -137,6 +141,9 @@ export function launch(
 export function wordsOf(words: Words): readonly string[] {
   return typeof words === 'string' ? words.split(' ') : words
 }
+
+/** What work of more than five seconds says, as any work is on a busy machine. */
+const progressLine = /^[a-z][a-z_ ]*(?: …|: (?:[\d,]+ \S+, [\d,]+ \S+\/s(?:, \d+ %)?|\d+ %))\n/gm
 
 /** What a shell shows for these ends, too: an interrupted command may end by the signal itself. */
 const shownFor: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
