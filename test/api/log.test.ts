@@ -185,7 +185,10 @@ test('requests without a key get 100 lines a second of up to 4 KiB; the rest are
   const written = lines.filter(({ status }) => status === 404 || status === 400).length
   assert.ok(written <= keylessLinesMax * (Math.ceil(seconds) + 1), `${written} in ${seconds} s`)
   assert.equal(written + missing, count)
-  const told = lines.reduce((sum, line) => sum + Number(line['suppressed'] ?? 0), 0)
+  // On a busy machine, this process may read too slowly for what it has asked for.
+  const told = lines.reduce((sum, { suppressed, dropped: lost }) => {
+    return sum + Number(suppressed ?? lost ?? 0)
+  }, 0)
   assert.equal(told, missing)
   // A folder of copies that does not exist is warned of at the start.
   const [warning] = lines.filter(({ exports: folder }) => folder === 'nowhere')
