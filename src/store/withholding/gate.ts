@@ -18,6 +18,7 @@ import {
   hashNames,
   type Hasher,
   idsHere,
+  isInForce,
   type List,
   noState,
   type Order,
@@ -114,14 +115,15 @@ async function readKnown(db: RegistryDatabase, list: List, plan: ImportPlan): Pr
  * its name since the order.
  */
 async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names> {
-  const { inForce } = ordersOf(list)
+  const inForce = ordersOf(list).filter(isInForce)
   const ids = new Set(inForce.flatMap(({ found }) => found.companies.map(({ id }) => id)))
   if (ids.size === 0) return new Map()
   return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
 }
 
 function createPasses(list: List, { target, source, recording }: ImportPlan, known: Known) {
-  const { inForce, lifted } = ordersOf(list)
+  const orders = ordersOf(list)
+  const inForce = orders.filter(isInForce)
   const hasher = createHasher(list.salt)
   const companies = createCompanies(inForce, hasher, known.names)
   const { resource, name } = target
@@ -129,8 +131,8 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
     (one: string | undefined) =>
     ({ subject }: Order) =>
       'resource' in subject && subject.resource === one
-  const all = [...inForce, ...lifted].filter(isOf(name))
-  const keys = new Set([...known.keys, ...all.flatMap(({ found }) => found.keys)])
+  const listed = orders.filter(isOf(name)).flatMap(({ found }) => found.keys)
+  const keys = new Set([...known.keys, ...listed])
   /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
     if (row.key === null || keys.size === 0) return row

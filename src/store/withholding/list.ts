@@ -80,25 +80,27 @@ export interface Lift extends Line {
   readonly lifts: number
 }
 
-type FoundLater = readonly { readonly order: number; readonly found: Found }[]
+/** What orders have found, by their numbers. */
+type FoundByOrders = readonly { readonly order: number; readonly found: Found }[]
 
 /** Hands the list over to another registry. */
 export interface Adoption extends Line {
   /** What earlier orders have found there. */
-  readonly adopts: FoundLater
+  readonly adopts: FoundByOrders
 }
 
 /** Tells what an import has found of earlier orders. */
 export interface Finding extends Line {
-  readonly finds: FoundLater
+  readonly finds: FoundByOrders
 }
 
 export type Entry = Order | Lift | Adoption | Finding
 
-/** What an entry tells of earlier orders; undefined if it is not about these. */
-export function foundLater(entry: Entry): FoundLater | undefined {
+/** What an order has found, or what another entry tells of earlier orders. */
+export function foundIn(entry: Entry): FoundByOrders {
+  if ('kind' in entry) return [{ order: entry.number, found: entry.found }]
   if ('adopts' in entry) return entry.adopts
-  return 'finds' in entry ? entry.finds : undefined
+  return 'finds' in entry ? entry.finds : []
 }
 
 /** A list as read. */
@@ -193,38 +195,30 @@ function damaged(name: string, line: number): OperatorError {
   )
 }
 
-/**
- * The orders in force, which no later entry lifts, and the lifted ones; with all that they have
- * found in the list's registry.
- */
-export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry'>): {
-  readonly inForce: readonly Order[]
-  readonly lifted: readonly Order[]
-} {
+/** An order with all that it has found in the list's registry. */
+export interface ListedOrder extends Order {
+  /** Whether a later entry lifts it. */
+  readonly isLifted: boolean
+}
+
+export const isInForce = ({ isLifted }: ListedOrder): boolean => !isLifted
+
+/** The orders of a list, lifted ones included. */
+export function ordersOf({ entries, registry }: List): readonly ListedOrder[] {
   const lifted = new Set(entries.flatMap((entry) => ('lifts' in entry ? [entry.lifts] : [])))
-  const finds = entries.flatMap((entry) => {
-    const own = 'kind' in entry ? [{ order: entry.number, found: entry.found }] : []
-    return (foundLater(entry) ?? own).map(({ order, found }) => {
+  const all = entries.flatMap((entry) =>
+    foundIn(entry).map(({ order, found }) => {
       return { order, found: entry.registry === registry ? found : withoutAssigned(found) }
-    })
-  })
-  const byOrder = Map.groupBy(finds, ({ order }) => order)
-  const orders = entries
+    }),
+  )
+  const byOrder = Map.groupBy(all, ({ order }) => order)
+  return entries
     .filter((entry) => 'kind' in entry)
     .map((order) => ({
       ...order,
       found: joinFound(byOrder.get(order.number)?.map(({ found }) => found) ?? []),
+      isLifted: lifted.has(order.number),
     }))
-  return {
-    inForce: orders.filter(({ number }) => !lifted.has(number)),
-    lifted: orders.filter(({ number }) => lifted.has(number)),
-  }
-}
-
-/** What some of the orders have found, lifted ones included. */
-export function foundBy(list: List, isMeant: (order: Order) => boolean): Found {
-  const { inForce, lifted } = ordersOf(list)
-  return joinFound([...inForce, ...lifted].filter(isMeant).map(({ found }) => found))
 }
 
 /** Removes ids that a store has assigned, which may mean something else in another one. */

@@ -11,11 +11,11 @@ import type { Finds, NamedCompany } from './finds.ts'
 import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
 import {
   type Found,
-  foundBy,
   hashNames,
   type Hasher,
   idsHere,
   type IdSubject,
+  isInForce,
   joinFound,
   type List,
   type Order,
@@ -36,18 +36,16 @@ export async function wantedOf(
   hasher: Hasher,
 ): Promise<Wanted> {
   if ('id' in subject) {
-    // Whom a masked record names is known to its earlier orders only, which may be lifted.
-    const inForce = new Set(ordersOf(list).inForce.map(({ number }) => number))
-    const isEarlier = (one: Order) => inForce.has(one.number) && hasFound(one, subject)
-    return { kind, subject, found: foundBy(list, isEarlier) }
+    // Whom a masked record names is known to its earlier orders only.
+    const earlier = ordersOf(list).filter((one) => isInForce(one) && hasFound(one, subject))
+    return { kind, subject, found: joinFound(earlier.map(({ found }) => found)) }
   }
   if ('field' in subject) {
     const { resource, field, value } = subject
     const hashed = { resource, field, value: hashValue(hasher, resource, field, value) }
     const [phrase] = phrasesOf([value], hasher)
     if (kind === 'mask') return { kind, subject: hashed, value }
-    const { inForce, lifted } = ordersOf(list)
-    const masked = [...inForce, ...lifted].filter((order) => hasMasked(order, hashed, phrase))
+    const masked = ordersOf(list).filter((order) => hasMasked(order, hashed, phrase))
     const located = await locate(db, masked, hasher)
     const found = joinFound(masked.map((order) => foundAt(order, located)))
     return { kind, subject: hashed, value, found }

@@ -15,8 +15,9 @@ import {
   createHasher,
   type Entry,
   type Found,
-  foundLater,
+  foundIn,
   type IdSubject,
+  isInForce,
   type Lift,
   lineOf,
   type ListPlace,
@@ -106,12 +107,12 @@ export function lift(
 ): Promise<Withheld> {
   return addEntry(db, place, request, ({ list }) => {
     const { lifts } = request
-    const { inForce, lifted } = ordersOf(list)
-    if (lifted.some(({ number }) => number === lifts)) {
-      throw new OperatorError(`order ${lifts} has already been lifted; see: dossier withhold list`)
-    }
-    if (!inForce.some(({ number }) => number === lifts)) {
+    const order = ordersOf(list).find(({ number }) => number === lifts)
+    if (order === undefined) {
       throw new OperatorError(`there is no order ${lifts}; see: dossier withhold list`)
+    }
+    if (order.isLifted) {
+      throw new OperatorError(`order ${lifts} has already been lifted; see: dossier withhold list`)
     }
     return { entry: { lifts }, done: { version: undefined, touched: [], names: 0 } }
   })
@@ -158,7 +159,7 @@ export async function commitWithFinds(
   const { list, registry } = agreed
   const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
   const finds: { order: number; found: Found }[] = []
-  for (const order of ordersOf(list).inForce) {
+  for (const order of ordersOf(list).filter(isInForce)) {
     const wanted = await wantedLater(context, order, found)
     if (wanted === undefined) continue
     const { companies, phrases } = wanted.told
@@ -244,16 +245,13 @@ async function follow(
   { list, behind, registry }: Agreement,
   course: Course,
 ): Promise<Followed[]> {
-  const { inForce, lifted } = ordersOf(list)
   const lacking = list.entries.slice(list.entries.length - behind)
-  const missing = new Set(
-    lacking.flatMap((entry) => foundLater(entry)?.map(({ order }) => order) ?? [entry.number]),
-  )
-  const isMissing = ({ number }: Order) => missing.has(number)
+  const missing = new Set(lacking.flatMap(foundIn).map(({ order }) => order))
+  const orders = ordersOf(list).filter(({ number }) => missing.has(number))
   const hasher = createHasher(list.salt)
-  const located = await locate(db, [...inForce, ...lifted].filter(isMissing), hasher)
+  const located = await locate(db, orders, hasher)
   const followed: Followed[] = []
-  for (const order of inForce.filter(isMissing)) {
+  for (const order of orders.filter(isInForce)) {
     const isOwn = order.registry === registry && 'field' in order.subject
     const wanted = isOwn
       ? { ...order, found: foundAt(order, located) }
@@ -261,10 +259,10 @@ async function follow(
     const applied = await applyOrder({ db, resources, hasher }, wanted, course)
     followed.push({ order: order.number, ...applied })
   }
-  for (const { number, subject, found } of lifted.filter(isMissing)) {
+  for (const { number, subject, isLifted } of orders) {
     // A lifted order does nothing, but imports look for the hashes of its natural keys.
-    if (!('resource' in subject)) continue
-    const { ids } = located.get(number) ?? found
+    if (!isLifted || !('resource' in subject)) continue
+    const { ids = [] } = located.get(number) ?? {}
     await hideKeys({ tables: db.tables, hasher }, subject.resource, ids)
   }
   return followed
