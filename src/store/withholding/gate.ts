@@ -32,7 +32,7 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const known = await readKnown(db, list, plan)
-  const passes = createPasses(list, plan, known)
+  const { passRow, passShared, hideInName, ...passes } = createPasses(list, plan, known)
   const counts = { withheld: 0, erased: 0 }
   const heldKeys = new Set<string>()
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
@@ -44,25 +44,16 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     return passed
   }
   return {
+    ...passes,
     /**
      * A row as it may be staged: the same, or without what is withheld; undefined if it may not.
      */
-    pass: (row: StagedRow) => counted(row, passes.row(row)),
-    /** Whether texts of records may have something that is withheld in some companies only. */
-    hidesByCompany: passes.hidesByCompany,
-    /** The companies of rows that did not pass because of texts withheld there, by ids or keys. */
-    droppedFrom: passes.droppedFrom,
+    pass: (row: StagedRow) => counted(row, passRow(row)),
     /**
      * As `pass`, for a staged row whose record is in several companies, with one content in all.
      */
     passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
-      counted(row, passes.shared(row, companies)),
-    /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
-    passRecorded: passes.recorded,
-    /** The identity of a refused row. */
-    passRefused: passes.key<RefusedRow>,
-    /** What rows tell that orders do not know, by the numbers of the orders. */
-    finds: passes.finds,
+      counted(row, passShared(row, companies)),
     /** The natural keys of rows that had something withheld. */
     heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
@@ -76,7 +67,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       const { attributes = [], difference } = committed
       return {
         ...committed,
-        attributes: attributes.map(passes.name),
+        attributes: attributes.map(hideInName),
         difference: difference && { ...difference, same: [] },
       }
     },
@@ -127,58 +118,59 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   const hasher = createHasher(list.salt)
   const companies = createCompanies(inForce, hasher, known.names)
   const { resource, name } = target
-  const isOf =
-    (one: string | undefined) =>
-    ({ subject }: Order) =>
-      'resource' in subject && subject.resource === one
-  const listed = orders.filter(isOf(name)).flatMap(({ found }) => found.keys)
-  const keys = new Set([...known.keys, ...listed])
+  const keys = new Set([
+    ...known.keys,
+    ...ordersOn(orders, name).flatMap(({ found }) => found.keys),
+  ])
   /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
     if (row.key === null || keys.size === 0) return row
     const hash = hashKey(hasher, name, source, row.key)
     return keys.has(hash) ? { ...row, key: keyOfHash(hash) } : row
   }
-  const holdOf = (one: Resource | undefined, finds?: ReturnType<typeof collectFinds>) =>
-    one && createRowHold(one, inForce.filter(isOf(one.name)), hasher, finds)
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   const finds = hasTexts ? undefined : collectFinds(resource, source, hasher)
-  const hold = holdOf(resource, finds)
-  const holdRecorded = holdOf(recording?.resource)
-  const hideIn = (of: Resource | undefined, row: StagedRow, named?: readonly NamedCompany[]) => {
-    if (!companies.haveHidden) return row
-    const phrases = new Set((named ?? [companyOf(row)]).flatMap(companies.phrasesOf))
-    return phrases.size === 0 ? row : hideInRow(of, row, phrases)
-  }
+  const hold = createRowHold(resource, inForce, hasher, finds)
+  const holdRecorded = createRowHold(recording?.resource, inForce, hasher)
   const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
   return {
-    finds: () => finds?.list() ?? new Map<number, Finds>(),
-    key: withKey,
-    droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
-    hidesByCompany: resource !== undefined && hasTexts && companies.haveHidden,
-    recorded: (row: StagedRow) => {
-      const held = holdRecorded === undefined ? row : holdRecorded(row, row)
-      return held && hideIn(recording?.resource, held)
-    },
-    shared: (row: StagedRow, named: readonly NamedCompany[]) => hideIn(resource, row, named),
-    name: companies.hideInName,
-    row(row: StagedRow): StagedRow | undefined {
+    passRow: (row: StagedRow): StagedRow | undefined => {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
-      const passed = hold === undefined ? keyed : hold(row, keyed)
+      const passed = hold(row, keyed)
       if (passed === undefined || !hasTexts) return passed
-      const hidden = hideIn(resource, passed)
+      const hidden = companies.hideTexts(resource, passed)
       if (hidden === undefined) {
         const name = passed.id ?? passed.key ?? 0
         droppedFrom.set(name, [...(droppedFrom.get(name) ?? []), companyOf(passed)])
       }
       return hidden
     },
+    passShared: (row: StagedRow, within: readonly NamedCompany[]) =>
+      companies.hideTexts(resource, row, within),
+    /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
+    passRecorded: (row: StagedRow) => {
+      const held = holdRecorded(row, row)
+      return held && companies.hideTexts(recording?.resource, held)
+    },
+    /** The identity of a refused row. */
+    passRefused: withKey<RefusedRow>,
+    hideInName: companies.hideInName,
+    /** Whether texts of records may have something that is withheld in some companies only. */
+    hidesByCompany: resource !== undefined && hasTexts && companies.haveTexts,
+    /** The companies of rows that did not pass because of texts withheld there, by ids or keys. */
+    droppedFrom: droppedFrom as ReadonlyMap<number | string, readonly NamedCompany[]>,
+    /** What rows tell that orders do not know, by the numbers of the orders. */
+    finds: () => finds?.list() ?? new Map<number, Finds>(),
   }
 }
 
-/** Which companies are erased, and which phrases are withheld in others. */
+/** The orders on records of a listing. */
+const ordersOn = (orders: readonly Order[], listing: string) =>
+  orders.filter(({ subject }) => 'resource' in subject && subject.resource === listing)
+
+/** Which companies are erased, and which texts are withheld in others. */
 function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names) {
   const erased = new Set<number | string>()
   const phrases = new Map<number | string, Phrases[]>()
@@ -202,21 +194,35 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
     hideInName: createHidePhrases(all, hasher),
     isErased: (row: StagedRow) =>
       erased.size > 0 && namesOf(companyOf(row)).some((name) => erased.has(name)),
-    /** Whether something is hidden in any company. */
-    haveHidden: phrases.size > 0,
-    phrasesOf: (company: NamedCompany): readonly Phrases[] =>
-      namesOf(company).flatMap((name) => phrases.get(name) ?? []),
+    /** Whether texts are withheld in any company. */
+    haveTexts: phrases.size > 0,
+    /** A row without the texts that are withheld in companies: by default, in its own. */
+    hideTexts(
+      resource: Resource | undefined,
+      row: StagedRow,
+      within?: readonly NamedCompany[],
+    ): StagedRow | undefined {
+      if (phrases.size === 0) return row
+      const names = (within ?? [companyOf(row)]).flatMap(namesOf)
+      const hidden = new Set(names.flatMap((name) => phrases.get(name) ?? []))
+      return hidden.size === 0 ? row : hideInRow(resource, row, hidden)
+    },
   }
 }
 
-/** Holds back the records that orders on a resource mean; they are found by the row as given. */
+/**
+ * Holds back the records of a resource that orders mean; they are found by the row as given.
+ *
+ * @param all the orders in force.
+ */
 function createRowHold(
-  resource: Resource,
-  orders: readonly Order[],
+  resource: Resource | undefined,
+  all: readonly Order[],
   hasher: Hasher,
-  finds: ReturnType<typeof collectFinds> | undefined,
+  finds?: ReturnType<typeof collectFinds>,
 ) {
-  if (orders.length === 0) return undefined
+  const orders = resource === undefined ? [] : ordersOn(all, resource.name)
+  if (resource === undefined || orders.length === 0) return holdNone
   const byId = new Map(orders.flatMap((one) => one.found.ids.map((id) => [id, one] as const)))
   const byKey = new Map(orders.flatMap((one) => one.found.keys.map((key) => [key, one] as const)))
   const isByName = orders.every(({ subject }) => !('field' in subject))
@@ -234,6 +240,8 @@ function createRowHold(
     return held.kept && changedRow(keyed, held.kept)
   }
 }
+
+const holdNone = (_: StagedRow, keyed: StagedRow) => keyed
 
 function changedRow(row: StagedRow, fields: Fields): StagedRow {
   const content = JSON.stringify(fields)
