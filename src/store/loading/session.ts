@@ -79,12 +79,7 @@ export async function beginImport(
       const finds = gate.finds()
       let listEntry: number | undefined
       if (finds.size === 0) await db.commit()
-      else {
-        const listing = plan.target.name
-        const source = [plan.source, context.source] as const
-        const { startedAt } = plan
-        listEntry = await commitWithFinds(db, { listing, source, version, startedAt, finds })
-      }
+      else listEntry = await commitWithFinds(db, { plan, source: context.source, version, finds })
       staging.close()
       return { version, listEntry }
     },

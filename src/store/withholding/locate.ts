@@ -3,6 +3,7 @@
 // the gate of imports does, and earlier ones where an import has found what they mean.
 
 import { namesOf } from '../companies/register-names.ts'
+import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -75,12 +76,10 @@ function hasMasked(
 
 /** An import that has found withheld people where their orders do not know them. */
 export interface FindingImport {
-  readonly listing: string
-  /** The name of its source, and its number. */
-  readonly source: readonly [name: string, id: number]
+  readonly plan: Pick<ImportPlan, 'target' | 'source' | 'startedAt'>
+  /** The number of its source. */
+  readonly source: number
   readonly version: number
-  /** In milliseconds since 1970. */
-  readonly startedAt: number
   /** By the numbers of orders. */
   readonly finds: ReadonlyMap<number, Finds>
 }
@@ -89,17 +88,17 @@ export interface FindingImport {
 export async function wantedLater(
   { db, hasher }: Pick<Work, 'db' | 'hasher'>,
   { number, kind, subject, found }: Order,
-  { listing, source, finds }: FindingImport,
+  { plan, source, finds }: FindingImport,
 ): Promise<(Wanted & { readonly told: Pick<Found, 'companies' | 'phrases'> }) | undefined> {
   const one = finds.get(number)
   if (one === undefined) return undefined
   const { tables } = db
-  const [name, id] = source
+  const listing = plan.target.name
   const ids = new Set(one.ids)
   for (const some of inBatches(one.keys, idsAtOnce)) {
-    const hashed = some.map((key) => keyOfHash(hashKey(hasher, listing, name, key)))
-    for (const known of (await tables.keyIds(listing, id, [...some, ...hashed])).values()) {
-      ids.add(known)
+    const hashed = some.map((key) => keyOfHash(hashKey(hasher, listing, plan.source, key)))
+    for (const id of (await tables.keyIds(listing, source, [...some, ...hashed])).values()) {
+      ids.add(id)
     }
   }
   const listed = new Set<number>()

@@ -153,7 +153,7 @@ export async function commitWithFinds(
   place: WithholdingPlace,
   found: FindingImport,
 ): Promise<number | undefined> {
-  const { version, startedAt } = found
+  const { startedAt } = found.plan
   const course = { onWait: () => undefined, startedAt }
   const agreed = await agree(db, place, course)
   const { list, registry } = agreed
@@ -173,7 +173,7 @@ export async function commitWithFinds(
     return undefined
   }
   const number = list.entries.length + 1
-  const why = { reason: `found by the import of version ${version}`, by: 'dossier' }
+  const why = { reason: `found by the import of version ${found.version}`, by: 'dossier' }
   const day = new Date(startedAt).toISOString().slice(0, 10)
   await commitWith(db, place.list, agreed, { number, registry, finds, ...why, day })
   return number
