@@ -84,51 +84,64 @@ export interface FindingImport {
   readonly finds: ReadonlyMap<number, Finds>
 }
 
-/** What an order means where an import has found it, and what the order does not know of that. */
+/** What an import tells of an order that the order has not known. */
+type News = Pick<Found, 'companies' | 'phrases'>
+
+/** What an order means where an import has found it, and what is new to it. */
 export async function wantedLater(
   { db, hasher }: Pick<Work, 'db' | 'hasher'>,
   { number, kind, subject, found }: Order,
   { plan, source, finds }: FindingImport,
-): Promise<(Wanted & { readonly told: Pick<Found, 'companies' | 'phrases'> }) | undefined> {
-  const one = finds.get(number)
-  if (one === undefined) return undefined
+): Promise<{ readonly wanted: Wanted; readonly news: News } | undefined> {
+  const find = finds.get(number)
+  if (find === undefined) return undefined
   const { tables } = db
   const listing = plan.target.name
-  const ids = new Set(one.ids)
-  for (const some of inBatches(one.keys, idsAtOnce)) {
-    const hashed = some.map((key) => keyOfHash(hashKey(hasher, listing, plan.source, key)))
-    for (const id of (await tables.keyIds(listing, source, [...some, ...hashed])).values()) {
-      ids.add(id)
-    }
+  const ids = new Set(find.ids)
+  for (const keys of inBatches(find.keys, idsAtOnce)) {
+    const hashed = keys.map((key) => keyOfHash(hashKey(hasher, listing, plan.source, key)))
+    const known = await tables.keyIds(listing, source, [...keys, ...hashed])
+    for (const id of known.values()) ids.add(id)
   }
-  const listed = new Set<number>()
-  for (const some of inBatches(ids, idsAtOnce)) {
-    for (const { companyId } of await tables.whereListed(listing, some)) listed.add(companyId)
+  const having = new Set<number>()
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    for (const { companyId } of await tables.whereListed(listing, batch)) having.add(companyId)
   }
-  if (listed.size + one.companies.size + one.phrases.size === 0) return undefined
-  const named = new Set(await idsOfCompanies(db, [...one.companies.values()]))
-  const phrases = [...one.phrases.values()]
-  const known = found.companies.map(({ id }) => id)
-  const names = hashNames(hasher, await namesOf(tables, known))
-  const texts = phrases.length === 0 ? [] : idsHere(found.companies, names)
-  const companies = await nameCompanies({ tables, hasher }, named)
-  const here = new Set(companies.map(({ name }) => name))
-  // The company may come later.
-  const unknown = [...one.companies.keys()]
-    .filter((name) => typeof name === 'string' && !here.has(name))
-    .map((name) => ({ id: 0, name: String(name) }))
+  if (having.size + find.companies.size + find.phrases.size === 0) return undefined
+  const given = new Set(await idsOfCompanies(db, [...find.companies.values()]))
+  const companies = await nameCompanies({ tables, hasher }, given)
+  const names = new Set(companies.map(({ name }) => name))
+  const absent = [...find.companies.keys()].flatMap((name) =>
+    typeof name === 'string' && !names.has(name) ? [{ id: 0, name }] : [],
+  )
+  const phrases = [...find.phrases.values()]
+  // New phrases may be in the texts of all companies of the order.
+  const others = phrases.length === 0 ? [] : await idsInRegistry(db, found.companies, hasher)
   return {
-    kind,
-    subject,
-    found: {
-      ids: [...ids],
-      keys: [],
-      companies: [...companies, ...texts.map((id) => ({ id, name: null }))],
-      phrases: [...found.phrases, ...phrases],
+    wanted: {
+      kind,
+      subject,
+      found: {
+        ids: [...ids],
+        keys: [],
+        companies: [...companies, ...others.map((id) => ({ id, name: null }))],
+        phrases: [...found.phrases, ...phrases],
+      },
+      later: { ids, companies: [...given.union(having)].sort((a, b) => a - b) },
     },
-    later: { ids, companies: [...named.union(listed)].sort((a, b) => a - b) },
-    told: { companies: [...companies, ...unknown], phrases },
+    // An absent company may come later.
+    news: { companies: [...companies, ...absent], phrases },
   }
+}
+
+/** The ids of companies in the list that mean the same companies here. */
+async function idsInRegistry(
+  { tables }: RegistryDatabase,
+  companies: Found['companies'],
+  hasher: Hasher,
+): Promise<number[]> {
+  const known = companies.map(({ id }) => id)
+  return idsHere(companies, hashNames(hasher, await namesOf(tables, known)))
 }
 
 const idsAtOnce = 1_000

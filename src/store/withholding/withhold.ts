@@ -160,13 +160,14 @@ export async function commitWithFinds(
   const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
   const finds: { order: number; found: Found }[] = []
   for (const order of ordersOf(list).filter(isInForce)) {
-    const wanted = await wantedLater(context, order, found)
-    if (wanted === undefined) continue
-    const { companies, phrases } = wanted.told
-    const applied = await applyOrder(context, wanted, course)
-    const isTold = companies.length + phrases.length > 0 || applied.version !== undefined
-    const { ids, keys } = applied.found
-    if (isTold) finds.push({ order: order.number, found: { ids, keys, companies, phrases } })
+    const later = await wantedLater(context, order, found)
+    if (later === undefined) continue
+    const { wanted, news } = later
+    const { found: here, version } = await applyOrder(context, wanted, course)
+    const isNew = news.companies.length + news.phrases.length > 0 || version !== undefined
+    if (isNew) {
+      finds.push({ order: order.number, found: { ids: here.ids, keys: here.keys, ...news } })
+    }
   }
   if (finds.length === 0) {
     await db.commit()
