@@ -294,18 +294,24 @@ async function noteState(db: ImportConnection, state: string): Promise<void> {
 
 /** @param isKnown whether the registry has or had the company of an order for one. */
 function nothingThere({ kind, subject }: WithholdRequest, isKnown: boolean): OperatorError {
-  const lacks = isKnown ? 'has no such text of three letters or more' : 'is not in the registry'
-  const what =
-    'id' in subject
-      ? `${subject.resource} has no record ${subject.id}`
-      : 'field' in subject
-        ? `no record of ${subject.resource} has this value in ${subject.field}`
-        : `company ${[subject.company].flat().join(' ')} ${lacks}`
-  const isText = 'company' in subject && isKnown
-  const ofMasked =
-    'field' in subject ? ' (name a masked record by its id)' : isText ? maskedStays : ''
+  const [what, ofMasked] = lackOf(subject, isKnown)
   const advice = kind === 'erase' ? ofMasked : ''
   return new OperatorError(`${what}, now or in a past version${advice}; nothing was withheld`)
 }
 
-const maskedStays = ' (words already masked are kept masked)'
+/** What the registry lacks, and what applies to an erasure if it was masked before. */
+function lackOf(
+  subject: AskedSubject,
+  isKnown: boolean,
+): readonly [what: string, ofMasked: string] {
+  if ('id' in subject) return [`${subject.resource} has no record ${subject.id}`, '']
+  if ('field' in subject) {
+    const { resource, field } = subject
+    const ofMasked = ' (name a masked record by its id)'
+    return [`no record of ${resource} has this value in ${field}`, ofMasked]
+  }
+  const company = `company ${[subject.company].flat().join(' ')}`
+  if (!isKnown) return [`${company} is not in the registry`, '']
+  const ofMasked = ' (words already masked are kept masked)'
+  return [`${company} has no such text of three letters or more`, ofMasked]
+}
