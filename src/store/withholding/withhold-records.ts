@@ -5,6 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
+import type { ListedId } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { Wanted, Work } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
@@ -17,6 +18,8 @@ import { changeFields, hideInCompanies } from './withhold-texts.ts'
 type RecordSubject = Extract<Subject, { readonly resource: string }>
 
 type WantedRecords = Wanted & { readonly subject: RecordSubject }
+
+const idsAtOnce = 1_000
 
 /** What was found, and the companies that have or had it, by ids alone. */
 export type FoundIn = Omit<Found, 'companies'> & { readonly companies: Iterable<number> }
@@ -31,17 +34,18 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const holding = wanted.later?.companies ?? (await candidates(work, subject, needles, masked))
-  const holds = needles && ((texts: Buffer) => needles.some((one) => texts.includes(one)))
-  const people = await findPeople(work, resource, wanted, { companies: holding, mayHold: holds })
+  const candidates =
+    wanted.later?.companies ?? (await findCandidates(work, subject, needles, masked))
+  const mayHold = needles && ((texts: Buffer) => needles.some((needle) => texts.includes(needle)))
+  const people = await findPeople(work, resource, wanted, candidates, mayHold)
   const companies =
-    people === undefined ? holding : [...people.companies.union(masked)].sort((a, b) => a - b)
+    people === undefined ? candidates : [...people.companies.union(masked)].sort((a, b) => a - b)
   for (const [n, companyId] of companies.entries()) {
     await rewriteListing(work, {
       shape,
       companyId,
       change: changeOf(work, resource, wanted, { ...seen, companyId, marks: people?.marks }),
-      mayHold: people !== undefined || masked.has(companyId) ? undefined : holds,
+      mayHold: people !== undefined || masked.has(companyId) ? undefined : mayHold,
     })
     onStep(`withholding ${resource.name}`, n / companies.length)
     await nextTurn()
@@ -59,11 +63,15 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   ]
   if (all.length > 0) {
     const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
-    const having = new Set([...seen.companies, ...named])
-    await hideInCompanies(work, having, { kind, hidePhrases: createHidePhrases(all, hasher) })
+    const where = new Set([...seen.companies, ...named])
+    await hideInCompanies(work, where, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
-  const having = [...seen.companies, ...touched.map(({ companyId }) => companyId)]
-  return { ids, keys, phrases: located === undefined ? all : own, companies: having }
+  return {
+    ids,
+    keys,
+    phrases: located === undefined ? all : own,
+    companies: [...seen.companies, ...touched.map(({ companyId }) => companyId)],
+  }
 }
 
 /** Leaves out the ids of records that are still in some listing, perhaps as another source's. */
@@ -72,17 +80,16 @@ export async function withoutOthers(
   listing: string,
   ids: Iterable<number>,
 ): Promise<number[]> {
-  const nameOf = (one: { readonly companyId: number; readonly id: number }) =>
-    `${one.companyId} ${one.id}`
+  const nameOf = ({ companyId, id }: Pick<ListedId, 'companyId' | 'id'>) => `${companyId} ${id}`
   const present = touched.filter((one) => one.isPresent && one.listing === listing)
   const own = new Set(present.map(nameOf))
-  const found: number[] = []
-  for (const some of inBatches(ids, 1_000)) {
-    const listed = await tables.whereListed(listing, some)
+  const gone: number[] = []
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    const listed = await tables.whereListed(listing, batch)
     const others = new Set(listed.filter((one) => !own.has(nameOf(one))).map(({ id }) => id))
-    found.push(...some.filter((id) => !others.has(id)))
+    gone.push(...batch.filter((id) => !others.has(id)))
   }
-  return found
+  return gone
 }
 
 /** The records that have the value of an order in some state. */
@@ -101,10 +108,8 @@ async function findPeople(
   work: Work,
   resource: Resource,
   { subject, located, found }: WantedRecords,
-  {
-    companies,
-    mayHold,
-  }: Pick<ListingRewrite, 'mayHold'> & { readonly companies: readonly number[] },
+  companies: readonly number[],
+  mayHold: ListingRewrite['mayHold'],
 ): Promise<People | undefined> {
   if (!('field' in subject) || resource.fields[subject.field]?.kind === 'text_list')
     return undefined
@@ -127,8 +132,9 @@ async function findPeople(
     await rewriteListing(work, { shape: shapeOf(resource), companyId, change, mayHold })
     await nextTurn()
   }
-  for (const some of inBatches(marks.keys(), 1_000)) {
-    for (const one of await work.tables.whereListed(resource.name, some)) having.add(one.companyId)
+  for (const ids of inBatches(marks.keys(), idsAtOnce)) {
+    const listed = await work.tables.whereListed(resource.name, ids)
+    for (const { companyId } of listed) having.add(companyId)
   }
   return { marks, companies: having }
 }
@@ -212,7 +218,7 @@ function plainPart(text: string): string {
  *
  * @param masked those in which records were masked, whose texts no longer contain a needle.
  */
-async function candidates(
+async function findCandidates(
   { tables }: Work,
   { resource }: RecordSubject,
   needles: readonly Buffer[] | undefined,
