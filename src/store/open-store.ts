@@ -44,10 +44,6 @@ export interface StorePlace {
   readonly withheld: string | undefined
 }
 
-function placeOf(at: StoreAt): StorePlace {
-  return typeof at === 'string' ? { db: at, withheld: undefined } : at
-}
-
 /** The store's name in messages and logs, without a password. */
 export function describeStore(db: string): string {
   return isServerStore(db) ? describeUrl(db) : db
@@ -66,46 +62,6 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
   return createReader(await openAgreeing(db, await listOf(at), openForReading))
 }
 
-/** Where the list of what a store withholds is. */
-async function listOf(at: StoreAt): Promise<ListPlace> {
-  const { db, withheld } = placeOf(at)
-  const options = `--db ${shellWord(describeStore(db))}`
-  if (withheld === undefined && isServerStore(db)) {
-    return { ...(await postgres()).listSchemaOf(db), options }
-  }
-  const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
-  const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
-  const list = { ...listFile(path, mode), options: `${options} --withheld ${shellWord(path)}` }
-  return isServerStore(db) ? { ...list, append: keeping(list.append) } : list
-}
-
-/**
- * Never removes lines again: a lost session loses its lock, too, and another command may have
- * followed them by then. If none has, the next one that writes does, as after a kill.
- */
-function keeping(append: ListPlace['append']): ListPlace['append'] {
-  return async (...given) => {
-    await append(...given)
-    return () => undefined
-  }
-}
-
-/** Opens a file that agrees with its list. */
-async function openAgreeing(
-  db: string,
-  list: ListPlace,
-  open: (path: string) => DatabaseSync,
-): Promise<DatabaseSync> {
-  const connection = open(db)
-  try {
-    await refuseBehind(registryOf(connection), list, db)
-    return connection
-  } catch (error) {
-    connection.close()
-    throw sqliteError(db, error)
-  }
-}
-
 /**
  * Opens the store at `db` for a command that shows what is served: also where SQLite cannot create
  * the files of the log, as on a read-only disk.
@@ -116,34 +72,6 @@ export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   const { db } = placeOf(at)
   if (isServerStore(db)) return openStoreReader(at)
   return inspecting(db, await listOf(at), (await reading()).createReader)
-}
-
-/** Opens a file that nothing changes, and leaves no new files next to it. */
-async function inspecting<T extends Closable>(
-  db: string,
-  list: ListPlace,
-  make: (connection: DatabaseSync) => T,
-): Promise<T> {
-  const removeLog = watchLog(db)
-  return openUntil(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
-}
-
-/** Opens something, and cleans up behind it once it is closed or could not be opened. */
-async function openUntil<T extends Closable>(
-  cleanUp: () => void,
-  open: () => Promise<T>,
-): Promise<T> {
-  try {
-    const opened = await open()
-    const close = async () => {
-      await opened.close()
-      cleanUp()
-    }
-    return { ...opened, ...closing(close) }
-  } catch (error) {
-    cleanUp()
-    throw error
-  }
 }
 
 /**
@@ -268,11 +196,6 @@ export async function migrateStore(
   return [...done, ...describeCaughtUp(store, list)]
 }
 
-function describeCaughtUp({ caughtUp }: StoreWriter, { name }: ListPlace): string[] {
-  if (caughtUp === 0) return []
-  return [`applied ${caughtUp === 1 ? 'an entry' : `${caughtUp} entries`} of ${name}`]
-}
-
 /**
  * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
  * store.
@@ -332,4 +255,81 @@ export function usageFile(db: string): string | undefined {
  */
 export function openUsageWriter(path: string, storeId: string, db: string) {
   return createUsageWriter(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
+}
+
+function placeOf(at: StoreAt): StorePlace {
+  return typeof at === 'string' ? { db: at, withheld: undefined } : at
+}
+
+/** Where the list of what a store withholds is. */
+async function listOf(at: StoreAt): Promise<ListPlace> {
+  const { db, withheld } = placeOf(at)
+  const options = `--db ${shellWord(describeStore(db))}`
+  if (withheld === undefined && isServerStore(db)) {
+    return { ...(await postgres()).listSchemaOf(db), options }
+  }
+  const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
+  const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
+  const list = { ...listFile(path, mode), options: `${options} --withheld ${shellWord(path)}` }
+  return isServerStore(db) ? { ...list, append: keeping(list.append) } : list
+}
+
+/**
+ * Never removes lines again: a lost session loses its lock, too, and another command may have
+ * followed them by then. If none has, the next one that writes does, as after a kill.
+ */
+function keeping(append: ListPlace['append']): ListPlace['append'] {
+  return async (...given) => {
+    await append(...given)
+    return () => undefined
+  }
+}
+
+/** Opens a file that nothing changes, and leaves no new files next to it. */
+async function inspecting<T extends Closable>(
+  db: string,
+  list: ListPlace,
+  make: (connection: DatabaseSync) => T,
+): Promise<T> {
+  const removeLog = watchLog(db)
+  return openUntil(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
+}
+
+/** Opens a file that agrees with its list. */
+async function openAgreeing(
+  db: string,
+  list: ListPlace,
+  open: (path: string) => DatabaseSync,
+): Promise<DatabaseSync> {
+  const connection = open(db)
+  try {
+    await refuseBehind(registryOf(connection), list, db)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw sqliteError(db, error)
+  }
+}
+
+/** Opens something, and cleans up behind it once it is closed or could not be opened. */
+async function openUntil<T extends Closable>(
+  cleanUp: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
+  try {
+    const opened = await open()
+    const close = async () => {
+      await opened.close()
+      cleanUp()
+    }
+    return { ...opened, ...closing(close) }
+  } catch (error) {
+    cleanUp()
+    throw error
+  }
+}
+
+function describeCaughtUp({ caughtUp }: StoreWriter, { name }: ListPlace): string[] {
+  if (caughtUp === 0) return []
+  return [`applied ${caughtUp === 1 ? 'an entry' : `${caughtUp} entries`} of ${name}`]
 }
