@@ -56,10 +56,10 @@ export function describeStore(db: string): string {
  * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
-  const { db } = placeOf(at)
-  if (isServerStore(db)) return (await postgres()).openForReading(db, await listOf(at), bounds)
+  const { db, list } = await locate(at)
+  if (isServerStore(db)) return (await postgres()).openForReading(db, list, bounds)
   const { createReader } = await reading()
-  return createReader(await openAgreeing(db, await listOf(at), openForReading))
+  return createReader(await openAgreeing(db, list, openForReading))
 }
 
 /**
@@ -69,9 +69,9 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
-  const { db } = placeOf(at)
-  if (isServerStore(db)) return openStoreReader(at)
-  return inspecting(db, await listOf(at), (await reading()).createReader)
+  const { db, list } = await locate(at)
+  if (isServerStore(db)) return (await postgres()).openForReading(db, list)
+  return openUnchanged(db, list, (await reading()).createReader)
 }
 
 /**
@@ -85,11 +85,11 @@ export async function openStoreInspector(
   resources: readonly Resource[],
   isToVerify = false,
 ): Promise<StoreInspector> {
-  const { db } = placeOf(at)
-  const list = { ...(await listOf(at)), isOptional: isToVerify }
+  const { db, list: usual } = await locate(at)
+  const list = { ...usual, isOptional: isToVerify }
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
   const { inspectorOf } = await files()
-  return inspecting(db, list, (connection) => inspectorOf(connection, { list, resources }))
+  return openUnchanged(db, list, (connection) => inspectorOf(connection, { list, resources }))
 }
 
 /** How a store is opened for changes. */
@@ -111,8 +111,8 @@ export async function openStoreWriter(
   resources: readonly Resource[],
   { wait, isToAdopt = false }: WriterOptions = {},
 ): Promise<StoreWriter> {
-  const { db } = placeOf(at)
-  const list = { ...(await listOf(at)), isToAdopt }
+  const { db, list: usual } = await locate(at)
+  const list = { ...usual, isToAdopt }
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
   return (await files()).openWriter(db, { list, resources }, wait)
 }
@@ -130,7 +130,7 @@ export async function openStoreForImport(
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   if (isServerStore(db) || !isMissing(db)) return openStoreWriter(at, resources, options)
-  return openUntil(
+  return openWith(
     () => removeUnused(db),
     () => openStoreWriter(at, resources, options),
   )
@@ -160,10 +160,10 @@ export async function openStoreForTrial(
   resources: readonly Resource[],
   options?: WriterOptions,
 ): Promise<StoreWriter> {
-  const { db } = placeOf(at)
+  const { db, list } = await locate(at)
   if (await hasStore(db)) return openStoreWriter(at, resources, options)
-  const list = isServerStore(db) ? noList : await listOf(at)
-  return (await files()).openWriter(temporary, { list, resources })
+  const place = { list: isServerStore(db) ? noList : list, resources }
+  return (await files()).openWriter(temporary, place)
 }
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
@@ -183,8 +183,7 @@ export async function migrateStore(
   resources: readonly Resource[],
   options: { readonly isDistributed: boolean } & LockWait,
 ): Promise<readonly string[]> {
-  const { db } = placeOf(at)
-  const list = await listOf(at)
+  const { db, list } = await locate(at)
   const done: string[] = []
   if (isServerStore(db)) {
     done.push(...(await (await postgres()).migrateStore(db, { list, resources }, options)))
@@ -208,13 +207,12 @@ export async function restoreStore(
   resources: readonly Resource[],
   watch: RestoreWatch,
 ): Promise<Restored> {
-  const { db } = placeOf(at)
+  const { db, list } = await locate(at)
   if (isServerStore(db)) throw (await postgres()).noRestore(db, copy)
   if (isServerStore(copy) || isMissing(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
-  const place = { list: await listOf(at), resources }
-  return (await files()).restoreFile(db, copy, place, watch)
+  return (await files()).restoreFile(db, copy, { list, resources }, watch)
 }
 
 /** Compares a backup with the store at `db`; undefined if that has none, or cannot be read. */
@@ -232,19 +230,15 @@ export function explainStoreError(db: string, error: unknown): unknown {
 
 /** The paths that belong to a store; some exist only while it is written to. */
 export function storeFiles(db: string): readonly string[] {
-  if (isServerStore(db)) return []
+  const usage = usageFile(db)
+  if (usage === undefined) return []
   const endings = ['', '-wal', '-shm', '-journal']
-  return [db, usageBeside(db)].flatMap((file) => endings.map((ending) => file + ending))
+  return [db, usage].flatMap((file) => endings.map((ending) => file + ending))
 }
 
-/** The usage file next to a store: `registry-usage.db` for `registry.db`. */
-function usageBeside(db: string): string {
-  return `${db.replace(/\.db$/, '')}-usage.db`
-}
-
-/** The usage file of any store; undefined for PostgreSQL, which has no folder. */
+/** The usage file next to a store, such as `registry-usage.db`; PostgreSQL has no folder for it. */
 export function usageFile(db: string): string | undefined {
-  return isServerStore(db) ? undefined : usageBeside(db)
+  return isServerStore(db) ? undefined : beside(db, 'usage.db')
 }
 
 /**
@@ -261,24 +255,29 @@ function placeOf(at: StoreAt): StorePlace {
   return typeof at === 'string' ? { db: at, withheld: undefined } : at
 }
 
-/** Where the list of what a store withholds is. */
-async function listOf(at: StoreAt): Promise<ListPlace> {
+/** The store's file or URL, and where the list of what it withholds is. */
+async function locate(at: StoreAt): Promise<{ readonly db: string; readonly list: ListPlace }> {
   const { db, withheld } = placeOf(at)
   const options = `--db ${shellWord(describeStore(db))}`
   if (withheld === undefined && isServerStore(db)) {
-    return { ...(await postgres()).listSchemaOf(db), options }
+    return { db, list: { ...(await postgres()).listSchemaOf(db), options } }
   }
+  const path = withheld ?? beside(db, 'withheld.ndjson')
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
-  const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
   const list = { ...listFile(path, mode), options: `${options} --withheld ${shellWord(path)}` }
-  return isServerStore(db) ? { ...list, append: keeping(list.append) } : list
+  return { db, list: isServerStore(db) ? { ...list, append: forGood(list.append) } : list }
+}
+
+/** A file next to that of a store: `registry-NAME` for `registry.db`. */
+function beside(db: string, name: string): string {
+  return `${db.replace(/\.db$/, '')}-${name}`
 }
 
 /**
- * Never removes lines again: a lost session loses its lock, too, and another command may have
- * followed them by then. If none has, the next one that writes does, as after a kill.
+ * Adds lines, and never takes them back: a lost session loses its lock, too, and another command
+ * may have followed them by then. If none has, the next one that writes does, as after a kill.
  */
-function keeping(append: ListPlace['append']): ListPlace['append'] {
+function forGood(append: ListPlace['append']): ListPlace['append'] {
   return async (...given) => {
     await append(...given)
     return () => undefined
@@ -286,13 +285,13 @@ function keeping(append: ListPlace['append']): ListPlace['append'] {
 }
 
 /** Opens a file that nothing changes, and leaves no new files next to it. */
-async function inspecting<T extends Closable>(
+async function openUnchanged<T extends Closable>(
   db: string,
   list: ListPlace,
   make: (connection: DatabaseSync) => T,
 ): Promise<T> {
   const removeLog = watchLog(db)
-  return openUntil(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
+  return openWith(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
 }
 
 /** Opens a file that agrees with its list. */
@@ -312,7 +311,7 @@ async function openAgreeing(
 }
 
 /** Opens something, and cleans up behind it once it is closed or could not be opened. */
-async function openUntil<T extends Closable>(
+async function openWith<T extends Closable>(
   cleanUp: () => void,
   open: () => Promise<T>,
 ): Promise<T> {
