@@ -11,28 +11,42 @@ import type { SegmentKey } from '../listing/tables.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { refusedIdsOf } from './compare.ts'
-import { readVersionsInForce } from '../sql/import-log.ts'
+import { readVersionsInForce, sourceId } from '../sql/import-log.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
+import type { PutKind } from './staging/put-reader.ts'
 import { recordText, textIn, textsIn } from './staging/spool.ts'
 import type { StagedRowBytes, Staging } from './staging/staging.ts'
 
 const companiesAtOnce = 100
 
+/** How changes are recorded, with the number of the source of their records. */
+export interface OpenRecording extends Omit<Recording, 'source'>, PutKind {}
+
+/** Opens the recording of an import with a day. Its source exists from the first load on. */
+export async function openRecording({
+  db,
+  plan: { recording },
+  asOf,
+}: ImportContext): Promise<OpenRecording | undefined> {
+  if (recording === undefined || asOf === null) return undefined
+  return { ...recording, source: await sourceId(db, recording.source) }
+}
+
 /**
  * Stages the records of the changes that the merge will make, after all other rows, and returns
  * their number.
- *
- * @param recordingSource the number of the source of these records.
  */
 export async function stageDifferences(
   context: ImportContext,
-  recording: Recording,
-  recordingSource: number,
+  recording: OpenRecording,
 ): Promise<number> {
-  const { staging, tables, plan, gate } = context
-  const changes = { tables, shape: shapeOf(recording.resource), source: recordingSource }
+  const { staging, tables, plan, gate, parts } = context
   const isOfCompanies = plan.target.resource === undefined
+  // If no source has said anything about companies yet, nothing has changed.
+  if (isOfCompanies && context.isFirst) return 0
+  parts('recording')(0)
+  const changes = { tables, shape: shapeOf(recording.resource), source: recording.source }
   const earlier = isOfCompanies ? undefined : await readEarlierRecords(context, changes)
   let recorded = 0
   for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {

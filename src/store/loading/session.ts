@@ -12,7 +12,7 @@ import type {
   StagedRow,
 } from '../importing.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
-import { likelySourceId, logVersion, sourceId } from '../sql/import-log.ts'
+import { likelySourceId, logVersion } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import {
@@ -26,12 +26,11 @@ import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
 import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
-import { stageDifferences } from './record-differences.ts'
+import { openRecording, type OpenRecording, stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
 import type { FindingImport } from '../withholding/locate.ts'
 import { findLikeSources } from './like-sources.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
-import type { PutKind } from './staging/put-reader.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
 
@@ -104,14 +103,6 @@ async function createCutter(db: ImportConnection, { target, source }: ImportPlan
   return createListingCutter(resource, await likelySourceId(db, source))
 }
 
-/** The number of a source's records according to the log: what its versions added and removed. */
-async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
-  const sql = `
-    select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
-    where source_id = $1 and resource = $2`
-  return Number(await readValue(db, sql, source, plan.target.name))
-}
-
 async function mergeStaged(
   context: ImportContext,
   onProblem: (problem: StagedProblem) => void,
@@ -128,27 +119,31 @@ async function mergeStaged(
   await reportLikeSources(context)
   // If nothing has to be compared, the rows are the listings, unless the source's number was
   // guessed wrong.
-  const cut = isInPlace && context.isFirst ? staging.cut() : undefined
-  const first = cut?.source === source ? cut : undefined
-  const recorded = await findAndRecord(context, first !== undefined)
+  const cutter = isInPlace && context.isFirst ? staging.cut() : undefined
+  const cut = cutter?.source === source ? cutter : undefined
+  const recording = await openRecording(context)
+  let recorded = 0
+  if (cut === undefined) {
+    await findChanges(context)
+    if (recording !== undefined) recorded = await stageDifferences(context, recording)
+  }
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
   const { rows } = staging.facts
   const { changing, ...changes } =
-    first === undefined
+    cut === undefined
       ? countChanges(staging)
       : { inserted: rows, updated: 0, removed: 0, changing: rows }
   const difference = await findDifference(context)
   await writeCompanies(context)
   const { resource } = plan.target
-  if (resource === undefined) {
-    await applyCompanies(context)
-  } else {
+  if (resource === undefined) await applyCompanies(context)
+  else {
     await writeKeys(context)
-    if (first !== undefined) await applyFirst(context, first)
+    if (cut !== undefined) await applyFirst(context, cut)
     else await applyRecords(context, { resource, source }, parts('writing'))
   }
-  await appendRecorded(context, recorded)
+  if (recording !== undefined && recorded > 0) await appendRecorded(context, recording, recorded)
   await numbers.note()
   return {
     counts: {
@@ -156,7 +151,7 @@ async function mergeStaged(
       unchanged: rows - refused - changing,
       refused,
       companiesCreated,
-      recorded: recorded?.rows ?? 0,
+      recorded,
       ...context.gate.counts(),
     },
     difference,
@@ -187,39 +182,15 @@ async function reportLikeSources(context: ImportContext): Promise<void> {
   onLikeSources(await findLikeSources(context, companies))
 }
 
-/** The records of the changes: the rows in the table that follow the staged ones. */
-interface Recorded extends PutKind {
-  readonly rows: number
-}
-
-/** Finds the changes, and stages the records of them. A first load has none. */
-async function findAndRecord(
-  context: ImportContext,
-  isFirst: boolean,
-): Promise<Recorded | undefined> {
-  const { plan, asOf, db, parts } = context
-  const recording = asOf === null ? undefined : plan.recording
-  // Changes are recorded from the first load on.
-  const source = recording === undefined ? 0 : await sourceId(db, recording.source)
-  if (isFirst) return undefined
-  await findChanges(context)
-  // If no source has said anything about companies yet, nothing has changed.
-  const isNew = plan.target.resource === undefined && context.isFirst
-  if (recording === undefined || isNew) return undefined
-  parts('recording')(0)
-  const rows = await stageDifferences(context, recording, source)
-  return { resource: recording.resource, source, rows }
-}
-
 /** Writes the staged records of the changes: all are new, so nothing has to be compared. */
 async function appendRecorded(
   context: ImportContext,
-  recorded: Recorded | undefined,
+  recording: OpenRecording,
+  count: number,
 ): Promise<void> {
-  if (recorded === undefined || recorded.rows === 0) return
   const { staging, db } = context
-  const lastId = await lastAssigned(context, recorded.resource, recorded.rows)
-  await db.run('update store set recorded = $1', lastId + recorded.rows)
+  const lastId = await lastAssigned(context, recording.resource, count)
+  await db.run('update store set recorded = $1', lastId + count)
   staging.run('delete from change')
   staging.run(
     `insert into change
@@ -228,7 +199,15 @@ async function appendRecorded(
       from stage where seq > $staged`,
     { lastId, staged: staging.staged() },
   )
-  await applyRecords(context, recorded)
+  await applyRecords(context, recording)
+}
+
+/** The number of a source's records according to the log: what its versions added and removed. */
+async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
+  const sql = `
+    select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
+    where source_id = $1 and resource = $2`
+  return Number(await readValue(db, sql, source, plan.target.name))
 }
 
 /** Counts the companies that rows name, if the import adds many: rows may name wrong ones then. */
