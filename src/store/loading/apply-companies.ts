@@ -13,7 +13,7 @@ import { createNameKeeper } from '../companies/keep-names.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { renameAll } from '../companies/rename-all.ts'
 import type { ListedRecord } from '../listing/segment.ts'
-import { lastCompany } from './apply.ts'
+import { lastCompany } from './apply-records.ts'
 import type { ImportContext } from './context.ts'
 import { attributeRows, changedCompanies } from './record-differences.ts'
 

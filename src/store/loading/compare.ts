@@ -10,7 +10,7 @@ import { attributesShape, comparedParts, type ListingShape } from '../listing/sh
 import { inBatches } from '../listing/in-batches.ts'
 import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
-import { dropRefused } from './place.ts'
+import { dropRefused } from './place-rows.ts'
 
 /** Fills `change`. */
 export async function findChanges(context: ImportContext): Promise<void> {

@@ -14,17 +14,17 @@ import type {
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import { likelySourceId, logVersion } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
-import { applyFirst, applyRecords } from './apply.ts'
+import { applyFirst, applyRecords } from './apply-records.ts'
 import {
   countCreated,
   givenCompanies,
   makeById,
   makeCompanies,
   writeCompanies,
-} from './companies.ts'
+} from './make-companies.ts'
 import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
-import { areInPlace, lastAssigned, placeRows, writeKeys } from './place.ts'
+import { areInPlace, lastAssigned, placeRows, writeKeys } from './place-rows.ts'
 import { findDifference } from './difference.ts'
 import { openRecording, type OpenRecording, stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'

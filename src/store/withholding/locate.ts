@@ -7,7 +7,7 @@ import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import { type Located, nameCompanies, type Wanted, type Work } from './apply.ts'
+import { type Located, nameCompanies, type Wanted, type Work } from './apply-order.ts'
 import type { Finds, NamedCompany } from './finds.ts'
 import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
 import {

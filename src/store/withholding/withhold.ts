@@ -8,7 +8,7 @@ import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
-import { type Applied, applyOrder, type Course } from './apply.ts'
+import { type Applied, applyOrder, type Course } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
