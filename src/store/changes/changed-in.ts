@@ -12,27 +12,25 @@ export async function withVersions(
   states: ListingStates,
   changes: readonly RecordChange[],
 ): Promise<readonly (RecordChange & { readonly version: number })[]> {
-  const { place, traces } = states
-  if (place.isOnly && traces.size === 0) {
-    return changes.map((change) => ({ ...change, version: place.version }))
-  }
-  const found = new Map<number, number>()
-  if (!place.isOnly) {
-    await goBack(comparing, states, new Set(changes.flatMap(({ ids }) => [...ids])), found)
-  }
-  const usual = place.isOnly ? place.version : 0
-  const versionOf = (id: number) => Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0)
+  const { version, isOnly, traces } = states
+  if (isOnly && traces.size === 0) return changes.map((change) => ({ ...change, version }))
+  const versions = isOnly ? new Map<number, number>() : await goBack(comparing, states, changes)
+  const usual = isOnly ? version : 0
+  const versionOf = (id: number) =>
+    Math.max(versions.get(id) ?? usual, traces.get(id)?.version ?? 0)
   return changes.flatMap((change) => [
     ...cutByVersion(change, (n) => versionOf(change.ids[n] ?? 0)),
   ])
 }
 
+/** The versions whose heads last changed records, by ids. */
 async function goBack(
   { tables, source, span }: Comparing,
-  { place: { companyId }, former }: ListingStates,
-  left: Set<number>,
-  found: Map<number, number>,
-): Promise<void> {
+  { companyId, former }: ListingStates,
+  changes: readonly RecordChange[],
+): Promise<ReadonlyMap<number, number>> {
+  const left = new Set(changes.flatMap(({ ids }) => [...ids]))
+  const versions = new Map<number, number>()
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   const all = await tables.headsOf(source.shape.listing, [companyId], span)
   for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {
@@ -42,8 +40,9 @@ async function goBack(
     const is = await collectIds(source, { companyId, leaves: leaves.present }, left)
     for (const id of [...was.keys(), ...is.keys()]) {
       if (was.get(id) === is.get(id)) continue
-      found.set(id, head.version)
+      versions.set(id, head.version)
       left.delete(id)
     }
   }
+  return versions
 }

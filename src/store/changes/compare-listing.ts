@@ -26,7 +26,7 @@ export async function compareListing(
   start: Place | undefined,
   left: PageLeft,
 ): Promise<readonly RecordChange[]> {
-  const { companyId } = states.place
+  const { companyId } = states
   const open = async (leaves: readonly DirectoryEntry[]) =>
     start === undefined
       ? leaves
@@ -128,7 +128,7 @@ async function changesIn(
     const isSame = isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before.get(id), entry)
     if (isSame) continue
     const { segment, from, length } = entry
-    const texts = { companyId: states.place.companyId, segment, from, length }
+    const texts = { companyId: states.companyId, segment, from, length }
     const change = { ids: [id], sorts: [sort], lengths: [length], texts }
     found.push({ id, sort, change: { kind: 'put', ...change } })
   }
@@ -143,7 +143,7 @@ async function changesIn(
 /** All records of the present state are new: returns them, a segment at a time. */
 function allOf(
   source: IndexSource,
-  { place: { companyId } }: ListingStates,
+  { companyId }: ListingStates,
   { is: { leaves, indexes }, after }: Part,
 ): readonly RecordChange[] {
   return indexes.flatMap((index, n): readonly RecordChange[] => {
@@ -189,7 +189,7 @@ function areSame(a: Entry | undefined, b: Entry): boolean {
 /** Of the records that are gone from one place, those that are not at another one. */
 async function withoutMoved(
   source: IndexSource,
-  { place: { companyId }, leaves: { present } }: ListingStates,
+  { companyId, leaves: { present } }: ListingStates,
   gone: ReadonlyMap<number, Place>,
 ): Promise<readonly Place[]> {
   if (gone.size === 0 || !source.shape.hasSort) return [...gone.values()]

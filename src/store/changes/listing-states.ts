@@ -17,8 +17,7 @@ import type { IndexSource, Leaves } from './index-source.ts'
 export type Place = Pick<ListedRecord, 'id' | 'sort'>
 
 /** A listing that has changed. */
-export interface ListingStates {
-  readonly place: ChangedListing
+export interface ListingStates extends ChangedListing {
   readonly present: HeadRow | undefined
   /** The last head up to the beginning; undefined if there is none. */
   readonly former: HeadRow | undefined
@@ -48,22 +47,22 @@ export interface Comparing {
 /** Opens the states of changed listings, in the order given. */
 export async function openStates(
   comparing: Comparing,
-  places: readonly ChangedListing[],
+  changed: readonly ChangedListing[],
 ): Promise<readonly ListingStates[]> {
   const { tables, source, span } = comparing
   const { listing } = source.shape
   const { since, until, earliest } = span
-  const ids = places.map(({ companyId }) => companyId)
+  const ids = changed.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
   const former = byCompany(since === 0 ? [] : await tables.heads(listing, ids, since))
   // A client that has nothing yet gets only what exists at the end.
   const all = since === 0 ? [] : await tables.traces(listing, ids, span)
   const traces = Map.groupBy(all, ({ companyId }) => companyId)
   const opened: ListingStates[] = []
-  for (const place of places) {
-    const { companyId } = place
+  for (const one of changed) {
+    const { companyId } = one
     const states = {
-      place,
+      ...one,
       present: present.get(companyId),
       former: former.get(companyId),
       traces: new Map(traces.get(companyId)?.map((trace) => [trace.id, trace])),
@@ -81,7 +80,7 @@ function byCompany(heads: readonly HeadRow[]): Map<number, HeadRow> {
 
 async function openLeaves(
   comparing: Comparing,
-  { place: { companyId }, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
+  { companyId, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
 ): Promise<DifferingLeaves> {
   const { tables, source, span } = comparing
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)

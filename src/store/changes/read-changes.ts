@@ -121,7 +121,7 @@ async function addListings(
   for (const some of inPortions(opened, page.left)) {
     await source.prefetch(shortOf(some, page.left()))
     for (const states of some) {
-      const { companyId, version: listingVersion } = states.place
+      const { companyId, version: listingVersion } = states
       const isLast = last?.version === listingVersion && last.companyId === companyId
       const after = isLast && last.listing === listing ? last.record : undefined
       const changes = await compareListing(comparing, states, after, page.left())
@@ -160,8 +160,7 @@ function shortOf(some: readonly ListingStates[], left: PageLeft): WantedSegments
   const both: SegmentKey[] = []
   // The last change only tells that there is another page.
   let { limit, bytesMax } = { ...left, limit: left.limit - 1 }
-  for (const { place, leaves } of some) {
-    const { companyId } = place
+  for (const { companyId, leaves } of some) {
     const { former, present } = leaves
     if (former.length + present.length >= segmentsAtOnce) continue
     for (const { segment } of former) indexes.push({ companyId, segment })
