@@ -28,41 +28,45 @@ export async function* changedListings(
     after = { version, companyId: record === undefined ? companyId : companyId - 1 }
   }
   if (companyId !== undefined) {
-    const found = await findChange(tables, listing, span, companyId)
-    if (found !== undefined && compare(found, after) > 0) yield [found]
+    const changed = await findChange(tables, listing, span, companyId)
+    if (changed !== undefined && compare(changed, after) > 0) yield [changed]
     return
   }
   const pace = createPace()
-  let most = changesAtFirst
+  let atOnce = changesAtFirst
   let passed = 0
-  for (let areMany = true; ; most = Math.min(changesAtOnce, 2 * most)) {
+  for (let areMostLast = true; ; atOnce = Math.min(changesAtOnce, 2 * atOnce)) {
     // Most changes may be superseded by later ones of their listings.
-    const limit: number = areMany ? Math.min(most, page.left().limit + 1) : most
-    const { found, end } = await lookOn(tables, listing, { ...span, after, limit })
-    if (found.length > 0) yield found
+    const limit: number = areMostLast ? Math.min(atOnce, page.left().limit + 1) : atOnce
+    const { changed, end } = await readRange(tables, listing, { ...span, after, limit })
+    if (changed.length > 0) yield changed
     if (end === undefined) return
-    passed += limit - found.length
+    passed += limit - changed.length
     if (passed > passedMax) page.cut({ listing, ...end, record: undefined })
     if (page.isFull()) return
-    areMany = found.length > limit / 2
+    areMostLast = changed.length > limit / 2
     after = end
     await pace()
   }
 }
 
-/** Reads the next changes; their end is undefined if no more follow. */
-async function lookOn(
+/** Examines the next changes; keeps the listings of which they are the last ones. */
+async function readRange(
   tables: ListingLookups,
   listing: string,
   range: ChangedRange,
-): Promise<{ readonly found: readonly ChangedListing[]; readonly end: ChangedPlace | undefined }> {
+): Promise<{
+  readonly changed: readonly ChangedListing[]
+  /** Undefined if no more follow. */
+  readonly end: ChangedPlace | undefined
+}> {
   const heads = await tables.changedHeads(listing, range)
   const upTo = heads.length < range.limit ? undefined : heads.at(-1)
   const traces = await tables.changedTraces(listing, { ...range, upTo })
   const end = traces.length < range.limit ? upTo : traces.at(-1)
   const isIn = (one: ChangedPlace) => end === undefined || compare(one, end) <= 0
   const all = [...heads, ...traces.map((one) => ({ ...one, isOnly: false }))]
-  return { found: all.filter((one) => one.isLast && isIn(one)).sort(compare), end }
+  return { changed: all.filter((one) => one.isLast && isIn(one)).sort(compare), end }
 }
 
 async function findChange(

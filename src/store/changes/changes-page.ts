@@ -38,11 +38,11 @@ export function createPage(limit: number) {
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const fitting = bytesLeft < 0 ? countFitting(changes) : count
-      const told = isOver() ? firstChanges(changes, Math.min(limit, fitting)) : changes
-      const last = told.at(-1)
+      const most = bytesLeft < 0 ? Math.min(limit, countFitting(changes)) : limit
+      const fitting = isOver() ? firstChanges(changes, most) : changes
+      const last = fitting.at(-1)
       return {
-        changes: await withTexts(tables, told),
+        changes: await withTexts(tables, fitting),
         next: isOver() && last !== undefined ? placeOf(last) : cutAt,
       }
     },
@@ -63,15 +63,15 @@ function countFitting(changes: readonly FoundChange[]): number {
 }
 
 function firstChanges(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
-  const found: FoundChange[] = []
+  const first: FoundChange[] = []
   let left = count
   for (const change of changes) {
     if (left === 0) break
-    const first = firstOf(change, left)
-    found.push(first)
-    left -= first.ids.length
+    const part = firstOf(change, left)
+    first.push(part)
+    left -= part.ids.length
   }
-  return found
+  return first
 }
 
 function placeOf({ listing, listingVersion, companyId, ids, sorts }: FoundChange): ChangesPlace {

@@ -35,13 +35,13 @@ async function addKnown(reading: Reading): Promise<void> {
   const pace = createPace()
   let passed = 0
   for await (const { ids, known } of knownIds(reading)) {
-    const found = await readCompanyTexts(reading, { ids, known }, span.until)
-    const traced = await lastTraces(tables, found, span.until)
-    const all = { ...found, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
+    const present = await readCompanyTexts(reading, { ids, known }, span.until)
+    const traced = await lastTraces(tables, present, span.until)
+    const all = { ...present, ...ofCompanies, kind: 'put', listingVersion: 0 } as const
     const versionOf = (n: number) =>
-      Math.max(found.versions[n] ?? 0, traced.get(found.ids[n] ?? 0) ?? 0)
-    for (const some of cutByVersion(all, versionOf)) page.add(some)
-    passed += ids.length - found.ids.length
+      Math.max(present.versions[n] ?? 0, traced.get(present.ids[n] ?? 0) ?? 0)
+    for (const change of cutByVersion(all, versionOf)) page.add(change)
+    passed += ids.length - present.ids.length
     const companyId = ids.at(-1) ?? 0
     if (passed > passedMax) page.cut({ listing, version: 0, companyId, record: undefined })
     if (page.isFull()) return
@@ -58,8 +58,10 @@ async function lastTraces(
   const since = Math.min(until, ...versions)
   const after = { version: since, companyId: Number.MAX_SAFE_INTEGER }
   // Usually no company has any: one row shows that, instead of one for each company.
-  const some = await tables.changedTraces(listing, { since, until, after, limit: 1 })
-  return some.length === 0 ? new Map() : lastOf(await tables.traces(listing, ids, { since, until }))
+  const first = await tables.changedTraces(listing, { since, until, after, limit: 1 })
+  return first.length === 0
+    ? new Map()
+    : lastOf(await tables.traces(listing, ids, { since, until }))
 }
 
 /** The version of the last trace of each company. */
@@ -77,8 +79,8 @@ async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
     return
   }
   const begin = page.left()
-  for (let [after, most] = [last, companiesAtFirst]; ;) {
-    const limit = Math.min(most, page.left().limit)
+  for (let [after, atOnce] = [last, companiesAtFirst]; ;) {
+    const limit = Math.min(atOnce, page.left().limit)
     const known = await tables.knownCompanies({ after, limit })
     let { ids } = known
     let end = ids.length < limit ? Number.MAX_SAFE_INTEGER : (ids.at(-1) ?? after)
@@ -94,7 +96,7 @@ async function* knownIds(reading: Reading): AsyncGenerator<AskedCompanies> {
     const left = page.left()
     const bytes = (begin.bytesMax - left.bytesMax) / Math.max(1, begin.limit - left.limit)
     const fitting = Math.ceil(left.bytesMax / Math.max(1, bytes))
-    most = Math.min(companiesAtOnce, growth * limit, fitting)
+    atOnce = Math.min(companiesAtOnce, growth * limit, fitting)
   }
 }
 
@@ -106,13 +108,13 @@ function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): Reado
 async function addChanged(reading: Reading): Promise<void> {
   const { tables, span, page } = reading
   const isKnown = span.since >= span.earliest
-  for await (const places of changedListings(reading, listing)) {
-    const ids = places.map(({ companyId }) => companyId).sort((a, b) => a - b)
+  for await (const changed of changedListings(reading, listing)) {
+    const ids = changed.map(({ companyId }) => companyId).sort((a, b) => a - b)
     const asked = { ids, known: await tables.knownOf(ids) }
     const textsAt = async (version: number) => {
-      const { ids: found, lengths, texts } = await readCompanyTexts(reading, asked, version)
+      const { ids: known, lengths, texts } = await readCompanyTexts(reading, asked, version)
       const split = splitTexts(texts, lengths)
-      return new Map(found.map((id, n) => [id, split[n]]))
+      return new Map(known.map((id, n) => [id, split[n]]))
     }
     const present = await textsAt(span.until)
     const former = isKnown ? await textsAt(span.since) : undefined
@@ -120,7 +122,7 @@ async function addChanged(reading: Reading): Promise<void> {
     const last = lastOf(traces)
     const put = companiesOf(traces, 'put')
     const erased = companiesOf(traces, 'erase')
-    for (const { companyId: id, version } of places) {
+    for (const { companyId: id, version } of changed) {
       const text = present.get(id)
       const was = former?.get(id)
       if (text === undefined && was === undefined && isKnown && !erased.has(id)) continue

@@ -66,8 +66,8 @@ export async function collectIds(
 ): Promise<Map<number, string>> {
   const found = new Map<number, string>()
   for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
-    const some = { companyId, leaves: leaves.slice(at, at + segmentsAtOnce) }
-    for (const { count, ids, digests } of await source.read(some)) {
+    const batch = { companyId, leaves: leaves.slice(at, at + segmentsAtOnce) }
+    for (const { count, ids, digests } of await source.read(batch)) {
       const { buffer, byteOffset, length } = digests
       const bytes = Buffer.from(buffer, byteOffset, length)
       for (let n = 0; n < count; n++) {

@@ -118,12 +118,12 @@ async function withPlaces(
   for (let n = 0; n < sorted.length;) {
     const at = await findLeaf(source, { companyId, leaves }, elementOf(sorted, n), true)
     // Many may be in consecutive segments.
-    const some = leaves.slice(at, at + Math.min(leavesAtOnce, sorted.length - n))
-    if (some.length === 0) break
-    for (const [m, index] of (await source.read({ companyId, leaves: some })).entries()) {
+    const next = leaves.slice(at, at + Math.min(leavesAtOnce, sorted.length - n))
+    if (next.length === 0) break
+    for (const [m, index] of (await source.read({ companyId, leaves: next })).entries()) {
       const first = n
       while (n < sorted.length && isUpTo(source, elementOf(sorted, n), keyAt(index, -1))) n += 1
-      if (n > first) segments.add(elementOf(some, m).segment)
+      if (n > first) segments.add(elementOf(next, m).segment)
     }
   }
   const chosen = (all: readonly DirectoryEntry[]) =>

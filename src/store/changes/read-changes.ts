@@ -29,9 +29,9 @@ export async function readChanges(
   asked: ChangesRequest,
 ): Promise<ChangesPage | NoChanges> {
   const registry = await readRegistry(snapshot, asked.companyId)
-  const found = await findSpan(snapshot, registry, asked)
-  if ('none' in found) return found
-  const { since, until } = found
+  const ends = await findSpan(snapshot, registry, asked)
+  if ('none' in ends) return ends
+  const { since, until } = ends
   const texts: Uint8Array[] = []
   const tables = notingTexts(snapshot.tables, texts)
   const { companyId } = asked
@@ -42,12 +42,12 @@ export async function readChanges(
     await (resource === undefined ? addCompanies(reading) : addRecords(reading, resource))
     if (page.isFull()) break
   }
-  const told = await page.finish(tables)
-  if (told.changes.length === 0 && companyId !== undefined) {
+  const { changes, next } = await page.finish(tables)
+  if (changes.length === 0 && companyId !== undefined) {
     const isKnown = await wasEverKnown(tables, companyId)
     if (!isKnown) return { none: 'unknown', version: until.version, registry }
   }
-  return { registry, since, until, ...told, free: createFree(snapshot.tables, texts) }
+  return { registry, since, until, changes, next, free: createFree(snapshot.tables, texts) }
 }
 
 /** The same tables, which note the texts that they have read. */
@@ -60,9 +60,9 @@ function notingTexts(tables: ListingLookups, texts: Uint8Array[]): ListingLookup
       return rows
     },
     async textRanges(ranges) {
-      const found = await tables.textRanges(ranges)
-      for (const one of found) texts.push(one)
-      return found
+      const parts = await tables.textRanges(ranges)
+      for (const part of parts) texts.push(part)
+      return parts
     },
   }
 }
@@ -97,14 +97,14 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const comparing = { tables, source: createIndexSource(tables, shape), span }
   const first = page.left().limit
   let opened = 0
-  for await (const places of changedListings(reading, listing)) {
-    for (let at = 0; at < places.length;) {
+  for await (const changed of changedListings(reading, listing)) {
+    for (let at = 0; at < changed.length;) {
       const { limit } = page.left()
-      const most = opened === 0 ? openedAtFirst : (limit * opened) / Math.max(1, first - limit)
-      const some = places.slice(at, at + Math.ceil(most))
-      at += some.length
-      opened += some.length
-      await addListings(reading, comparing, await openStates(comparing, some))
+      const fitting = opened === 0 ? openedAtFirst : (limit * opened) / Math.max(1, first - limit)
+      const batch = changed.slice(at, at + Math.ceil(fitting))
+      at += batch.length
+      opened += batch.length
+      await addListings(reading, comparing, await openStates(comparing, batch))
       if (page.isFull()) return
     }
   }
@@ -118,9 +118,9 @@ async function addListings(
 ): Promise<void> {
   const { source } = comparing
   const { listing } = source.shape
-  for (const some of inPortions(opened, page.left)) {
-    await source.prefetch(shortOf(some, page.left()))
-    for (const states of some) {
+  for (const portion of inPortions(opened, page.left)) {
+    await source.prefetch(shortOf(portion, page.left()))
+    for (const states of portion) {
       const { companyId, version: listingVersion } = states
       const isLast = last?.version === listingVersion && last.companyId === companyId
       const after = isLast && last.listing === listing ? last.record : undefined
@@ -138,29 +138,29 @@ function* inPortions(
   all: readonly ListingStates[],
   left: () => PageLeft,
 ): Generator<readonly ListingStates[]> {
-  let some: ListingStates[] = []
+  let portion: ListingStates[] = []
   let [segments, records] = [0, 0]
   for (const states of all) {
     const { former, present } = states.leaves
-    some.push(states)
+    portion.push(states)
     segments += former.length + present.length
     // Of a new listing, all records are reported.
     if (former.length === 0) for (const leaf of present) records += leaf.records
     if (segments < segmentsAtOnce && records < left().limit) continue
-    yield some
-    some = []
+    yield portion
+    portion = []
     segments = records = 0
   }
-  if (some.length > 0) yield some
+  if (portion.length > 0) yield portion
 }
 
 /** The segments of short listings, which are read together; those of new ones with their texts. */
-function shortOf(some: readonly ListingStates[], left: PageLeft): WantedSegments {
+function shortOf(opened: readonly ListingStates[], left: PageLeft): WantedSegments {
   const indexes: SegmentKey[] = []
   const both: SegmentKey[] = []
   // The last change only tells that there is another page.
   let { limit, bytesMax } = { ...left, limit: left.limit - 1 }
-  for (const { companyId, leaves } of some) {
+  for (const { companyId, leaves } of opened) {
     const { former, present } = leaves
     if (former.length + present.length >= segmentsAtOnce) continue
     for (const { segment } of former) indexes.push({ companyId, segment })
