@@ -77,13 +77,17 @@ async function tryToAnswer(
   askedAt: number,
 ): Promise<HttpReply | { readonly state: string; readonly leftMs: number }> {
   const { service } = work
-  const { making, waitMs } = await readReady(request, given, work)
+  const question = parseChangesRequest(work.resources, given, request.headers.accept)
+  const asked = await requestOf(request, question, work)
+  const state = stateOf(await fromStore(() => service.store.readRegistry()))
+  const making = share(request, work, { question, asked, state })
   const ready = await making.ready.catch((error: unknown) => {
     // Its maker left while waiting for its turn: another client makes the page.
     if (making.maker !== request && making.maker.socket.destroyed) return undefined
     throw error
   })
   if (ready === undefined) return tryToAnswer(request, given, work, askedAt)
+  const waitMs = request.method === 'HEAD' ? 0 : question.waitMs
   const leftMs = ready.isNothingYet ? askedAt + waitMs - performance.now() : 0
   if (leftMs > 0 && !service.isDraining()) return { state: ready.state, leftMs }
   // The service may have begun to stop since the request came.
@@ -91,19 +95,6 @@ async function tryToAnswer(
   if (making.users > 1) keepForSeveral(ready.body)
   varyBy(request.reply, 'Accept')
   return sendReady(request, ready, ready)
-}
-
-/** A page for a request, and how long the request may wait for another page. */
-async function readReady(
-  request: HttpRequest,
-  given: Given,
-  work: Work,
-): Promise<{ readonly making: Making; readonly waitMs: number }> {
-  const question = parseChangesRequest(work.resources, given, request.headers.accept)
-  const asked = await requestOf(request, question, work)
-  const state = stateOf(await fromStore(() => work.service.store.readRegistry()))
-  const making = share(request, work, { question, asked, state })
-  return { making, waitMs: request.method === 'HEAD' ? 0 : question.waitMs }
 }
 
 /**
