@@ -1,6 +1,6 @@
 // Finds the version in which each of some records last changed, by going back from head to head.
 
-import { differingLeaves } from '../listing/directory.ts'
+import { compareHeads } from '../listing/open-listings.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { collectIds } from './index-source.ts'
 import { cutByVersion, type RecordChange } from './cut-change.ts'
@@ -31,11 +31,10 @@ async function goBack(
 ): Promise<ReadonlyMap<number, number>> {
   const left = new Set(changes.flatMap(({ ids }) => [...ids]))
   const versions = new Map<number, number>()
-  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   const all = await tables.headsOf(source.shape.listing, [companyId], span)
   for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {
     const [head, before = former] = [all[n], all[n - 1]] as [HeadRow, HeadRow | undefined]
-    const leaves = await differingLeaves(before?.directory, head.directory, readNodes)
+    const leaves = await compareHeads(tables, companyId, before, head)
     const was = await collectIds(source, { companyId, leaves: leaves.former }, left)
     const is = await collectIds(source, { companyId, leaves: leaves.present }, left)
     for (const id of [...was.keys(), ...is.keys()]) {

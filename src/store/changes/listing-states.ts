@@ -1,8 +1,8 @@
 // The two states of a listing between which it has changed, and the segments that show how.
 
-import { type DifferingLeaves, differingLeaves, type DirectoryEntry } from '../listing/directory.ts'
+import type { DifferingLeaves, DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, elementOf, keyAt } from '../listing/merge.ts'
-import { leavesOf } from '../listing/open-listings.ts'
+import { compareHeads, leavesOf } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type {
   ChangedListing,
@@ -83,14 +83,13 @@ async function openLeaves(
   { companyId, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
 ): Promise<DifferingLeaves> {
   const { tables, source, span } = comparing
-  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   if (!isFormerKnown) {
     // What the first kept head has may have been there before.
     const [first] = await tables.headsOf(source.shape.listing, [companyId], span)
     const open = (head: HeadRow | undefined) => (head === undefined ? [] : leavesOf(tables, head))
     return { former: await open(first), present: await open(present) }
   }
-  const leaves = await differingLeaves(former?.directory, present?.directory, readNodes)
+  const leaves = await compareHeads(tables, companyId, former, present)
   const put = [...traces.values()].filter(({ kind }) => kind === 'put')
   if (put.length === 0 || present === undefined) return leaves
   return withPlaces(comparing, { former, present }, leaves, put)

@@ -1,7 +1,6 @@
 // Records changes that heads do not show, as traces, for clients that follow the registry.
 
-import { differingLeaves } from '../listing/directory.ts'
-import { keysOf, readIndexes } from '../listing/open-listings.ts'
+import { compareHeads, keysOf, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
 
@@ -38,8 +37,7 @@ export async function traceRemoved(
     const head = heads[at - 1]
     if (head === undefined || head.total === 0) continue
     const { companyId, version } = next
-    const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-    const { former, present } = await differingLeaves(head.directory, next.directory, readNodes)
+    const { former, present } = await compareHeads(tables, companyId, head, next)
     for (let n = 0; n < former.length; n += comparedAtOnce) {
       const sorts = new Map<number, number>()
       const some = keysOf(companyId, former.slice(n, n + comparedAtOnce))

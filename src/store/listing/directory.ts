@@ -134,6 +134,24 @@ export interface LeafRange {
   readonly first: number
 }
 
+/** The segments that hold the records from `offset` up to `offset + limit`, of any level. */
+export function findRange(
+  { level, entries }: Directory,
+  offset: number,
+  limit: number,
+  readNodes: ReadNodes,
+): Awaitable<LeafRange> {
+  const range = rangeOfEntries(entries, offset, limit)
+  if (level === 0) return range
+  const { first } = range
+  return after(readLower({ level, entries: range.entries }, readNodes), (lower) =>
+    after(findRange(lower, offset - first, limit, readNodes), (found) => ({
+      entries: found.entries,
+      first: first + found.first,
+    })),
+  )
+}
+
 /** The entries that hold the records from `offset` up to `offset + limit`. */
 function rangeOfEntries(
   entries: readonly DirectoryEntry[],
@@ -152,24 +170,6 @@ function rangeOfEntries(
     position += entries[end]?.records ?? 0
   }
   return { entries: entries.slice(start, end), first }
-}
-
-/** The segments that hold the records from `offset` up to `offset + limit`, of any level. */
-export function findRange(
-  { level, entries }: Directory,
-  offset: number,
-  limit: number,
-  readNodes: ReadNodes,
-): Awaitable<LeafRange> {
-  const range = rangeOfEntries(entries, offset, limit)
-  if (level === 0) return range
-  const { first } = range
-  return after(readLower({ level, entries: range.entries }, readNodes), (lower) =>
-    after(findRange(lower, offset - first, limit, readNodes), (found) => ({
-      entries: found.entries,
-      first: first + found.first,
-    })),
-  )
 }
 
 /** The entries of the nodes that a directory has. */
@@ -279,19 +279,18 @@ export async function differingLeaves(
   present: string | undefined,
   readNodes: ReadNodes,
 ): Promise<DifferingLeaves> {
-  let a = decodeDirectory(former ?? emptyDirectory)
-  let b = decodeDirectory(present ?? emptyDirectory)
+  let was = decodeDirectory(former ?? emptyDirectory)
+  let is = decodeDirectory(present ?? emptyDirectory)
   for (;;) {
-    if (a.level === b.level) {
-      const entries = a.entries
-      a = { level: a.level, entries: without(entries, b.entries) }
-      b = { level: b.level, entries: without(b.entries, entries) }
-      if (a.level === 0) return { former: a.entries, present: b.entries }
+    const level = Math.max(was.level, is.level)
+    if (was.level === is.level) {
+      const entries = was.entries
+      was = { level, entries: without(entries, is.entries) }
+      is = { level, entries: without(is.entries, entries) }
+      if (level === 0) return { former: was.entries, present: is.entries }
     }
-    const level = Math.max(a.level, b.level)
-    const [deepA, deepB] = [a.level === level, b.level === level]
-    if (deepA) a = await readLower(a, readNodes)
-    if (deepB) b = await readLower(b, readNodes)
+    if (was.level === level) was = await readLower(was, readNodes)
+    if (is.level === level) is = await readLower(is, readNodes)
   }
 }
 

@@ -3,6 +3,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   decodeDirectory,
+  type DifferingLeaves,
+  differingLeaves,
   type DirectoryEntry,
   leavesInTurn,
   type OpenDirectory,
@@ -56,6 +58,17 @@ export async function leavesOf(
 ): Promise<readonly DirectoryEntry[]> {
   return (await openHead(tables, head)).leaves
 }
+
+/** The segments in which two heads of a company's listing differ; undefined if it did not exist. */
+export const compareHeads = (
+  tables: Pick<ListingReads, 'entries'>,
+  companyId: number,
+  former: Directed | undefined,
+  present: Directed | undefined,
+): Promise<DifferingLeaves> =>
+  differingLeaves(former?.directory, present?.directory, (nodes) =>
+    tables.entries(companyId, nodes),
+  )
 
 /** How many segments a scan reads at a time: less than a millisecond of work. */
 const segmentsInScan = 64
