@@ -33,22 +33,30 @@ export async function placeRows(context: ImportContext): Promise<void> {
   const { resource } = plan.target
   if (staging.facts.hasNames) staging.run(placeByName)
   if (plan.knownCompaniesOnly || resource === undefined) staging.run(dropUnknown)
-  if (resource === undefined) staging.run('update stage set id = company_id')
-  else if (staging.facts.hasKeys) {
+  if (resource === undefined) placeCompanies(context)
+  else await placeRecords(context, resource)
+}
+
+function placeCompanies(context: ImportContext): void {
+  const { staging, plan, asOf } = context
+  staging.run('update stage set id = company_id')
+  staging.run(refuseUnplaced, { idColumn: 'id', identifierColumn: 'identifier' })
+  if (plan.asOf === undefined && asOf !== null) staging.run(refuseUndatedRows)
+  compareRows(context)
+  staging.run(keepUnplaced)
+}
+
+async function placeRecords(context: ImportContext, resource: Resource): Promise<void> {
+  const { staging, sources, gate } = context
+  if (staging.facts.hasKeys) {
     await assignIds(context, resource)
     staging.run(placeByKey)
   }
-  const [idColumn, identifierColumn] =
-    resource === undefined ? ['id', 'identifier'] : [companyColumns[0], companyColumns[2]]
+  const [idColumn, , identifierColumn] = companyColumns
   staging.run(refuseUnplaced, { idColumn, identifierColumn })
-  if (resource === undefined) {
-    if (plan.asOf === undefined && context.asOf !== null) staging.run(refuseUndatedRows)
-  } else {
-    if (context.sources.size > 1) await refuseForeignIds(context)
-    if (context.gate.hidesByCompany) await hideInShared(context)
-  }
+  if (sources.size > 1) await refuseForeignIds(context)
+  if (gate.hidesByCompany) await hideInShared(context)
   compareRows(context)
-  if (resource === undefined) staging.run(keepUnplaced)
 }
 
 /** Assigns an id to each natural key that is new from this source. */
