@@ -21,14 +21,14 @@ export async function findChanges(context: ImportContext): Promise<void> {
     staging.run(takeAll(context))
     return
   }
-  const refusedIds = refusedIdsOf(context)
+  const comparison = { isGiven: true, refusedIds: refusedIdsOf(context) }
   const given = staging.isLoaded() ? givenRows(context) : undefined
   const batches = plan.isSnapshot
     ? allCompanies(staging, given, (range) => tables.companiesWith(shape.listing, range))
     : companiesOfRows(staging, given)
   let compared = 0
   for await (const batch of batches) {
-    await compareBatch(context, batch, refusedIds)
+    await compareBatch(context, batch, comparison)
     for (const { ids } of batch) compared += ids.length
     onShare(compared / Math.max(1, staging.facts.rows))
     await nextTurn()
@@ -96,18 +96,25 @@ async function carryChanges(context: ImportContext): Promise<void> {
       staging.run(insertCarried, { company: companyId, id, seq: seqs.get(id) ?? 0 })
     }
   }
+  const comparison = { isGiven: false, refusedIds: new Set<number>() }
   for (const batch of companiesOfRows(staging, carriedRows)) {
-    await compareBatch(context, batch, undefined)
+    await compareBatch(context, batch, comparison)
     await nextTurn()
   }
   staging.run('delete from carried')
 }
 
-/** @param refusedIds the ids of refused rows; undefined if rows are carried rather than given. */
+interface Comparison {
+  /** Whether the import gives the rows for their companies; false if they are carried there. */
+  readonly isGiven: boolean
+  /** The ids of refused rows: a snapshot does not lack their records. */
+  readonly refusedIds: ReadonlySet<number>
+}
+
 async function compareBatch(
   context: ImportContext,
   batch: readonly CompanyRows[],
-  refusedIds: ReadonlySet<number> | undefined,
+  comparison: Comparison,
 ): Promise<void> {
   const { tables, shape } = context
   const companies = batch.map(({ companyId }) => companyId)
@@ -116,7 +123,7 @@ async function compareBatch(
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
   const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const rows of batch) {
-    const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, refusedIds)
+    const done = compareCompany(context, rows, leavesOf(rows.companyId).length, read, comparison)
     // Awaiting nothing costs as much as comparing a company with one row.
     if (done instanceof Promise) await done
   }
@@ -128,28 +135,28 @@ function compareCompany(
   { companyId, ids, seqs, digests, ats, lengths }: CompanyRows,
   segments: number,
   read: IndexReader,
-  refusedIds: ReadonlySet<number> | undefined,
+  { isGiven, refusedIds }: Comparison,
 ): Awaitable<void> {
   const { staging, plan, source, shape } = context
-  const isGiven = refusedIds !== undefined
   let leaf = 0
-  const change = (at: number, isKnown: boolean, was: string | null) => {
+  const change = (row: number, isKnown: boolean, was: string | null) => {
     const flags = [Number(isKnown), Number(isGiven), was, isKnown ? leaf : null] as const
-    const place = [ats[at] ?? 0, lengths[at] ?? 0] as const
-    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, ...flags, ...place)
+    const place = [ats[row] ?? 0, lengths[row] ?? 0] as const
+    staging.insert('change', companyId, ids[row] ?? 0, seqs[row] ?? 0, ...flags, ...place)
   }
-  const unlisted = new Map(ids.map((id, at) => [id, at]))
-  const same = recordedBefore(context)
+  /** The rows whose records the listing has not shown yet, by their ids. */
+  const unlisted = new Map(ids.map((id, row) => [id, row]))
+  const recorded = recordedBefore(context)
   function compare(index: SegmentIndex, n: number): void {
     const id = index.ids[n] ?? 0
-    const at = unlisted.get(id)
-    same?.note(index, n)
-    if (at !== undefined) {
+    const row = unlisted.get(id)
+    recorded?.note(index, n)
+    if (row !== undefined) {
       unlisted.delete(id)
-      const isSame = hasDigest(index, n, digests, at)
+      const isSame = hasDigest(index, n, digests, row)
       const isPresent = isPresentAt(shape, index, n)
       // A company that returns unchanged may have an earlier day.
-      if (!isSame || !isPresent) change(at, isPresent, isSame ? null : dayAt(shape, index, n))
+      if (!isSame || !isPresent) change(row, isPresent, isSame ? null : dayAt(shape, index, n))
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
       if (isRefused || !isPresentAt(shape, index, n)) return
@@ -162,8 +169,8 @@ function compareCompany(
   })
   return after(compared, () => {
     if (!isGiven) return
-    for (const at of unlisted.values()) {
-      if (same?.has(digests, at) !== true) change(at, false, null)
+    for (const row of unlisted.values()) {
+      if (recorded?.has(digests, row) !== true) change(row, false, null)
     }
   })
 }
@@ -179,10 +186,10 @@ function recordedBefore({ plan, sources }: ImportContext) {
   for (const [id, { name }] of sources) if (name.startsWith(`${plan.source}/`)) recording.add(id)
   if (recording.size === 0) return undefined
   return {
-    note({ digests, sources: having }: SegmentIndex, n: number): void {
-      if (recording.has(having[n] ?? 0)) known.add(digestOf(digests, n))
+    note({ digests, sources }: SegmentIndex, n: number): void {
+      if (recording.has(sources[n] ?? 0)) known.add(digestOf(digests, n))
     },
-    has: (digests: Uint8Array, at: number) => known.has(digestOf(digests, at)),
+    has: (digests: Uint8Array, row: number) => known.has(digestOf(digests, row)),
   }
 }
 
