@@ -237,7 +237,7 @@ export interface Merged {
 }
 
 /** What the log keeps of an import that is committed. */
-export interface Committed {
+export interface ImportOutcome {
   readonly counts: ImportCounts
   readonly files: readonly ImportedFile[]
   /** The attributes that the source has for the first time. */

@@ -2,7 +2,7 @@
 // registry and merged into it in one transaction.
 
 import type {
-  Committed,
+  ImportOutcome,
   ImportPlan,
   MergeCounts,
   Merged,
@@ -70,10 +70,10 @@ export async function beginImport(
       return mergeStaged(context, onProblem)
     },
     /** Commits the import as the registry's next version. */
-    async commit(committed: Committed): Promise<Commit> {
+    async commit(outcome: ImportOutcome): Promise<Commit> {
       if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
-      await logImport(context, gate.passLogged(committed))
+      await logImport(context, gate.passLogged(outcome))
       const { version } = context
       const finds = gate.finds()
       let listEntry: number | undefined
@@ -261,7 +261,7 @@ function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => 
 
 async function logImport(
   { db, plan, source, version, asOf }: ImportContext,
-  { counts, files, attributes, difference }: Committed,
+  { counts, files, attributes, difference }: ImportOutcome,
 ): Promise<void> {
   const { target, recording, isSnapshot, startedAt, recipe } = plan
   const { recorded, ...outcomes } = counts

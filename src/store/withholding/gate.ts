@@ -6,7 +6,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import { namesOf } from '../companies/register-names.ts'
-import type { Committed, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
+import type { ImportOutcome, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './agreement.ts'
@@ -62,11 +62,11 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
     /** What the log may have of an import; some of it was found in rows before they passed. */
-    passLogged(committed: Committed): Committed {
-      if (counts.withheld === 0) return committed
-      const { attributes = [], difference } = committed
+    passLogged(outcome: ImportOutcome): ImportOutcome {
+      if (counts.withheld === 0) return outcome
+      const { attributes = [], difference } = outcome
       return {
-        ...committed,
+        ...outcome,
         attributes: attributes.map(hideInName),
         difference: difference && { ...difference, same: [] },
       }
