@@ -36,13 +36,13 @@ export async function runPrimary(
   running.defer(limits.close)
   const answers = answerLimits(limits.counter, limits.throttle)
   const pool = createWorkerPool(log, context.stderr, answers)
-  const metrics =
+  const listener =
     settings.metricsPort === undefined ? undefined : await listenForSum(pool, settings, log)
-  running.defer(() => metrics?.close())
+  running.defer(() => listener?.close())
   const url = await pool.start(count)
   if (typeof url === 'number') return url
   const db = describeStore(settings.db)
-  log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
+  log.logger.info({ url, db, workers: count, metrics_url: listener?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
   log.logger.info({ signal: String(context.signal.reason) }, 'stopping')
   const killMs = settings.stopSeconds * 1_000 + graceMs

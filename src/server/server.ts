@@ -46,8 +46,8 @@ export interface RunningServer {
   readonly url: string
   /** That of its metrics; undefined without a listener for them. */
   readonly metricsUrl: string | undefined
-  /** The counters; undefined if metrics are off. */
-  readonly counts: Metrics | undefined
+  /** Undefined if metrics are off. */
+  readonly metrics: Metrics | undefined
   /** Waits for the signal, then stops the server. */
   untilStopped(signal: AbortSignal): Promise<void>
 }
@@ -71,8 +71,8 @@ export async function startServer(
   const opened = starting.use(await openStoreReader(settings, servingBounds(settings, shares)))
   const log = await createLog(settings, stdout, isWorker)
   const { logger } = log
-  const counts = settings.metricsPort !== undefined ? await measure(opened, log) : undefined
-  const store = counts === undefined ? opened : timeStore(opened, counts)
+  const metrics = settings.metricsPort !== undefined ? await loadMetrics(opened, log) : undefined
+  const store = metrics === undefined ? opened : timeStore(opened, metrics)
   const limits = isWorker
     ? limitsOfPrimary(settings, primary)
     : await createLimits(settings, store.storeId, logger)
@@ -83,7 +83,7 @@ export async function startServer(
     store,
     resources,
     logger,
-    metrics: counts,
+    metrics,
     countUse: metering?.count,
     readUses: metering?.readUses,
     authenticate: createAuthenticate(store, now, limits.throttle),
@@ -93,15 +93,15 @@ export async function startServer(
   starting.defer(() => app.close())
   warnOfExports(settings, log)
   const url = await listen(app, settings, environment)
-  const metrics =
-    counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-  starting.defer(() => metrics?.close())
+  const listener =
+    metrics && !isWorker ? await listenForMetrics(settings, metrics.registry, logger) : undefined
+  starting.defer(() => listener?.close())
   const running = starting.move()
   return {
     logger,
     url,
-    metricsUrl: metrics?.url,
-    counts,
+    metricsUrl: listener?.url,
+    metrics,
     async untilStopped(signal) {
       if (!signal.aborted) await once(signal, 'abort')
       logger.info({ signal: String(signal.reason) }, 'stopping')
@@ -111,6 +111,27 @@ export async function startServer(
       await log.close()
     },
   }
+}
+
+/** The limits of the use of a database server; workers share its connections. */
+function servingBounds(settings: Settings, shares: number) {
+  return {
+    pool: Math.max(1, Math.floor(settings.pool / shares)),
+    waitMs: settings.waitMs,
+    statementMs: settings.statementMs,
+  }
+}
+
+/** Loads the code for metrics only if metrics are on. */
+async function loadMetrics(store: StoreReader, log: Log): Promise<Metrics> {
+  const { createMetrics } = await import('../http/metrics.ts')
+  return createMetrics({
+    resources,
+    version: programVersion(),
+    lastImports: async () => store.lastImports(),
+    viewCounts: () => store.viewCounts(),
+    droppedLines: log.dropped,
+  })
 }
 
 /** What follows from the settings alone. */
@@ -128,30 +149,11 @@ function boundsOfApp(settings: Settings, shares: number, logger: Logger) {
   }
 }
 
-/** The limits of the use of a database server; workers share its connections. */
-function servingBounds(settings: Settings, shares: number) {
-  return {
-    pool: Math.max(1, Math.floor(settings.pool / shares)),
-    waitMs: settings.waitMs,
-    statementMs: settings.statementMs,
-  }
-}
-
 /** The folder of copies may be made later, or be misspelt. */
 function warnOfExports({ exports }: Settings, { logger }: Log): void {
   if (exports === undefined || existsSync(exports)) return
   const until = 'no copies are offered until dossier export makes it'
   logger.warn({ exports }, `the folder of --exports does not exist: ${until}`)
-}
-
-/** Loads the code for metrics only if metrics are on. */
-async function measure(store: StoreReader, log: Log): Promise<Metrics> {
-  const { createMetrics } = await import('../http/metrics.ts')
-  const lastImports = async () => store.lastImports()
-  const { dropped: droppedLines } = log
-  const viewCounts = () => store.viewCounts()
-  const version = programVersion()
-  return createMetrics({ resources, version, lastImports, viewCounts, droppedLines })
 }
 
 async function listen(

@@ -19,7 +19,7 @@ export async function runWorker(settings: Settings, context: ServerContext): Pro
     )
     // A busy primary may answer too late; it has been told all the same.
     primary.ask('listening', server.url).catch(() => undefined)
-    readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
+    readMetrics = () => server.metrics?.registry.getMetricsAsJSON() ?? []
     await server.untilStopped(AbortSignal.any([context.signal, stopped.signal]))
   } finally {
     // The channel would keep the process alive. If the primary dies, the runtime ends the worker.
