@@ -48,8 +48,8 @@ export async function mergeListing(
   const types = parseMeta(listing?.head.meta ?? '[]')
   let left = gone.size
 
-  function mergePart(old: readonly OldSegment[], records: readonly ListedRecord[]): void {
-    out.addPart({ companyId, entries, parts: planMerge(shape, old, records, gone) })
+  function mergeWindow(old: readonly OldSegment[], records: readonly ListedRecord[]): void {
+    out.addMerge({ companyId, entries, parts: planMerge(shape, old, records, gone) })
     if (shape.metaColumn === undefined) return
     for (const type of left === 0 ? [] : goneTypes(old, gone, shape.metaColumn)) {
       addToCount(types, type, -1)
@@ -65,7 +65,7 @@ export async function mergeListing(
     for (;;) {
       const records = await puts.take(place, recordsAtOnce)
       if (records.length < recordsAtOnce) return records
-      mergePart([], records)
+      mergeWindow([], records)
       if (out.isFull()) await out.flush()
     }
   }
@@ -81,15 +81,15 @@ export async function mergeListing(
       .map((entry, n) => ({ entry, index: elementOf(indexes, n) }))
     const records = await putBefore(keyAt(elementOf(indexes, 0), 0))
     const next = indexes[segmentsAtOnce]
-    if (next !== undefined) mergePart(old, records.concat(await puts.take(keyAt(next, 0))))
+    if (next !== undefined) mergeWindow(old, records.concat(await puts.take(keyAt(next, 0))))
     else {
       const within = await puts.take(keyAt(elementOf(indexes, old.length - 1), -1))
-      mergePart(old, records.concat(within, await puts.take(undefined, recordsAtOnce)))
+      mergeWindow(old, records.concat(within, await puts.take(undefined, recordsAtOnce)))
     }
     indexes = indexes.slice(segmentsAtOnce)
   }
   const last = await putBefore(undefined)
-  if (last.length > 0) mergePart([], last)
+  if (last.length > 0) mergeWindow([], last)
   out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
 }
 

@@ -36,8 +36,8 @@ export async function numberSegments(tables: ListingTables) {
 
 export type Output = ReturnType<typeof createOutput>
 
-/** Consecutive segments of a listing, and what replaces them. */
-interface PlannedPart {
+/** How consecutive segments of a listing are kept and replaced. */
+interface PlannedMerge {
   readonly companyId: number
   readonly parts: readonly Part[]
   /** Receives the entries of the listing's new directory. */
@@ -60,7 +60,7 @@ interface NewState {
  * texts of many listings.
  */
 export function createOutput({ tables, version, numbers }: MergeContext, shape: ListingShape) {
-  let steps: (PlannedPart | NewState)[] = []
+  let steps: (PlannedMerge | NewState)[] = []
   /** The segments whose texts they need. */
   let needed: SegmentKey[] = []
   let segments: SegmentRow[] = []
@@ -75,7 +75,7 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
     return { segment, records: count, bytes: texts.length, largest }
   }
 
-  function merge({ companyId, parts, entries }: PlannedPart, texts: Texts): void {
+  function merge({ companyId, parts, entries }: PlannedMerge, texts: Texts): void {
     const textsOf = ({ segment }: DirectoryEntry) => texts.get(segment) ?? new Uint8Array()
     for (const part of parts) {
       if ('kept' in part) entries.push(part.kept)
@@ -91,18 +91,18 @@ export function createOutput({ tables, version, numbers }: MergeContext, shape: 
   }
 
   return {
-    addPart(part: PlannedPart): void {
-      const touched = part.parts.flatMap((one) => ('kept' in one ? [] : one.old))
+    addMerge(merged: PlannedMerge): void {
+      const touched = merged.parts.flatMap((part) => ('kept' in part ? [] : part.old))
       const last = steps.at(-1)
       const isBehindOther = last !== undefined && 'parts' in last
       // What needs no texts is encoded immediately, since that takes less memory.
-      if (touched.length === 0 && !isBehindOther) return merge(part, new Map())
+      if (touched.length === 0 && !isBehindOther) return merge(merged, new Map())
       for (const { entry, index } of touched) {
-        needed.push({ companyId: part.companyId, segment: entry.segment })
+        needed.push({ companyId: merged.companyId, segment: entry.segment })
         bytes += entry.bytes + index.bytes
       }
-      bytes += putBytesOf(part)
-      steps.push(part)
+      bytes += putBytesOf(merged)
+      steps.push(merged)
     },
     /** Adds a segment of a listing; returns its entry of the directory. */
     addSegment,
@@ -140,8 +140,8 @@ function headOf(
 /** The texts of segments, by their numbers. */
 type Texts = ReadonlyMap<number, Uint8Array>
 
-/** The bytes of the records that a part puts into a listing. */
-function putBytesOf({ parts }: PlannedPart): number {
+/** The bytes of the records that a merge puts into a listing. */
+function putBytesOf({ parts }: PlannedMerge): number {
   let bytes = 0
   for (const part of parts) {
     if ('kept' in part) continue
