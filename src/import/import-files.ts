@@ -152,11 +152,11 @@ export async function importFiles(
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const change = changeOf(course, merged, { read, refused })
     const isWanted = !isRefused(change.counts, request.onRejected)
-    if (isWanted) judge(course, change, merged)
+    if (isWanted) judgeMerged(course, change, merged)
     request.keepRejected?.()
     request.signal.throwIfAborted()
     const { files } = source.found
-    const attributes = firstOf(course)
+    const attributes = newAttributes(course)
     const commit =
       isWanted && !request.isDryRun
         ? await session.commit({ ...change, files, attributes })
@@ -226,7 +226,8 @@ function changeOf(
   }
 }
 
-function judge(
+/** @throws OperatorError if what the import changes is probably a mistake. */
+function judgeMerged(
   { request, columns, earlier }: Course,
   change: Change,
   { companiesNamed }: Merged,
@@ -245,7 +246,7 @@ function judge(
 }
 
 /** The attributes that the source has for the first time. */
-function firstOf({ columns, earlier }: Course): string[] {
+function newAttributes({ columns, earlier }: Course): string[] {
   const known = new Set(earlier?.attributes)
   return columns.names().filter((name) => !known.has(name))
 }
