@@ -9,11 +9,11 @@ import type { CompanyRow, ListingTables } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
-/** The new versions of a revert, and the first one that it takes back. */
+/** The first version that a revert takes back, and the new versions that it makes. */
 interface RevertedSpan {
-  readonly first: number
-  readonly from: number
-  readonly until: number
+  readonly firstReverted: number
+  readonly firstNew: number
+  readonly lastNew: number
 }
 
 /** The imports in force. Reverts only bring back what these have said, or remove it. */
@@ -23,7 +23,7 @@ const inForce = `select version from imports where ${isInForce}`
 /** Forgets the companies that no import in force mentions any more; returns their number. */
 export async function forgetCompanies(
   db: RegistryDatabase,
-  { until }: RevertedSpan,
+  { lastNew }: RevertedSpan,
 ): Promise<number> {
   const { tables } = db
   const candidates = `select id from companies where version not in (${inForce}) order by id`
@@ -33,7 +33,7 @@ export async function forgetCompanies(
     const gone = some.filter((id) => !mentioned.has(id))
     const former = await tables.companiesById(gone)
     await tables.dropCompanies(gone)
-    await noteStates(tables, former, former, until)
+    await noteStates(tables, former, former, lastNew)
     forgotten += gone.length
   }
   return forgotten
@@ -59,12 +59,12 @@ const mayBeUnnamed = (from: number) => `
  */
 export async function unnameCompanies(
   db: RegistryDatabase,
-  { first, from, until: version }: RevertedSpan,
+  { firstReverted, firstNew, lastNew: version }: RevertedSpan,
 ): Promise<ReadonlyMap<number, CompanyRow>> {
   const { tables } = db
   const renamed = new Map<number, CompanyRow>()
-  for await (const some of eachBatch(db, mayBeUnnamed(from))) {
-    const findNumber = await createNumbers(db, first, some)
+  for await (const some of eachBatch(db, mayBeUnnamed(firstNew))) {
+    const findNumber = await createNumbers(db, firstReverted, some)
     const unnamed: CompanyRow[] = []
     for (const one of await tables.companiesById(some)) {
       const { identifier } = findNumber(one.id, one)
@@ -93,14 +93,14 @@ const mayBeRevived = (first: number) => `
  */
 export async function reviveCompanies(
   db: RegistryDatabase,
-  { first, from: version }: RevertedSpan,
+  { firstReverted, firstNew: version }: RevertedSpan,
   renamed: ReadonlyMap<number, CompanyRow>,
 ): Promise<number> {
   const { tables } = db
   let count = 0
-  for await (const some of eachBatch(db, mayBeRevived(first))) {
+  for await (const some of eachBatch(db, mayBeRevived(firstReverted))) {
     const mentioned = await findMentioned(db, some)
-    const findNumber = await createNumbers(db, first, some)
+    const findNumber = await createNumbers(db, firstReverted, some)
     const now = new Map((await tables.companiesById(some)).map((one) => [one.id, one]))
     const back = some.filter((id) => {
       const one = now.get(id)

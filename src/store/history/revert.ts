@@ -72,11 +72,12 @@ async function revertAll(
     reverted.push(done)
   }
   await numbers.note()
-  const [from, until] = [reverted[0]?.version, reverted.at(-1)?.version]
-  if (from === undefined || until === undefined) {
+  const [firstNew, lastNew] = [reverted[0]?.version, reverted.at(-1)?.version]
+  if (firstNew === undefined || lastNew === undefined) {
     return { reverted, companiesForgotten: 0, companiesRevived: 0 }
   }
-  const span = { from, until, first: Math.min(...reverted.flatMap(({ reverts }) => reverts)) }
+  const firstReverted = Math.min(...reverted.flatMap(({ reverts }) => reverts))
+  const span = { firstReverted, firstNew, lastNew }
   const companiesForgotten = await forgetCompanies(db, span)
   const renamed = await unnameCompanies(db, span)
   return {
