@@ -165,8 +165,8 @@ async function carryOut(
   const exports = isDryRun ? [] : await withdrawReporting(store, settings, reported, context)
   const lines = [...reported, ...exportLines(exports)]
   print(input, context, { ...report, exports }, lines)
-  const isIn = report.version !== undefined && settings.exports === undefined
-  if (isIn) context.stderr.writeLines(copiesKeepIt)
+  const mayBeInCopies = report.version !== undefined && settings.exports === undefined
+  if (mayBeInCopies) context.stderr.writeLines(copiesKeepIt)
   return 0
 }
 

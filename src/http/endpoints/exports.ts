@@ -49,9 +49,9 @@ async function answerList(
   const offered: object[] = []
   for (const version of versions) {
     if (offered.length === listedMax) break
-    const found = await findExport(store, exportsFolder, version)
-    if (found === undefined || (await isWithdrawn(store, found))) continue
-    const { committed_at, cursor, resources } = found.manifest
+    const copy = await findExport(store, exportsFolder, version)
+    if (copy === undefined || (await isWithdrawn(store, copy))) continue
+    const { committed_at, cursor, resources } = copy.manifest
     offered.push({
       version,
       committed_at,
@@ -79,15 +79,15 @@ async function findExport(
   version: number,
 ): Promise<StoredExport | undefined> {
   if (folder === undefined) return undefined
-  const found = await fromStore(() => readExport(folder, version))
-  if (found === undefined || found.manifest.registry !== store.storeId) return undefined
-  const since = parsePoint(found.manifest.cursor)
+  const copy = await fromStore(() => readExport(folder, version))
+  if (copy === undefined || copy.manifest.registry !== store.storeId) return undefined
+  const since = parsePoint(copy.manifest.cursor)
   if (since === undefined) return undefined
   const asked = { since, until: undefined, after: undefined, companyId: undefined, limit: 1 }
   const changes = await fromStore(() =>
     store.readChanges({ ...asked, hasCompanies: false, resources: [] }),
   )
-  return 'none' in changes ? undefined : found
+  return 'none' in changes ? undefined : copy
 }
 
 async function isWithdrawn(store: StoreReader, { withheldState }: StoredExport): Promise<boolean> {
@@ -106,13 +106,13 @@ async function namedExport(
   checkNames(await readMembers(request), [])
   const { version } = request.target.params as { version: string }
   if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
-  const found = await findExport(store, exportsFolder, Number(version))
-  if (found === undefined) throw notFound()
-  if (await isWithdrawn(store, found)) {
+  const copy = await findExport(store, exportsFolder, Number(version))
+  if (copy === undefined) throw notFound()
+  if (await isWithdrawn(store, copy)) {
     const message = `The copy of version ${version} was withdrawn`
     throw new ApiError(410, `${message}; ${exportsPath} lists the available ones`)
   }
-  return found
+  return copy
 }
 
 async function answerManifest(request: HttpRequest, service: Service): Promise<HttpReply> {
@@ -123,27 +123,19 @@ async function answerManifest(request: HttpRequest, service: Service): Promise<H
 }
 
 async function answerFile(request: HttpRequest, service: Service): Promise<HttpReply> {
-  const found = await namedExport(request, service)
+  const copy = await namedExport(request, service)
   const { file: name } = request.target.params as { file: string }
-  const exported = findFile(found.manifest, name)
+  const exported = findFile(copy.manifest, name)
   if (exported === undefined) throw notFound()
   if (!hasScope(request.key?.scopes, exported.resource)) throw forbidden()
   const { bytes, sha256 } = exported.file
-  const path = join(found.folder, name)
+  const path = join(copy.folder, name)
   checkSize(path, bytes)
   const tag = `"${sha256}"`
   const { headers, reply } = request
   const isMatched = matchesTag(headers['if-none-match'], tag)
-  // RFC 9110 section 14.2: a range is part of GET alone.
-  const isOtherFile = headers['if-range'] !== undefined && headers['if-range'] !== tag
-  const isWhole = isMatched || isOtherFile || request.method === 'HEAD'
-  const range = isWhole ? undefined : parseRange(headers.range, bytes)
-  if (range === 'beyond') {
-    const message = `None of the file's ${bytes} bytes is in the range`
-    const headers = { 'content-range': `bytes */${bytes}` }
-    throw new ApiError(416, `${message}; if you have them all, it is complete`, { headers })
-  }
-  const { version, committed_at: committedAt } = found.manifest
+  const range = isMatched ? undefined : rangeOf(request, tag, bytes)
+  const { version, committed_at: committedAt } = copy.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()
   const send = isMatched ? undefined : service.beginStream(request)
   setValidators(reply, { tag, dataVersion: version, lastModified })
@@ -160,7 +152,7 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
     reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
   }
   // Losing the store does not end a stream.
-  const isGone = () => isWithdrawn(service.store, found).catch(() => false)
+  const isGone = () => isWithdrawn(service.store, copy).catch(() => false)
   return send(piecesOf(path, { start, end }, isGone), 'identity')
 }
 
@@ -170,6 +162,28 @@ function checkSize(path: string, bytes: number): void {
   if (size !== bytes) {
     throw unavailable(new Error(`${path} has ${size ?? 'no'} bytes, its manifest says ${bytes}`))
   }
+}
+
+/**
+ * The range of a file that is asked for; undefined for all of it.
+ *
+ * @throws ApiError 416 if the file ends before the range.
+ */
+function rangeOf(
+  { headers, method }: HttpRequest,
+  tag: string,
+  bytes: number,
+): ByteRange | undefined {
+  const isOtherFile = headers['if-range'] !== undefined && headers['if-range'] !== tag
+  // RFC 9110 section 14.2: a range is part of GET alone.
+  if (isOtherFile || method === 'HEAD') return undefined
+  const range = parseRange(headers.range, bytes)
+  if (range !== 'beyond') return range
+  const message = `None of the file's ${bytes} bytes is in the range`
+  const contentRange = { 'content-range': `bytes */${bytes}` }
+  throw new ApiError(416, `${message}; if you have them all, it is complete`, {
+    headers: contentRange,
+  })
 }
 
 function contentTypeOf(name: string): string {
