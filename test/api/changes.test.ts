@@ -176,7 +176,7 @@ test('an import between two pages is not in them (12.2)', async () => {
 })
 
 test('changes can be of one company, of one listing, up to a version', async () => {
-  const { page, put } = await makeRegistry()
+  const { ask, key, page, put } = await makeRegistry()
   const named = { jurisdiction: 'GB', identifier: '7', name: 'Acme' }
   await put('companies', [{ id: 7, ...named }])
   await put('rights', [right(1, 'a', 7), right(2, 'b', 8)])
@@ -185,6 +185,8 @@ test('changes can be of one company, of one listing, up to a version', async () 
   assert.deepEqual(told(await page('?after=0&company_id=7')), ofSeven)
   assert.deepEqual(told(await page('?after=0&company_id=GB:7')), ofSeven)
   assert.deepEqual(told(await page('?after=0&company_id=7&until=2')), ofSeven.slice(0, 2))
+  const { text } = await ask(path, { key, json: { after: 0, company_id: 7, until: 2 } })
+  assert.deepEqual(told(JSON.parse(text) as Page), ofSeven.slice(0, 2))
   assert.deepEqual(told(await page('?after=1&until=2&resource=rights')), [
     ...['rights 7 1 put 2', 'rights 8 2 put 2'],
   ])
@@ -249,6 +251,11 @@ test('an invalid cursor, or one of another state, is refused in one sentence (12
     [`?after=0~${until}~rights.1.7`, /^after is "0~/],
     [`?after=0~${until}~rights.1.7~.&resource=jobs`, /^after continues with rights, which/],
     [`?after=0~${until}~right.1.7~.`, /^after continues with right, which/],
+    [`?after=0~${until}~rights.1.7~.~x`, /^after is "0~/],
+    [`?after=0~${until}~rights.1~.`, /^after is "0~/],
+    [`?after=0~${until}~rights.1.7~x`, /^after is "0~/],
+    [`?after=1~${until}~rights.1.7~.`, /^after is "1~/],
+    [`?after=0~${until}~rights.1.7~.&until=1`, 'until is 1, but the cursor leads to 2'],
     ['?after=0&after=0', 'after is given more than once; give one'],
     ['?after=0&until=x', /^until is "x"; it takes the number/],
     ['?after=2&until=1', 'until is version 1, which is before that of after'],

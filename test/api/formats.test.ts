@@ -7,7 +7,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { events } from '../../src/resources/events.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
@@ -134,6 +134,7 @@ test('a stream is compressed as the client asks (11.3)', async (t) => {
   const { ask } = await makeApp(t, load(many))
   const plain = await ask(`${path}?format=csv&limit=all`)
   for (const [coding, decode] of [
+    ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
     ['zstd', zstdDecompressSync],
   ] as const) {

@@ -64,7 +64,11 @@ test('behind a trusted proxy with TLS, the addresses in /llms.txt are those of c
     (await trusting.ask('/llms.txt', proxied)).text,
     /\(https:\/\/registry\.test\/docs\)/,
   )
-  assert.match((await ask('/llms.txt', proxied)).text, /\(http:\/\/registry\.test\/docs\)/)
+  const distrusting = await makeApp(t, { trustedProxies: ['192.0.2.1'] })
+  for (const app of [distrusting, { ask }]) {
+    const { text } = await app.ask('/llms.txt', proxied)
+    assert.match(text, /\(http:\/\/registry\.test\/docs\)/)
+  }
 })
 
 test('the client’s guide needs no key', async () => {

@@ -147,6 +147,9 @@ test('a request has the same tag and links however it is spelt (5)', async () =>
     forms.add(`${headers['etag']} ${headers['link']}`)
   }
   assert.equal(forms.size, 1)
+  const usual = await ask(pathOf(events, 1))
+  const named = await ask(`${pathOf(events, 1)}?sort=-date`)
+  for (const name of ['etag', 'link']) assert.equal(named.headers[name], usual.headers[name])
 })
 
 test('a re-created store has other tags for the same versions (5)', async (t) => {

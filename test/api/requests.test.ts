@@ -356,6 +356,7 @@ test('a member that a body has twice is a 400, wherever it is (1.3, B7)', async 
     ['limit', '{"limit":1,"limit":1}'],
     ['limit', String.raw`{"limit":1,"l\u0069mit":2}`],
     ['gte', '{"registration_date":{"gte":"2019-01-01","gte":"2020-01-01"}}'],
+    ['x'.repeat(60), `{"${'x'.repeat(61)}":1,"${'x'.repeat(61)}":2}`],
   ]
   for (const [name, body] of bodies) {
     checkFailure(await askWithBody(body), 400, `The body has "${name}" twice; give it once`)

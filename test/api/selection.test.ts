@@ -88,6 +88,12 @@ test('a filter in the body means the same as in the query (1.2)', async () => {
     assert.equal(one.text, other.text)
     for (const name of ['etag', 'link']) assert.equal(one.headers[name], other.headers[name])
   }
+  const both = await ask(`${rights}?status=ended&status=registered`, {
+    json: { status: ['registered', 'ended'] },
+  })
+  assert.equal(both.status, 200)
+  const differing = await ask(`${rights}?status=ended`, { json: { status: 'registered' } })
+  checkFailure(differing, 400, 'status differs between the query and the body; give only one')
 })
 
 test('only a filter takes a list in the body, and no parameter has two values (1.3)', async () => {
@@ -122,6 +128,7 @@ test('an invalid filter, bound, value or order is a 400 that says what is valid 
     ['registration_date[gte]=2019-02-30', /^registration_date\[gte\] is "2019-02-30"; it takes a/],
     ['registration_date[gte]=', /^registration_date\[gte\] is ""; it takes a day/],
     ['registration_date[gte]=2019-01-01&registration_date[gt]=2019-01-01', /two bounds on one/],
+    ['updated_at[lt]=2019-01-01&updated_at[lte]=2019-01-01', /on one side, lte and lt; give one/],
     ['registration_date[gte]=2019-01-01&registration_date[gte]=2019-01-02', /more than once/],
     ['sort=holders', /^sort is "holders"; it takes .*registration_date or -registration_date/],
     ['sort=name&sort=-name', /^sort is given more than once/],
@@ -141,6 +148,10 @@ test('an invalid filter, bound, value or order is a 400 that says what is valid 
     const message = new RegExp(`^${name} is \\{\\}; an object takes bounds, such as gte$`)
     checkFailure(await ask(rights, { json: { [name]: {} } }), 400, message)
   }
+  const none = await ask(rights, { json: { status: [] } })
+  checkFailure(none, 400, 'status has 0 values; it takes 1 to 20')
+  const fraction = await ask(rights, { json: { registration_number: 1.5 } })
+  checkFailure(fraction, 400, 'registration_number is 1.5; it takes text, an integer or null')
   assert.equal((await ask(`${rights}?${'&status=x'.repeat(21)}`)).status, 200)
 })
 
@@ -205,6 +216,8 @@ test('a walk by links stays on its version, and learns of a later one (9.1)', as
   assert.equal(linksOf(first)['latest-version'], `${rights}?page=1&limit=1`)
   const plain = await ask(`${rights}?limit=1&sort=-name`)
   assert.equal(linksOf(plain)['latest-version'], undefined)
+  const pinned = `${rights}?limit=1&sort=-name&version=4`
+  assert.equal(linksOf(await ask(pinned))['latest-version'], undefined)
   const next = linksOf(plain)['next'] ?? ''
   assert.equal(next, `${rights}?page=2&limit=1&sort=-name&version=4`)
   const before = await ask(next)
@@ -213,6 +226,8 @@ test('a walk by links stays on its version, and learns of a later one (9.1)', as
   assert.equal(after.text, before.text)
   assert.equal(after.headers['data-version'], '4')
   assert.equal(linksOf(after)['latest-version'], `${rights}?page=2&limit=1&sort=-name`)
+  const same = linksOf(await ask(pinned))
+  assert.equal(same['latest-version'], `${rights}?page=1&limit=1&sort=-name`)
 })
 
 test('versions that do not exist are a 404, pruned ones a 410 (9.3)', async (t) => {

@@ -319,6 +319,11 @@ test('100 Continue is sent if the body is read, not if it is refused (B14)', asy
     assert.doesNotMatch(received, / 100 Continue/)
     checkRawFailure(answerIn(received), status)
   }
+  // HTTP/1.0 does not know it (RFC 9110 section 10.1.1).
+  const old = [...expecting, 'Content-Length: 11']
+  const received = await exchange(port, `${lines(`GET ${path} HTTP/1.0`, ...old)}{"limit":5}`)
+  assert.doesNotMatch(received, / 100 Continue/)
+  assert.equal(answerIn(received).body, page.body)
 })
 
 test('log lines about garbage are limited per second, the rest are counted (D15)', () => {

@@ -197,7 +197,6 @@ async function* piecesOf(
   { start, end }: ByteRange,
   isGone: () => Promise<boolean>,
 ): AsyncGenerator<Buffer> {
-  if (end === start) return
   const options = { start, end: end - 1, highWaterMark: pieceBytes }
   let left = end - start
   for await (const piece of createReadStream(path, options)) {

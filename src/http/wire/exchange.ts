@@ -120,19 +120,12 @@ export class HttpReply {
     return performance.now() - this.begunAt
   }
 
-  /** Sends the complete reply; for HEAD, Node leaves the body out. */
+  /** Sends the complete reply; for HEAD, Node leaves the body out. 204 and 304 have none. */
   send(body?: string | Buffer): this {
     if (body !== undefined) this.fields['content-length'] = Buffer.byteLength(body)
-    else if (this.hasContent()) this.fields['content-length'] = 0
     this.raw.writeHead(this.statusCode, this.fields)
     endTogether(this.raw, body)
     return this
-  }
-
-  /** Whether a body would follow, so that its length has to be stated (RFC 9110 section 8.6). */
-  private hasContent(): boolean {
-    const { statusCode, raw } = this
-    return statusCode !== 204 && statusCode !== 304 && raw.req.method !== 'HEAD'
   }
 
   /** Sends the fields before a body that is written as it is made. */
