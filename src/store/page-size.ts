@@ -13,7 +13,7 @@ const frameBytes = 288
 export interface PageBudget {
   /** The bytes of the largest record and a comma. */
   readonly recordBytesMax: number
-  /** The bytes that a page has for its records; below 0 if `meta` alone is too large. */
+  /** The bytes that a page has for its records; most of it, since `meta` is bounded, too. */
   readonly bytesMax: number
 }
 
@@ -24,9 +24,9 @@ export function budgetOf(largest: number, meta = ''): PageBudget {
 }
 
 /**
- * The greatest limit below `limit` with which any page of a listing fits; 0 if none does, because
- * one record or `meta` alone is too large.
+ * The greatest limit below `limit` with which any page of a listing fits; 0 if one record is too
+ * large.
  */
 export function greatestLimit({ recordBytesMax, bytesMax }: PageBudget, limit: number): number {
-  return Math.max(0, Math.min(Math.floor(bytesMax / recordBytesMax), limit - 1))
+  return Math.min(Math.floor(bytesMax / recordBytesMax), limit - 1)
 }

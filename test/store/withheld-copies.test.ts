@@ -9,7 +9,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
+import { type Answer, checkFailure, listenOn, makeApp, memberOf } from '../support/make-app.ts'
 import { processorMs } from '../support/processor-time.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit, dossier } from '../support/run-dossier.ts'
@@ -203,6 +203,31 @@ test('changes report an erasure, and what a mask has left', async (t) => {
   ])
   const whole = await get('/api/v1/changes?after=0&resource=employees')
   assert.equal((memberOf(whole, 'changes') as object[]).length, 1)
+  const ofCompany = await get(`/api/v1/changes?after=${cursor}&company_id=7`)
+  assert.deepEqual(memberOf(ofCompany, 'changes'), changes)
+})
+
+/** What a client is told of company 7 that takes one change at a time. */
+async function walk(get: (at: string) => Promise<Answer>, after: string): Promise<unknown[]> {
+  const told: unknown[] = []
+  let next: string | null = after
+  for (let left = 5; next !== null && left > 0; left -= 1) {
+    const page = await get(`/api/v1/changes?after=${next}&company_id=7&limit=1`)
+    told.push(...(memberOf(page, 'changes') as object[]))
+    next = memberOf(page, 'next') as string | null
+  }
+  return told
+}
+
+test('changes of a company come once each, whatever the length of the pages', async (t) => {
+  const { db, get, copy } = await makeCopied(t)
+  const { cursor } = await copy()
+  const whole = await get('/api/v1/changes?after=0&company_id=7')
+  assert.deepEqual(await walk(get, '0'), memberOf(whole, 'changes'))
+  await withhold(db, 'erase', { company: 7 })
+  const erased = await get(`/api/v1/changes?after=${cursor}&company_id=7`)
+  assert.equal((memberOf(erased, 'changes') as object[]).length, 3)
+  assert.deepEqual(await walk(get, cursor), memberOf(erased, 'changes'))
 })
 
 test('changes report a masked record with the greatest id', async (t) => {

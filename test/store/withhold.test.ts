@@ -236,6 +236,15 @@ test('a record is withheld by its id alone', async (t) => {
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [2, 2])
   await withhold(db, 'erase', { resource: 'rights', id: 11 })
   assert.equal((await holders()).length, 1)
+  const other = { id: 12, company_id: 7, name: 'T', holders: ['Ann Oak', 'B Ltd'] }
+  await importRows(db, 'rights', [other])
+  for (const [kind, left] of [
+    ['mask', 2],
+    ['erase', 1],
+  ] as const) {
+    await withhold(db, kind, { resource: 'rights', field: 'holders', value: 'Ann Oak' })
+    assert.equal((await holders()).length, left)
+  }
   await checkGone(db)
 })
 

@@ -53,6 +53,20 @@ const byRecords = (
     await replace(tables, { ...segment, ...encodeSegment(shape, change(records)) })
   }, told)
 
+/** Writes the directory of a head anew; with a node, under a number of its own. */
+const byDirectory = (
+  directoryOf: (segment: Pick<SegmentRow, 'segment'>, head: HeadRow) => string,
+  told: RegExp,
+  nodeOf?: (head: HeadRow) => string,
+): StoreFault =>
+  byTables(async (tables) => {
+    const { head, segment } = await openSegment(tables, { listing: rights })
+    const node = { ...segment, segment: segment.segment + 1_000, texts: null }
+    const nodes = nodeOf === undefined ? [] : [{ ...node, entries: Buffer.from(nodeOf(head)) }]
+    await tables.dropHeads(rights, [head])
+    await tables.putHeads(rights, [{ ...head, directory: directoryOf(node, head) }], nodes)
+  }, told)
+
 /** Changes the text of the first record of a segment. */
 const byText = (changed: Changed, change: [string, string], told: RegExp) =>
   byRecords(
@@ -105,6 +119,8 @@ const bySql: Readonly<Record<string, RegExp>> = {
   "update names set name = 'x' where company_id = 1000000000001":
     /^company 1000000000001: its name is not what its sources say$/m,
   "insert into names values (7, 'x')": /^company 7: its name is not what its sources say$/m,
+  [`insert into names values ${Array.from({ length: 22 }, (_, n) => `(${n + 7}, 'x')`).join()}`]:
+    /^names: … and 2 more$/m,
   "delete from words where word = 'acme'":
     /^company 1000000000001: the index of words does not match its name$/m,
   "insert into words select 'zebra', first, distances from words where word = 'acme'":
@@ -137,6 +153,33 @@ export const storeFaults: readonly StoreFault[] = [
     await tables.dropHeads(rights, [head])
     await tables.putHeads(rights, [{ ...head, directory: '[0,' }])
   }, /^a directory of company 1000000000001, version 4: /m),
+  byDirectory(
+    () => '[1,[77,1,1,1]]',
+    /^a directory of company 1000000000001, version 4: segment 77 .* is missing$/m,
+  ),
+  byDirectory(
+    ({ segment }) => `[1,[${segment},1,1,1]]`,
+    /, version 4: its part \d+ does not match$/m,
+    ({ directory }) => directory,
+  ),
+  byDirectory(
+    (_, { directory }) => directory.replace(/(\[\d+,\d+,\d+,\d+\])/, '$1,$1'),
+    /^rights of company 1000000000001, version 4: the record 1 is out of order$/m,
+  ),
+  byTables(async (tables) => {
+    const { segment } = await openSegment(tables, { listing: rights })
+    await replace(tables, { ...segment, texts: null })
+  }, /^segment \d+ of company 1000000000001: it has no texts$/m),
+  byRecords(
+    { listing: rights },
+    () => [],
+    /^segment \d+ of company 1000000000001: it has no records$/m,
+  ),
+  byText(
+    { listing: companies },
+    ['{', '['],
+    /^attributes of company 1000000000001: is not a JSON object$/m,
+  ),
   byText(
     { listing: rights },
     ['"y"', ' "y"'],

@@ -52,7 +52,7 @@ export function readPageTexts(
   first?: FirstTexts,
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
-  if (range.offset >= total || budget.bytesMax < 0) return fitTexts([], range, budget)
+  if (range.offset >= total) return fitTexts([], range, budget)
   const listed = decodeDirectory(directory)
   const whole = first?.isWhole === true ? inOrder(listed, first.texts) : undefined
   if (whole !== undefined) return fitTexts(whole, range, budget, createFree(reads, whole))

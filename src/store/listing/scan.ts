@@ -38,8 +38,7 @@ function placeOf({ shape, orderBy }: IndexedFields, field: string): Place | unde
 }
 
 /** Whether a view is ordered as the listing is, forwards or backwards. */
-export function isListingOrder(fields: IndexedFields, sort: SortOrder | undefined): boolean {
-  if (sort === undefined) return true
+export function isListingOrder(fields: IndexedFields, sort: SortOrder): boolean {
   return placeOf(fields, sort.field) === (fields.shape.hasSort ? 'sort' : 'id')
 }
 
