@@ -85,6 +85,17 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
+test('the earlier states of a record are masked once a row with its id tells who it is', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const known = { id: 2, ...gb('1'), name: 'J Newname' }
+  await importRows(db, 'employees', [{ id: 1, ...gb('1'), identifier, name: jane }, known])
+  await withhold(db, 'mask', person)
+  assert.equal((await importRows(db, 'employees', [{ ...known, identifier }])).listEntry, 2)
+  const { text } = await ask('/api/v1/companies/GB:1/employees?version=1')
+  assert.equal(text.split('"[withheld]"').length, 3)
+  await checkGone(db, [identifier, jane, 'Newname'])
+})
+
 test('the natural key of a record that comes with a withheld value is hashed', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   const load = (rows: readonly object[], options = {}) => importRows(db, 'employees', rows, options)
