@@ -17,7 +17,7 @@ import { inOrder, makeRecord, type WireRecord } from '../support/make-record.ts'
 
 const path = pathOf(rights, 7)
 const odd = [
-  makeRecord(rights, { id: 1, name: 'a,b', status: '=1+1' }),
+  makeRecord(rights, { id: 1, name: 'a,b', status: '=1+1', object_type: ',{"id":7},{' }),
   makeRecord(rights, { id: 2, name: 'quo"te', status: null }),
   makeRecord(rights, { id: 3, name: 'two\r\nlines \\ é😀', status: ' x ' }),
   makeRecord(rights, { id: 4, name: 'ends in \\', holders: ['a]b', 'say "c]"', '\\'] }),

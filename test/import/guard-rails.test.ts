@@ -243,6 +243,11 @@ test('files without rows are refused unless --allow-empty', async (t) => {
   await load(run([], '--allow-empty'))
   await refuse(
     folder,
+    () => run(companies(1), '--name-attribute', 'titel'),
+    /^dossier: no row has titel; check --name-attribute\n$/,
+  )
+  await refuse(
+    folder,
     () => run([], '--snapshot', '--allow-empty'),
     /^dossier: the snapshot has no rows, so nothing was changed; .* dossier sources remove\n$/,
   )

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { printable, printableJson, printableLines } from '../../src/text/printable.ts'
+import { withoutPasswordsInText } from '../../src/text/redact.ts'
+import { shellWord } from '../../src/text/shell-word.ts'
 import { controls } from '../support/terminal-controls.ts'
 
 const text = fc.array(
@@ -47,4 +49,22 @@ test('escapes are readable, and other characters are unchanged', () => {
     'Žluťoučký 北京 👩‍👩‍👧 עברית a\\b': 'Žluťoučký 北京 👩‍👩‍👧 עברית a\\b',
   }
   for (const [given, shown] of Object.entries(cases)) assert.equal(printable(given), shown)
+})
+
+test('a word of a command is one for a shell, whatever is in it', () => {
+  for (const [word, shown] of [
+    ['a/b=c', 'a/b=c'],
+    ['a b', "'a b'"],
+    ["it's; ls", `'it'\\''s; ls'`],
+    ['', "''"],
+  ] as const) {
+    assert.equal(shellWord(word), shown)
+  }
+})
+
+test('a message has no passwords of URLs, whole ones or not', () => {
+  const message = 'cannot reach postgres://me:secret@host/db, me:secret@host or password=secret'
+  const shown = withoutPasswordsInText(message)
+  assert.doesNotMatch(shown, /secret/)
+  assert.match(shown, /^cannot reach postgres:\/\/me:\*\*\*@host\/db, /)
 })
