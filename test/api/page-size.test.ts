@@ -103,3 +103,17 @@ test('in a listing that grows, earlier large records still count (3.10)', async 
   await load([2, 3].map((id) => ({ id, name: 'small' })))
   assert.equal((await ask(path)).status, 200)
 })
+
+test('a company of more than 16 MiB is a 400 that names another way (3.10)', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const texts = Array.from({ length: 15 }, (_, n) => [`text ${n}`, 'x'.repeat(textBytes)] as const)
+  const company = { jurisdiction: 'GB', identifier: '1', ...Object.fromEntries(texts) }
+  for (let n = 0; n < 18; n++) {
+    await store.importRows('companies', [company], { source: `source ${n}` })
+  }
+  checkFailure(
+    await ask('/api/v1/companies/GB:1'),
+    400,
+    /^Company \d+ has attributes of 16 MiB; ask for its listings one by one$/,
+  )
+})
