@@ -112,11 +112,14 @@ export interface CompanyList {
   readonly names: readonly string[]
 }
 
+/** How many attributes a difference has: each company may have other ones. */
+export const attributesMax = 10_000
+
 /** What an import changes, besides the counts of its rows. */
 export interface ImportDifference {
   /** One in so many changed rows was compared; above 1, the counts of values are estimates. */
   readonly oneOf: number
-  /** Attributes with changes, those with the most changes first. */
+  /** Attributes with changes, those with the most changes first, of the first `attributesMax`. */
   readonly attributes: readonly AttributeDifference[]
   /** The companies that the source, or the registry, has from now on. */
   readonly come: CompanyList

@@ -356,3 +356,19 @@ test(
     assert.match(out, /^ {2}town +about 4,002 changed +IN 1: "York" → "Ely"$/m)
   },
 )
+
+test('a difference has at most 10,000 attributes', { skip: aboveStores }, async (t) => {
+  const { load, write } = begin(t)
+  const rows = (letter: string) =>
+    Array.from({ length: 11 }, (_, n) => {
+      const attributes = Array.from({ length: 500 }, (_, k) => [`${letter}${n}_${k}`, 'x'])
+      return `${JSON.stringify({ jurisdiction: 'GB', identifier: `${n}`, ...Object.fromEntries(attributes) })}\n`
+    }).join('')
+  write('1.ndjson', rows('a'))
+  write('2.ndjson', rows('b'))
+  await load('import companies 1.ndjson')
+  assert.match(
+    await load('import companies 2.ndjson --accept'),
+    /^ {2}… and at least 9,980 more attributes$/m,
+  )
+})

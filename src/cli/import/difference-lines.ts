@@ -3,11 +3,12 @@
 import { countOf, formatCount } from '../../text/format-count.ts'
 import type { Change } from '../../import/import-files.ts'
 import { showValue } from '../../files/refusal.ts'
-import type {
-  AttributeDifference,
-  CompanyList,
-  LoggedDifference,
-  ValueChange,
+import {
+  type AttributeDifference,
+  attributesMax,
+  type CompanyList,
+  type LoggedDifference,
+  type ValueChange,
 } from '../../store/importing.ts'
 import { tableLines } from '../table.ts'
 
@@ -20,10 +21,11 @@ export function differenceLines(difference: LoggedDifference): string[] {
   const { known, attributes, come, go, same, rowsOfFiles, oneOf } = difference
   const rows = rowsOfFiles === undefined ? [] : [`rows in the files: ${formatCount(rowsOfFiles)}`]
   const others = attributes.length - attributesShown
+  const least = attributes.length < attributesMax ? '' : 'at least '
   return [
     ...rows,
     ...tableLines(attributes.slice(0, attributesShown).map((one) => attributeCells(one, oneOf))),
-    ...(others > 0 ? [`… and ${formatCount(others)} more attributes`] : []),
+    ...(others > 0 ? [`… and ${least}${formatCount(others)} more attributes`] : []),
     // All companies of a first import are new.
     ...(known > 0 ? companyLines('added', come) : []),
     ...companyLines('removed', go),

@@ -2,11 +2,12 @@
 // which companies are added and removed. It is found before the merge replaces the old state.
 
 import { type AttributeChange, textChanges } from '../companies/attribute-text.ts'
-import type {
-  AttributeDifference,
-  CompanyList,
-  ImportDifference,
-  ValueChange,
+import {
+  type AttributeDifference,
+  attributesMax,
+  type CompanyList,
+  type ImportDifference,
+  type ValueChange,
 } from '../importing.ts'
 import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -110,14 +111,15 @@ function collectValues() {
     add(company: number, { attr, ...change }: AttributeChange): void {
       let tally = tallies.get(attr)
       if (tally === undefined) {
+        if (tallies.size === attributesMax) return
         tally = { changed: 0, appeared: 0, gone: 0, examples: new Map() }
         tallies.set(attr, tally)
       }
-      const { before, after } = change
+      const [before, after] = [shortened(change.before), shortened(change.after)]
       tally[before === null ? 'appeared' : after === null ? 'gone' : 'changed'] += 1
       if (tally.examples.size === examplesMax) return
       const pair = `${before ?? '\0'}\0${after ?? '\0'}`
-      if (!tally.examples.has(pair)) tally.examples.set(pair, [company, change])
+      if (!tally.examples.has(pair)) tally.examples.set(pair, [company, { before, after }])
     },
     /** The attributes with the most changes first; counts of a sample become estimates. */
     async list(context: ImportContext, oneOf: number): Promise<AttributeDifference[]> {
@@ -130,10 +132,9 @@ function collectValues() {
           changed: of(changed),
           appeared: of(appeared),
           gone: of(gone),
-          examples: [...examples.values()].map(([company, { before, after }]) => ({
+          examples: [...examples.values()].map(([company, change]) => ({
             company: names.get(company) ?? String(company),
-            before: shortened(before),
-            after: shortened(after),
+            ...change,
           })),
         }))
         .sort((a, b) => sumOf(b) - sumOf(a) || (a.name < b.name ? -1 : 1))
@@ -145,9 +146,10 @@ const sumOf = ({ changed, appeared, gone }: AttributeDifference) => changed + ap
 
 const exampleLengthMax = 200
 
+/** A slice would keep the whole value in memory, so its characters are copied. */
 function shortened(value: string | null): string | null {
   if (value === null || value.length <= exampleLengthMax) return value
-  return `${value.slice(0, exampleLengthMax).toWellFormed()}…`
+  return `${Buffer.from(value.slice(0, exampleLengthMax)).toString()}…`
 }
 
 const newCompanies = 'select company_id from change where not is_known order by company_id'
