@@ -11,6 +11,7 @@ import { encodingOf, toUtf8 } from './encoding.ts'
 import { isText, refuseOtherContent } from './recognise.ts'
 import type { FileDigest, SourceFile } from './source-file.ts'
 import type { ZipEntry } from './zip-file.ts'
+import { shellWord } from '../text/shell-word.ts'
 
 /** Progress and cancellation of reading. */
 export interface Reading {
@@ -169,7 +170,7 @@ async function* unpack(
   if (unpacker.bytesWritten >= digest.bytes) return
   const advice =
     compression === 'gzip'
-      ? `; if that is only padding, decompress it first: gunzip -c ${file.name}`
+      ? `; if that is only padding, decompress it first: gunzip -c ${shellWord(file.name)}`
       : '; download it again'
   throw new OperatorError(
     `${file.name} is not a valid ${compression} file: it has content after its last frame${advice}`,
@@ -275,7 +276,7 @@ function explain(file: SourceFile, compression: Compression, error: unknown): un
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
     return new OperatorError(
       `${file.name} takes more memory to decompress than an import has; decompress it first: ` +
-        `zstd -d --long=31 ${file.name}`,
+        `zstd -d --long=31 ${shellWord(file.name)}`,
     )
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {

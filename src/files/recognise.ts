@@ -4,6 +4,7 @@ import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns } from '../resources/resource.ts'
 import { arraysIn } from './json/json-array.ts'
 import type { SourceFile } from './source-file.ts'
+import { shellWord } from '../text/shell-word.ts'
 
 /** Content, and what to do about it; `FILE` stands for its file. */
 interface Kind {
@@ -155,7 +156,9 @@ export function refuseOtherEnding(name: string, ending: string): void {
 
 function refuseKind(name: string, kind: Kind | undefined): void {
   if (kind === undefined) return
-  throw new OperatorError(`${name} is ${kind.what}; ${kind.advice.replace('FILE', () => name)}`)
+  throw new OperatorError(
+    `${name} is ${kind.what}; ${kind.advice.replace('FILE', () => shellWord(name))}`,
+  )
 }
 
 function isBegun(head: string, begins: Kind['begins']): boolean {
@@ -198,7 +201,7 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
   if (/^\{\s*"\d+"\s*:\s*\{/.test(text) && file.options.format !== 'ndjson') {
     throw new OperatorError(
       `${file.name} is one JSON object whose members are rows; rewrite it: jq -c '.[]' ` +
-        `${file.name} > rows.ndjson`,
+        `${shellWord(file.name)} > rows.ndjson`,
     )
   }
   if (isOneObject(file, lines)) {
@@ -248,11 +251,12 @@ function oneObject(name: string, paths: readonly string[], isLine: boolean): Ope
   if (paths.length === 0) {
     return new OperatorError(
       `${name} is JSON on several lines, but neither an array nor one object a line; rewrite it: ` +
-        `jq -c . ${name}`,
+        `jq -c . ${shellWord(name)}`,
     )
   }
-  const options = paths.map((path) => `--records ${path}`).join(' or ')
-  const toLine = `${isLine ? '' : `jq -c . ${name} > rows.ndjson, and then `}--format ndjson`
+  const options = paths.map((path) => `--records ${shellWord(path)}`).join(' or ')
+  const joined = `jq -c . ${shellWord(name)} > rows.ndjson, and then `
+  const toLine = `${isLine ? '' : joined}--format ndjson`
   return new OperatorError(
     `${name} is one JSON object; name the array in it that has the rows: ${options}; if it is ` +
       `a row itself: ${toLine}`,

@@ -7,6 +7,7 @@ import type { Encoding } from './encoding.ts'
 import { readStart } from './file-start.ts'
 import { refuseOtherEnding } from './recognise.ts'
 import { findZipEntry, type ZipEntry } from './zip-file.ts'
+import { shellWord } from '../text/shell-word.ts'
 
 export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
 export type Format = (typeof formats)[number]
@@ -156,10 +157,11 @@ export function refuseChanged({ name, stamp }: SourceFile): void {
 const isPacked = /\.(?:gz|zst|zip|parquet)$/i
 
 function notFetched(url: string): OperatorError {
-  const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : ''
-  const file = last === '' ? 'FILE' : last
+  const { pathname = '' } = URL.parse(url) ?? {}
+  const file = pathname.slice(pathname.lastIndexOf('/') + 1) || 'FILE'
+  const words = `${shellWord(file)} '${url.replaceAll("'", '%27')}'`
   return new OperatorError(
-    `${url} is not a file; fetch it first: curl --fail --location --output ${file} '${url}'`,
+    `${url} is not a file; fetch it first: curl --fail --location --output ${words}`,
   )
 }
 

@@ -2,6 +2,7 @@
 
 import type { Entry, ZipFile } from 'yauzl'
 import { OperatorError } from '../config/operator-error.ts'
+import { shellWord } from '../text/shell-word.ts'
 
 /** Where the only file of an archive is, and what it must contain. */
 export interface ZipEntry {
@@ -58,14 +59,14 @@ async function onlyEntry(name: string, archive: ZipFile): Promise<ZipEntry> {
   if (count > 1) throw severalFiles(name, entries, count)
   if (entry.isEncrypted()) {
     throw new OperatorError(
-      `${name}: ${entry.fileName} is encrypted; decrypt it first: unzip ${name}`,
+      `${name}: ${entry.fileName} is encrypted; decrypt it first: unzip ${shellWord(name)}`,
     )
   }
   const method = entry.compressionMethod
   if (method !== stored && method !== deflated) {
     throw new OperatorError(
       `${name}: ${entry.fileName} has compression method ${method}, which is not supported; ` +
-        `decompress it first: 7z x ${name}`,
+        `decompress it first: 7z x ${shellWord(name)}`,
     )
   }
   const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true })
@@ -90,6 +91,6 @@ function severalFiles(name: string, entries: readonly Entry[], count: number): O
 function workbook(name: string, kind: string): OperatorError {
   return new OperatorError(
     `${name} is ${kind} workbook, which is not supported; save its sheet as "CSV UTF-8", or: ` +
-      `libreoffice --headless --convert-to csv ${name}`,
+      `libreoffice --headless --convert-to csv ${shellWord(name)}`,
   )
 }

@@ -162,6 +162,12 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     '{\n"no":{"names":["one"]}}\n',
     /: jq -c \. \S+row-of-lines\.json > rows\.ndjson, and then --format ndjson$/,
   ],
+  // Whoever names files and members must not write commands that an operator may paste.
+  "it's; $(id).json": [
+    '{\n"a; $(id)":[{"no":1}]}\n',
+    /--records 'a; \$\(id\)'; .*: jq -c \. '\S+it'\\''s; \$\(id\)\.json' > rows\.ndjson/,
+  ],
+  'a; $(id).bz2': ['', /: bzip2 -dc '\S+a; \$\(id\)\.bz2' \|/],
   'rows.json': ['{\n "id": 1\n}\n{\n "id": 2\n}\n', /is .* on several lines, .* jq -c \. \S+rows/],
   'other.csv': ['id^name\n1^x\n', /the header is one cell, "id\^name"; add --delimiter '\^'$/],
   'tab.csv': [

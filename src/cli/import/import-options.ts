@@ -7,6 +7,7 @@ import { normaliseTimestamp, otherDay } from '../../import/rows/timestamp.ts'
 import { advise } from '../../text/nearest.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import type { Input } from '../command.ts'
+import { shellWord } from '../../text/shell-word.ts'
 
 const targets = importTargets(resources)
 
@@ -20,7 +21,7 @@ export function parseTarget(word: string | undefined): ImportTarget {
   const names = targets.map(({ name }) => name)
   if (word === undefined) throw new UsageError(`name what to import: ${names.join(', ')}`)
   if (/[./*]/.test(word)) {
-    const advice = `dossier import ${targets[0]?.name} ${word}`
+    const advice = `dossier import ${targets[0]?.name} ${shellWord(word)}`
     throw new UsageError(`before ${word}, name what it contains, such as: ${advice}`)
   }
   throw new UsageError(`${word} cannot be imported; ${advise(word, names)}`)

@@ -19,6 +19,7 @@ import {
 import { findMapping, isMappingFile } from './find-mapping.ts'
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
+import { shellWord } from '../../text/shell-word.ts'
 
 const { '--source NAME': _, ...ofImport } = importCommand.options
 
@@ -143,7 +144,7 @@ function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined 
   }
   return (
     `${path} differs from the mapping of version ${last.version}, which is used again; ` +
-    `to use the file, add --map ${path} --resource ${target}`
+    `to use the file, add --map ${shellWord(path)} --resource ${target}`
   )
 }
 

@@ -5,6 +5,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { memberName } from '../../text/member-scan.ts'
 import { nestingMax } from '../../text/nested-json.ts'
 import { nearest } from '../../text/nearest.ts'
+import { shellWord } from '../../text/shell-word.ts'
 
 /** A bracket of an array that is in objects only, or a comma between its elements. */
 interface ArrayMark {
@@ -174,7 +175,9 @@ export function noArray(name: string, path: string, paths: readonly string[]): O
   }
   const near = nearest(path, paths)
   if (near !== undefined) {
-    return new OperatorError(`${name} has no array ${path}; did you mean --records ${near}?`)
+    return new OperatorError(
+      `${name} has no array ${path}; did you mean --records ${shellWord(near)}?`,
+    )
   }
   const known = paths.length === 0 ? 'it has no array' : `it has ${paths.join(', ')}`
   return new OperatorError(`${name} has no array ${path}; ${known}`)

@@ -292,4 +292,8 @@ export const badExtracts: BadInputs = {
     'import companies https://example.org/banks.csv',
     /^dossier: https:.* is not a file; fetch it first: curl --fail --location --output banks\.csv/,
   ),
+  'an address that a shell would read otherwise': command(
+    "import companies https://example.org/b';id;.csv",
+    /: curl --fail --location --output 'b'\\'';id;\.csv' 'https:\/\/example\.org\/b%27;id;\.csv'$/m,
+  ),
 }
