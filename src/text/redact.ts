@@ -69,8 +69,15 @@ export function withoutPasswords(value: string): string {
 /** Whether a value seems to contain a password, but is not a valid URL with one. */
 export function hasStrayPassword(value: string): boolean {
   const url = URL.parse(value)
-  const isSound = url !== null && url.host !== '' && (url.password !== '' || url.username !== '')
-  return !isSound && !isPath(value) && hideInUrl(value) !== value
+  if (url === null || url.host === '') return looksSecret(value)
+  // Of `u:p@ss/word@host`, the parser takes `ss` for the host: the rest would be shown.
+  const rest = url.pathname + url.hash + (url.search.split('=', 1)[0] ?? '')
+  const isCut = url.password !== '' && rest.includes('@')
+  return (isCut || (url.password === '' && url.username === '')) && looksSecret(value)
+}
+
+function looksSecret(value: string): boolean {
+  return !isPath(value) && hideInUrl(value) !== value
 }
 
 /** `withoutPasswords` for a message that contains values among other words. */

@@ -81,7 +81,9 @@ test('what may contain a password must be a valid URL (C13)', () => {
   for (const db of [
     ...[' postgres://u:s3cret@host/db', 'postgres:/u:s3cret@host/db', 'pg://u:s3cret@host/db'],
     ...['postgres://u:1#s3cret@host/db', 'postgres://u:s3cret@:x/', 'u:s3cret@host/db'],
-    ...['host=h password=s3cret', 'file:///registry.db', ':memory:'],
+    ...['postgres://u:p@a/s3cret@host/db', 'postgres://u:p@a?s3cret@host/db'],
+    ...['postgres://u:p@a#s3cret@host/db', 'host=h password=s3cret'],
+    ...['file:///registry.db', ':memory:'],
   ]) {
     const { faults } = resolveSettings({ db }, {})
     assert.match(faults.join('\n'), /^--db is ".+"; it must .+$/, db)
@@ -95,7 +97,10 @@ test('what may contain a password must be a valid URL (C13)', () => {
     assert.match(fault, /^--redis-url is "redis:.*"; it must be none, or a URL such as /)
     assert.ok(!fault.includes('s3cret'), fault)
   }
-  for (const db of ['Postgres://u:s3cret@host/db', './a:b@c.db', '/x/a:b@c.db', 'registry:1.db']) {
+  for (const db of [
+    ...['Postgres://u:s3cret@host/db', 'postgres://u:s3c@ret@host/db?user=u@host', './a:b@c.db'],
+    ...['/x/a:b@c.db', 'registry:1.db'],
+  ]) {
     assert.deepEqual(resolveSettings({ db }, {}).faults, [])
   }
 })
