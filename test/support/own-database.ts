@@ -16,6 +16,7 @@ export function useOwnDatabase(name: string): void {
     const own = inDatabase(server, database)
     if (onCitus !== false) await joinNodes(nodes, database)
     process.env['DOSSIER_TEST_POSTGRES_URL'] = own
+    delete process.env['DOSSIER_TEST_POOLER_URL']
   })
   after(async () => {
     for (const node of nodes) await runOn({ url: node }, `drop database ${database} with (force)`)

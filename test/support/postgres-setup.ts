@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
+import { keepSessions } from './kept-sessions.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
 let server: PostgresServer | undefined
@@ -17,6 +18,7 @@ export async function globalSetup(): Promise<void> {
   if (process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined) return
   server = await startPostgres()
   process.env['DOSSIER_TEST_POSTGRES_URL'] = server.url
+  process.env['DOSSIER_TEST_POOLER_URL'] = await keepSessions(server.url)
 }
 
 /** A URL whose sessions have every new store spread by Citus. */

@@ -46,7 +46,16 @@ export const schemaPrefix = `dossier_test_${process.env['DOSSIER_TEST_RUN'] ?? '
 
 /** The URL of a schema of this run. */
 export function schemaUrl(name: string): string {
-  const url = new URL(testServerUrl())
+  return inSchema(testServerUrl(), name)
+}
+
+/** The server through its pooler, if it has one. */
+function poolerUrl(): string {
+  return process.env['DOSSIER_TEST_POOLER_URL'] ?? testServerUrl()
+}
+
+function inSchema(server: string, name: string): string {
+  const url = new URL(server)
   url.searchParams.set('schema', `${schemaPrefix}${name}`)
   return url.href
 }
@@ -57,7 +66,7 @@ const named = new Map<string, string>()
 /** The store that a file path stands for, if the suite runs on another kind. */
 export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
-  const url = named.get(path) ?? schemaUrl(digestOf(path))
+  const url = named.get(path) ?? inSchema(poolerUrl(), digestOf(path))
   named.set(path, url)
   return url
 }
