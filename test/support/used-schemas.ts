@@ -51,7 +51,7 @@ const emptyTables = `
     loop
       execute case when one.is_large then 'truncate ' else 'delete from ' end || one.name;
     end loop;
-    update store set past_from = 0, segments = 0, withheld = '';
+    update store set past_from = 0, segments = 0, recorded = 0, withheld = '';
     execute format(
       'drop schema if exists %I, %I cascade',
       current_schema() || '_withheld', current_schema() || '_kept'
