@@ -71,13 +71,13 @@ test('a killed first import leaves a file that any import repairs', async (t) =>
   await until(() => sizeOf(db) > 4_000_000, 'it writes to the file')
   child.kill('SIGKILL')
   await ended
-  const read = await runDossier(folder, `imports --db ${db}`)
+  const read = await runCommand(folder, `imports --db ${db}`)
   // What was added only after the end of the file does not have to be taken back.
   if (read.code === 0) assert.match(read.out, /^Nothing has been imported yet/)
   else assert.match(read.err, /is incomplete.* any import repairs it\n$/)
-  const again = await runDossier(folder, `import jobs ${file} --db ${db}`)
+  const again = await runCommand(folder, `import jobs ${file} --db ${db}`)
   assert.equal(again.code, 0, again.err)
-  assert.equal((await runDossier(folder, `verify --db ${db}`)).code, 0)
+  assert.equal((await runCommand(folder, `verify --db ${db}`)).code, 0)
   assert.equal(queryValue(db, countJobs), 1_800)
   assert.equal(modeOf(db), 'wal')
 })
