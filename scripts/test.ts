@@ -2,9 +2,10 @@
 // PostgreSQL, side by side.
 
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
+import { globalSetup, globalTeardown } from '../test/support/postgres-setup.ts'
 import { readOptions } from '../test/support/script-options.ts'
 import { dearestFiles } from './dearest-files.ts'
 import { failedFilesIn, failuresIn } from './failing-tests.ts'
@@ -38,14 +39,30 @@ const files = {
   ],
 } as const
 
+/**
+ * What needs a process of its own: a file that starts others, has threads, or changes its
+ * environment. All other files of a part share one, where modules are loaded once and run hot.
+ */
+const ownProcess = [
+  /child_process|worker_threads|useOwnDatabase/,
+  /\b(run|start|runAll)(Bench|Citus|Dossier|Fuzzed|Postgres|Redis|Server|Short)\(/,
+]
+
 /** The niceness of all processes of the suite: of 0 to 19, where imports have 19. */
 const suitePriority = 9
 
 /** More files than a busy machine makes fail. */
 const repeatedMax = 5
 
-interface Outcome {
+/** What a process does: it runs tests, or the checks. */
+interface Run {
   readonly name: PartName
+  readonly files: readonly string[]
+  /** Whether the files share the process. */
+  readonly isShared: boolean
+}
+
+interface Outcome extends Run {
   readonly isPassed: boolean
   /** The counts of Node's test runner by the names that it prints. */
   readonly counts: Readonly<Record<string, number>>
@@ -61,12 +78,14 @@ const given = readOptions({
 })
 const startedAt = performance.now()
 const temporary = makeTemporaryFolder()
+process.env['TMPDIR'] = temporary
 // Nearer to that of imports, which otherwise hardly get on beside all other tests.
 setPriority(Math.max(getPriority(), suitePriority))
 const isGiven = (name: PartName) => given.words.includes(name)
 const chosen = lanes.map((lane) => lane.filter(isGiven)).filter((lane) => lane.length > 0)
 const startPart = createTurns((text) => process.stdout.write(text))
-const parts = new Map(partNames.filter(isGiven).map((name) => [name, startPart()]))
+const runs = partNames.filter(isGiven).flatMap(runsOf)
+const parts = new Map(runs.map((run) => [run, startPart()]))
 
 // Each part ends by itself at a signal, which a terminal sends to all; the folder is removed then.
 process.on('SIGINT', () => undefined)
@@ -79,13 +98,31 @@ try {
   console.log(summary(outcomes, failed, lasting))
   process.exitCode = lasting.length === 0 ? 0 : 1
 } finally {
+  if (isGiven('postgres')) await globalTeardown()
   rmSync(temporary, { recursive: true, force: true })
 }
 
 async function runLane(lane: readonly PartName[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const name of lane) outcomes.push(await run(name))
+  for (const name of lane) {
+    if (name === 'postgres') await globalSetup()
+    const ofPart = runs.filter((run) => run.name === name)
+    outcomes.push(...(await Promise.all(ofPart.map((one) => run(one)))))
+  }
   return outcomes
+}
+
+function runsOf(name: PartName): Run[] {
+  if (name === 'check') return [{ name, files: [], isShared: false }]
+  const all = globSync(files[name], { cwd: root }).sort()
+  const hasOwn = (file: string) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return name !== 'unit' && (isCounted(name) || ownProcess.some((one) => one.test(text)))
+  }
+  return [
+    { name, files: all.filter((file) => !hasOwn(file)), isShared: true },
+    { name, files: all.filter(hasOwn), isShared: false },
+  ].filter((run) => run.files.length > 0)
 }
 
 /** The failures of a part once more, near the end of the output. */
@@ -97,23 +134,25 @@ function failuresOf({ name, printed }: Outcome): string {
  * Runs the failed files again, one at a time, with nothing beside them: whether a change is good is
  * not decided by what else a machine does. The summary names the files, so that they are mended.
  */
-async function passesAlone({ name, printed }: Outcome): Promise<boolean> {
+async function passesAlone({ name, printed, isShared, files, counts }: Outcome): Promise<boolean> {
   const failed = failedFilesIn(printed)
-  if (failed.length === 0 || failed.length > repeatedMax) return false
+  // A process that ends early takes the other files with it.
+  const again = isShared && counts['pass'] === undefined ? files : failed
+  if (again.length === 0 || failed.length > repeatedMax) return false
   console.log(`\n${name}, failed files again, alone:`)
-  return (await run(name, failed)).isPassed
+  return (await run({ name, files: again, isShared: false })).isPassed
 }
 
-function run(name: PartName, again?: readonly string[]): Promise<Outcome> {
-  const part = again ? startPart() : parts.get(name)
+function run(one: Run): Promise<Outcome> {
+  const { name } = one
+  const part = parts.get(one) ?? startPart()
   const account = join(temporary, `${name}-account`)
-  const child = spawn(process.execPath, argumentsOf(name, again), {
+  const child = spawn(process.execPath, argumentsOf(one), {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
-      TMPDIR: temporary,
       DOSSIER_TEST_SHARED: temporary,
       ...(isOfStore(name) && { DOSSIER_TEST_STORE: name }),
       ...(isCounted(name) && { DOSSIER_TEST_ACCOUNT: account }),
@@ -123,34 +162,34 @@ function run(name: PartName, again?: readonly string[]): Promise<Outcome> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       printed += text
-      part?.write(text)
+      part.write(text)
     })
   }
   return new Promise((done, fail) => {
     child.once('error', fail)
     child.once('close', (code) => {
-      if (isCounted(name)) part?.write(dearestFiles(account, name))
-      part?.end()
+      if (isCounted(name)) part.write(dearestFiles(account, name))
+      part.end()
       const counts = countsIn(printed)
       // A runner that ends early prints no counts.
       const isComplete = name === 'check' || counts['pass'] !== undefined
-      done({ name, isPassed: code === 0 && isComplete, counts, printed })
+      done({ ...one, isPassed: code === 0 && isComplete, counts, printed })
     })
   })
 }
 
-function argumentsOf(name: PartName, again?: readonly string[]): string[] {
+function argumentsOf(one: Run): string[] {
+  const { name, files, isShared } = one
   if (name === 'check') return ['scripts/check.ts']
-  const atOnce = again ? 1 : filesAtOnce(name)
+  // Files that failed are run again one at a time.
+  const atOnce = parts.has(one) ? filesAtOnce(name) : 1
   return [
     '--test',
     '--test-reporter=spec',
-    // What keeps to itself needs no process a file.
-    name === 'unit' ? '--test-isolation=none' : `--test-concurrency=${atOnce}`,
+    isShared ? '--test-isolation=none' : `--test-concurrency=${atOnce}`,
     ...(isOfStore(name) ? ['--import', './test/support/end-process.ts'] : []),
     ...(isCounted(name) ? ['--import', './test/support/processor-account.ts'] : []),
-    ...(name === 'postgres' ? ['--test-global-setup=test/support/postgres-setup.ts'] : []),
-    ...(again ?? files[name]),
+    ...files,
   ]
 }
 
@@ -164,13 +203,13 @@ function isCounted(name: PartName): boolean {
 }
 
 /**
- * How many files of a part run at a time. Half of them wait for something, such as a server that
- * stops; where both stores are tested, SQLite has more to do.
+ * How many files run at a time, beside those that share a process. Half of them wait for
+ * something, such as a server that stops; where both stores are tested, SQLite has more to do.
  */
 function filesAtOnce(name: PartName): number {
   const all = Math.min(8, availableParallelism() * 2)
-  if (chosen.length === 1) return all
-  return name === 'sqlite' ? Math.ceil(all * 0.6) : Math.ceil(all * 0.4)
+  if (chosen.length === 1) return Math.max(1, all - 1)
+  return Math.max(1, Math.ceil(all * (name === 'sqlite' ? 0.6 : 0.4)) - 1)
 }
 
 function countsIn(printed: string): Outcome['counts'] {
@@ -192,7 +231,7 @@ function summary(
     `${sum('skipped')} skipped`,
   ]
   const unsteady = failed.filter((outcome) => !lasting.includes(outcome))
-  const names = (some: readonly Outcome[]) => some.map(({ name }) => name).join(', ')
+  const names = (some: readonly Outcome[]) => [...new Set(some.map(({ name }) => name))].join(', ')
   const line = [
     `${lasting.length === 0 ? '✔' : '✖'} ${given.words.join(', ')}: ${counts.join(', ')}`,
     `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`,
@@ -200,7 +239,7 @@ function summary(
   ].join(' ')
   return [
     ...unsteady.map(({ name, printed }) => {
-      const where = failedFilesIn(printed).join(', ')
+      const where = failedFilesIn(printed).join(', ') || 'the process that files share'
       return `⚠ ${name}: failed beside other tests, passed alone (mend it): ${where}`
     }),
     line,

@@ -7,6 +7,7 @@ import { askAnnounced } from '../support/announcement.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
 let time = 5_000_000
+const begun = new Date(Date.now() - 60_000).toISOString()
 const made = await makeApp({ after }, { clock: () => time, defaultRate: 'none' })
 const { ask, store } = made
 const get = await askAnnounced(made, '/api/v1/key')
@@ -15,7 +16,6 @@ const usual = ['companies', 'rights', 'employees', 'jobs', 'pos_terminals', 'eve
 const keyIn = (answer: Answer) => memberOf(answer, 'key') as Readonly<Record<string, unknown>>
 
 test('a key has its name, scopes, times and the registry (8.5)', async () => {
-  const before = new Date(Date.now() - 60_000).toISOString()
   const first = await get()
   const settled = first.text
     .replace(/dossier_.{4}….{4}/, 'HINT')
@@ -28,12 +28,12 @@ test('a key has its name, scopes, times and the registry (8.5)', async () => {
   )
   const { scopes, created_at: created } = keyIn(first)
   assert.deepEqual(scopes, usual)
-  assert.ok(String(created) > before && String(created) <= new Date().toISOString())
+  assert.ok(String(created) > begun && String(created) <= new Date().toISOString())
   assert.equal(first.headers['data-version'], '0')
   await store.loadCompanies([1])
   const { registry } = JSON.parse((await get()).text) as { registry: Record<string, unknown> }
   assert.equal(registry['version'], 1)
-  assert.ok(String(registry['committed_at']) > before)
+  assert.ok(String(registry['committed_at']) > begun)
 })
 
 test('a key with any scopes may ask; changes and exports are listed only if named (7)', async () => {
