@@ -4,7 +4,7 @@ import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
 import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
 import { advise } from '../text/nearest.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, reasonOf } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore, openStoreInspector, readKeyUsage } from '../store/open-store.ts'
@@ -173,9 +173,8 @@ async function handOver<T>(
   try {
     return await change(async () => {
       await context.stdout.deliverLine(plain).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error)
         throw new OperatorError(
-          `the key could not be printed, so it was not kept; standard output: ${reason}`,
+          `the key could not be printed, so it was not kept; standard output: ${reasonOf(error)}`,
         )
       })
       key.isPrinted = true

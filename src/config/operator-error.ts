@@ -21,11 +21,16 @@ export function systemCode(error: unknown): string {
   return isQuota ? 'EDQUOT' : String(error.code)
 }
 
+/** What an error says, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Runs work; an error in it becomes an OperatorError, whose message is made of the reason. */
 export function orExplain<T>(work: () => T, explain: (reason: string) => string): T {
   try {
     return work()
   } catch (error) {
-    throw new OperatorError(explain(error instanceof Error ? error.message : String(error)))
+    throw new OperatorError(explain(reasonOf(error)))
   }
 }

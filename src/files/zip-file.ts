@@ -1,7 +1,7 @@
 // Finds the one file that a zip archive contains.
 
 import type { Entry, ZipFile } from 'yauzl'
-import { OperatorError } from '../config/operator-error.ts'
+import { OperatorError, reasonOf } from '../config/operator-error.ts'
 import { shellWord } from '../text/shell-word.ts'
 
 /** Where the only file of an archive is, and what it must contain. */
@@ -34,7 +34,7 @@ export async function findZipEntry(name: string): Promise<ZipEntry> {
     return await onlyEntry(name, archive)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
+    const reason = reasonOf(error).replace(/\.$/, '')
     throw new OperatorError(
       `${name} is not a valid zip archive: ${reason}; download it again, or decompress it first`,
     )

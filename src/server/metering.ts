@@ -3,6 +3,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { reasonOf } from '../config/operator-error.ts'
 import type { Settings } from '../config/settings.ts'
 import { createUses, type Uses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
@@ -56,7 +57,7 @@ export function startMetering(
       }
     } catch (error) {
       uses.add(taken.slice(done))
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = reasonOf(error)
       if (!isAway) logger.warn({ reason }, 'key usage cannot be written; the server keeps serving')
       isAway = true
     }
@@ -117,7 +118,7 @@ function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pic
       } catch (error) {
         // The next request opens the file again.
         reader.close()
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = reasonOf(error)
         if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')
         isAway = true
         return undefined

@@ -16,6 +16,7 @@ import {
   skipTexts,
   writeTexts,
 } from './bytes.ts'
+import { reasonOf } from '../../config/operator-error.ts'
 import type { ShapeColumn } from '../../resources/filters.ts'
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 import type { ListingShape } from './shape.ts'
@@ -280,6 +281,6 @@ export function checkSegment(
     const bytes = lengths.reduce((sum, length) => sum + length, Math.max(0, count - 1))
     return bytes === texts.length ? undefined : 'its texts are not as long as its index says'
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return reasonOf(error)
   }
 }

@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isAbsent } from '../../files/absent.ts'
 import { flush, makeFile } from '../../files/new-file.ts'
-import { OperatorError } from '../../config/operator-error.ts'
+import { orExplain } from '../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
 
 /**
@@ -51,13 +51,10 @@ function change(path: string, length: number, lines: string): void {
 }
 
 function explained<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(
+  return orExplain(
+    work,
+    (reason) =>
       `the list of what is withheld cannot be used (${reason}); check --withheld, free space and ` +
-        'the rights of the file and its folder',
-    )
-  }
+      'the rights of the file and its folder',
+  )
 }
