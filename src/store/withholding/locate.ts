@@ -27,6 +27,7 @@ import {
 } from './list.ts'
 import { hashValue } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
+import { companiesHaving } from './withhold-records.ts'
 import type { WithholdRequest } from './withhold.ts'
 
 /** Turns an operator's request into an order: hashes a value, and looks up names. */
@@ -103,10 +104,7 @@ export async function wantedLater(
     const known = await tables.keyIds(listing, source, [...keys, ...hashed])
     for (const id of known.values()) ids.add(id)
   }
-  const having = new Set<number>()
-  for (const batch of inBatches(ids, idsAtOnce)) {
-    for (const { companyId } of await tables.whereListed(listing, batch)) having.add(companyId)
-  }
+  const having = await companiesHaving(tables, listing, ids)
   if (having.size + find.companies.size + find.phrases.size === 0) return undefined
   const given = new Set(await idsOfCompanies(db, [...find.companies.values()]))
   const companies = await nameCompanies({ tables, hasher }, given)

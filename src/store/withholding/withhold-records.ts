@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { ListedId } from '../listing/tables.ts'
+import type { ListedId, ListingTables } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { Wanted, Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
@@ -132,11 +132,21 @@ async function findPeople(
     await rewriteListing(work, { shape: shapeOf(resource), companyId, change, mayHold })
     await nextTurn()
   }
-  for (const ids of inBatches(marks.keys(), idsAtOnce)) {
-    const listed = await work.tables.whereListed(resource.name, ids)
-    for (const { companyId } of listed) having.add(companyId)
+  const listed = await companiesHaving(work.tables, resource.name, marks.keys())
+  return { marks, companies: having.union(listed) }
+}
+
+/** The companies whose present listings have records. */
+export async function companiesHaving(
+  tables: ListingTables,
+  listing: string,
+  ids: Iterable<number>,
+): Promise<Set<number>> {
+  const companies = new Set<number>()
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    for (const { companyId } of await tables.whereListed(listing, batch)) companies.add(companyId)
   }
-  return { marks, companies: having }
+  return companies
 }
 
 /** The values of a record's personal fields, and hashes of their words. */

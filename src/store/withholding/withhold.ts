@@ -253,8 +253,9 @@ async function follow(
   const located = await locate(db, orders, hasher)
   const followed: Followed[] = []
   for (const order of orders.filter(isInForce)) {
-    const isOwn = order.registry === registry && 'field' in order.subject
-    const wanted = isOwn
+    // In its own registry, an order on a value finds again whom it has found, by their marks.
+    const isByMarks = order.registry === registry && 'field' in order.subject
+    const wanted = isByMarks
       ? { ...order, found: foundAt(order, located) }
       : { ...order, located: located.get(order.number) }
     const applied = await applyOrder({ db, resources, hasher }, wanted, course)
