@@ -11,23 +11,32 @@ import { changeSql } from '../sql/versions.ts'
 export async function findSpan(
   snapshot: RowReader,
   registry: RegistryState,
-  { since, until = registry }: Pick<ChangesRequest, 'since' | 'until'>,
+  { since: asked, until: askedEnd = registry }: Pick<ChangesRequest, 'since' | 'until'>,
 ): Promise<{ readonly since: HistoryPoint; readonly until: HistoryPoint } | NoChanges> {
-  const none = (reason: NoChanges['none'], version: number) => ({ none: reason, version, registry })
-  const ends: HistoryPoint[] = []
-  for (const named of [since, until]) {
-    const { version, lineage } = named
-    if (version > registry.version) {
-      return none((await mayCome(snapshot, registry, named)) ? 'later' : 'elsewhere', version)
-    }
-    const own = await pointOf(snapshot, version)
-    if (lineage !== undefined && lineage !== own.lineage) return none('elsewhere', version)
-    ends.push(own)
+  const since = await findPoint(snapshot, registry, asked)
+  if ('none' in since) return since
+  const until = await findPoint(snapshot, registry, askedEnd)
+  if ('none' in until) return until
+  const { version } = until
+  if (version < since.version) return { none: 'backwards', version, registry }
+  const isPruned = version > 0 && version < registry.earliestVersion
+  return isPruned ? { none: 'pruned', version, registry } : { since, until }
+}
+
+/** A version as this history has it; or that it has no such version, or not yet. */
+async function findPoint(
+  snapshot: RowReader,
+  registry: RegistryState,
+  named: NamedPoint,
+): Promise<HistoryPoint | NoChanges> {
+  const { version, lineage } = named
+  if (version > registry.version) {
+    const none = (await mayCome(snapshot, registry, named)) ? 'later' : 'elsewhere'
+    return { none, version, registry }
   }
-  const [begin, end] = ends as [HistoryPoint, HistoryPoint]
-  if (end.version < begin.version) return none('backwards', end.version)
-  const isPruned = end.version > 0 && end.version < registry.earliestVersion
-  return isPruned ? none('pruned', end.version) : { since: begin, until: end }
+  const own = await pointOf(snapshot, version)
+  const isOwn = lineage === undefined || lineage === own.lineage
+  return isOwn ? own : { none: 'elsewhere', version, registry }
 }
 
 /**
