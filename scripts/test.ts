@@ -125,9 +125,13 @@ function runsOf(name: PartName): Run[] {
   ].filter((run) => run.files.length > 0)
 }
 
+/** How many lines show why a process ended early. */
+const lastLines = 100
+
 /** The failures of a part once more, near the end of the output. */
 function failuresOf({ name, printed }: Outcome): string {
-  return `\n${name}: ${failuresIn(printed) || printed}`
+  const last = () => printed.split('\n').slice(-lastLines).join('\n')
+  return `\n${name}: ${failuresIn(printed) || last()}`
 }
 
 /**
