@@ -147,6 +147,8 @@ test('what cannot be restored is refused in one line, and the store is kept', as
     return name
   }
   const changed = (name: string, sql: string) => spoilt(name, (path) => changeStore(path, sql))
+  // With it, a revoked key would still be valid.
+  const undo = 'begin update keys set revoked_at = null where id = new.id; end'
   for (const [file, says] of [
     [db, /is the store itself; name a backup/],
     ['link.db', /link\.db is the store itself/],
@@ -163,6 +165,10 @@ test('what cannot be restored is refused in one line, and the store is kept', as
     [
       changed('new.db', 'pragma user_version = 99'),
       /new\.db was written by another version of Dossier \(format 99, this one reads \d+\)/,
+    ],
+    [
+      changed('undoing.db', `create trigger undo after update on keys ${undo}`),
+      /undoing\.db has a trigger, "undo", which no version of Dossier makes: .* drop the trigger$/m,
     ],
   ] as const) {
     const run = await runCommand(folder, `restore ${file} --db ${db} --yes`)

@@ -202,6 +202,17 @@ function checkVersion(db: DatabaseSync, path: string): void {
   }
   const version = pragma(db, 'user_version')
   if (version !== schemaVersion) throw otherFormat(path, version, schemaVersion)
+  refuseTriggers(db, path)
+}
+
+/** A trigger in a copy from elsewhere could undo what a command reports, such as a revocation. */
+function refuseTriggers(db: DatabaseSync, path: string): void {
+  const found = db.prepare(`select name from sqlite_schema where type = 'trigger'`).get()
+  if (found === undefined) return
+  throw new OperatorError(
+    `${path} has a trigger, ${JSON.stringify(found['name'])}, which no version of Dossier makes: ` +
+      'it can undo what commands report; restore a copy that you trust, or drop the trigger',
+  )
 }
 
 /** Creates tables and views in one transaction, so that a kill leaves no store. */
