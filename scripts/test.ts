@@ -213,7 +213,7 @@ function isCounted(name: PartName): boolean {
 function filesAtOnce(name: PartName): number {
   const all = Math.min(8, availableParallelism() * 2)
   if (chosen.length === 1) return Math.max(1, all - 1)
-  return Math.max(1, Math.ceil(all * (name === 'sqlite' ? 0.6 : 0.4)) - 1)
+  return Math.ceil(all * (name === 'sqlite' ? 0.75 : 0.25))
 }
 
 function countsIn(printed: string): Outcome['counts'] {
