@@ -115,11 +115,12 @@ function collectValues() {
         tally = { changed: 0, appeared: 0, gone: 0, examples: new Map() }
         tallies.set(attr, tally)
       }
-      const [before, after] = [shortened(change.before), shortened(change.after)]
+      const { before, after } = change
       tally[before === null ? 'appeared' : after === null ? 'gone' : 'changed'] += 1
       if (tally.examples.size === examplesMax) return
-      const pair = `${before ?? '\0'}\0${after ?? '\0'}`
-      if (!tally.examples.has(pair)) tally.examples.set(pair, [company, { before, after }])
+      const example = { before: shortened(before), after: shortened(after) }
+      const pair = `${example.before ?? '\0'}\0${example.after ?? '\0'}`
+      if (!tally.examples.has(pair)) tally.examples.set(pair, [company, example])
     },
     /** The attributes with the most changes first; counts of a sample become estimates. */
     async list(context: ImportContext, oneOf: number): Promise<AttributeDifference[]> {
