@@ -118,14 +118,35 @@ test('the natural key of a record that comes with a withheld value is hashed', a
   const before = await ids()
   const again = await load(rows)
   assert.deepEqual([again.counts.unchanged, again.counts.withheld], [4, 3])
-  const moved = await load([{ ...gb('1'), key: other, name: 'Joan' }])
-  assert.deepEqual([moved.counts.inserted, moved.counts.updated], [0, 1])
+  const renamed = await load([{ ...gb('1'), key: other, name: 'Joan' }])
+  assert.deepEqual([renamed.counts.unchanged, renamed.counts.withheld], [1, 1])
   await lift(db, 1)
   const lifted = await load(rows, { isSnapshot: true })
   assert.deepEqual([lifted.counts.inserted, lifted.counts.removed], [0, 1])
   assert.deepEqual(await ids(), before.slice(1))
   await checkSound(db)
 })
+
+for (const kind of ['mask', 'erase'] as const) {
+  test(`a record that came with a withheld value is held back without it, too, by ${kind}`, async (t) => {
+    const { db } = await makeNamedApp(t)
+    const load = (...rows: readonly object[]) =>
+      importRows(
+        db,
+        'employees',
+        rows.map((row) => ({ ...gb('1'), ...row })),
+      )
+    await load({ id: 1, identifier, name: jane })
+    await withhold(db, kind, person)
+    const came = await load({ id: 2, identifier, name: jane }, { key: 'a', identifier, name: jane })
+    assert.equal(came.listEntry, 2)
+    const again = await load({ id: 2, name: 'J. Doe' }, { key: 'a', name: 'J. Doe' })
+    assert.deepEqual([again.counts.withheld, again.counts.updated], [2, 0])
+    await checkGone(db, [identifier, jane, 'J. Doe'])
+    const { listEntry } = await load({ id: 2, name: 'J. Doe' }, { key: 'a', name: 'J. Doe' })
+    assert.equal(listEntry, undefined)
+  })
+}
 
 test('the natural keys of events that name a withheld person are hashed', async (t) => {
   const { db } = await makeNamedApp(t)

@@ -49,7 +49,7 @@ export async function beginImport(
   db: ImportConnection,
   plan: ImportPlan,
   gate: Gate,
-  commitWithFinds: (db: ImportConnection, found: FindingImport) => Promise<number | undefined>,
+  commitWithFinds: (db: ImportConnection, found: FindingImport) => Promise<number>,
 ) {
   const staging = openStaging(await createCutter(db, plan))
   let context: ImportContext | undefined

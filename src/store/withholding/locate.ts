@@ -85,27 +85,22 @@ export interface FindingImport {
   readonly finds: ReadonlyMap<number, Finds>
 }
 
-/** What an import tells of an order that the order has not known. */
-type News = Pick<Found, 'companies' | 'phrases'>
-
 /** What an order means where an import has found it, and what is new to it. */
 export async function wantedLater(
   { db, hasher }: Pick<Work, 'db' | 'hasher'>,
-  { number, kind, subject, found }: Order,
-  { plan, source, finds }: FindingImport,
-): Promise<{ readonly wanted: Wanted; readonly news: News } | undefined> {
-  const find = finds.get(number)
-  if (find === undefined) return undefined
+  { kind, subject, found }: Order,
+  find: Finds,
+  { plan, source }: FindingImport,
+): Promise<{ readonly wanted: Wanted; readonly news: Found }> {
   const { tables } = db
   const listing = plan.target.name
   const ids = new Set(find.ids)
-  for (const keys of inBatches(find.keys, idsAtOnce)) {
-    const hashed = keys.map((key) => keyOfHash(hashKey(hasher, listing, plan.source, key)))
-    const known = await tables.keyIds(listing, source, [...keys, ...hashed])
+  const keys = Array.from(find.keys, (key) => hashKey(hasher, listing, plan.source, key))
+  for (const names of inBatches([...find.keys, ...keys.map(keyOfHash)], idsAtOnce)) {
+    const known = await tables.keyIds(listing, source, names)
     for (const id of known.values()) ids.add(id)
   }
   const having = await companiesHaving(tables, listing, ids)
-  if (having.size + find.companies.size + find.phrases.size === 0) return undefined
   const given = new Set(await idsOfCompanies(db, [...find.companies.values()]))
   const companies = await nameCompanies({ tables, hasher }, given)
   const names = new Set(companies.map(({ name }) => name))
@@ -128,7 +123,7 @@ export async function wantedLater(
       later: { ids, companies: [...given.union(having)].sort((a, b) => a - b) },
     },
     // An absent company may come later.
-    news: { companies: [...companies, ...absent], phrases },
+    news: { ids: [...ids], keys, companies: [...companies, ...absent], phrases },
   }
 }
 

@@ -18,6 +18,7 @@ import {
   foundIn,
   type IdSubject,
   isInForce,
+  joinFound,
   type Lift,
   lineOf,
   type ListPlace,
@@ -146,35 +147,29 @@ export function adopt(
  * transaction, the orders are followed there, as versions of their own, and an entry of the list
  * tells so.
  *
- * @returns the number of the entry; undefined if there was nothing to tell.
+ * @returns the number of the entry.
  */
 export async function commitWithFinds(
   db: ImportConnection,
   place: WithholdingPlace,
-  found: FindingImport,
-): Promise<number | undefined> {
-  const { startedAt } = found.plan
+  finding: FindingImport,
+): Promise<number> {
+  const { startedAt } = finding.plan
   const course = { onWait: () => undefined, startedAt }
   const agreed = await agree(db, place, course)
   const { list, registry } = agreed
   const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
   const finds: { order: number; found: Found }[] = []
   for (const order of ordersOf(list).filter(isInForce)) {
-    const later = await wantedLater(context, order, found)
-    if (later === undefined) continue
-    const { wanted, news } = later
-    const { found: here, version } = await applyOrder(context, wanted, course)
-    const isNew = news.companies.length + news.phrases.length > 0 || version !== undefined
-    if (isNew) {
-      finds.push({ order: order.number, found: { ids: here.ids, keys: here.keys, ...news } })
-    }
-  }
-  if (finds.length === 0) {
-    await db.commit()
-    return undefined
+    const find = finding.finds.get(order.number)
+    if (find === undefined) continue
+    const { wanted, news } = await wantedLater(context, order, find, finding)
+    const { ids, keys } = (await applyOrder(context, wanted, course)).found
+    const here = { ids, keys, companies: [], phrases: [] }
+    finds.push({ order: order.number, found: joinFound([news, here]) })
   }
   const number = list.entries.length + 1
-  const why = { reason: `found by the import of version ${found.version}`, by: 'dossier' }
+  const why = { reason: `found by the import of version ${finding.version}`, by: 'dossier' }
   const day = new Date(startedAt).toISOString().slice(0, 10)
   await commitWith(db, place.list, agreed, { number, registry, finds, ...why, day })
   return number
