@@ -148,6 +148,18 @@ for (const kind of ['mask', 'erase'] as const) {
   })
 }
 
+test('an erasure by a value of a list finds a record that came masked', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  const holder = { resource: 'rights', field: 'holders', value: jane }
+  const load = (id: number) =>
+    importRows(db, 'rights', [{ id, ...gb('1'), name: 'Mark', holders: [jane, 'Y Ltd'] }])
+  await load(1)
+  await withhold(db, 'mask', holder)
+  await load(2)
+  await withhold(db, 'erase', holder)
+  assert.equal(memberOf(await ask('/api/v1/companies/GB:1/rights'), 'total'), 0)
+})
+
 test('the natural keys of events that name a withheld person are hashed', async (t) => {
   const { db } = await makeNamedApp(t)
   const event = (key: string) => ({

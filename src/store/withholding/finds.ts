@@ -64,8 +64,6 @@ function createCollector(resource: Resource, source: string, order: Order, hashe
   const keys = new Set(found.keys)
   const companies = new Set(found.companies.flatMap(({ id, name }) => [id, name]))
   const phrases = new Set(found.phrases.map(({ hash }) => hash))
-  // An order on a value of a list means the value, not the record.
-  const isOfValue = 'field' in subject && resource.fields[subject.field]?.kind === 'text_list'
   const mask = { kind: 'mask', subject } as const
   const hold = createHold(resource, [mask], hasher)
   return {
@@ -79,7 +77,6 @@ function createCollector(resource: Resource, source: string, order: Order, hashe
       const name = hashCompany(hasher, company)
       const isKnown = companies.has(name ?? company.id ?? 0) || companies.has(company.id ?? -1)
       if (!isKnown) finds.companies.set(name ?? company.id ?? 0, company)
-      if (isOfValue) return
       if (row.id !== null && !ids.has(row.id)) finds.ids.add(row.id)
       const { key } = row
       if (key !== null && !keys.has(hashKey(hasher, resource.name, source, key)))
