@@ -49,7 +49,8 @@ dossier=${DOSSIER:-dossier}
 trap 'rm -f "$file.part"' EXIT
 # Without this, a signal would leave that file.
 trap 'exit 143' HUP INT TERM
-if ! said=$({ mkdir -p "$folder" && curl --fail --silent --show-error --location --retry 2 \
+# Extracts may have personal data: they are as private as the registry.
+if ! said=$({ umask 077 && mkdir -p "$folder" && curl --fail --silent --show-error --location --retry 2 \
   --max-time 3600 --output "$file.part" "$url"; } 2>&1); then
   alarm 3 "$source: $url cannot be fetched: $said"
 fi

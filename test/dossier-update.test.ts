@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -60,6 +68,7 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   const updated = await run('banks', url)
   assert.equal(updated.code, 0, updated.out)
   assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
+  assert.equal(statSync(join(folder, 'extracts/banks/last')).mode & 0o777, 0o600)
   const before = await storeDigest(db)
   const again = await run('banks', url)
   assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
