@@ -85,7 +85,7 @@ export function describeProblem(problem: Problem, addition = ''): string {
   const { file, unit, number, line, also = [] } = problem
   const place = line === undefined ? `${unit} ${number}` : `${unit} ${number} (line ${line})`
   const faults = [problem, ...also].map(({ field, value, reason }) =>
-    [field, value, reason].filter((part) => part).join(': '),
+    [field === '' ? '""' : field, value, reason].filter((part) => part).join(': '),
   )
   return `${file}: ${place}: ${faults.join('; ')}${addition}`
 }

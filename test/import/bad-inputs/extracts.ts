@@ -184,6 +184,12 @@ export const badExtracts: BadInputs = {
     all.replace('Town 7\n', '-\n'),
     /^dossier: town is "-" or similar in 1 row; if that means no value, add --null '-'/,
   ),
+  '14: a member without a name': refused(
+    'c.ndjson',
+    '{"jurisdiction":"GB","identifier":"1","":"x"}\n',
+    '--source trial',
+    /line 1: "": is in a column without a name; name it$/,
+  ),
   '15: a day of another century': refused(
     'banks-12.csv',
     all,
