@@ -2,7 +2,7 @@
 // and no new session.
 
 import assert from 'node:assert/strict'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -145,8 +145,25 @@ test('a session that is ended while it is idle, as during an import, says why', 
   }
 })
 
-test('a statement that fails leaves its session to the next one', async (t) => {
-  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1, statementMs: 200 })
+/** A server that tells the severity of errors in another language. */
+function startTranslation(t: TestContext): Promise<string> {
+  const { hostname, port } = new URL(testServerUrl())
+  return startServer(t, (socket) => {
+    const server = connect(Number(port), hostname)
+    server.on('error', () => undefined)
+    server.on('data', (bytes) => {
+      const told = bytes.toString('latin1').replace('SERROR\0', 'SFEHLE\0')
+      socket.write(Buffer.from(told, 'latin1'))
+    })
+    socket.pipe(server)
+    socket.on('close', () => server.destroy())
+  })
+}
+
+test('a statement that fails leaves its session to the next one, in any language', async (t) => {
+  const url = new URL(testServerUrl())
+  url.port = new URL(await startTranslation(t)).port
+  const pool = openPool(url.href, { ...patientBounds, pool: 1, statementMs: 200 })
   t.after(() => pool.end())
   const rows = rowsIn(pool)
   const pidOf = async () => (await rows<[number]>('select pg_backend_pid()'))[0]?.[0]

@@ -1,7 +1,7 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
 import type { Socket } from 'node:net'
-import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { type Client, type ClientBase, type ClientConfig, DatabaseError, Pool, types } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import { binaryParser, createClient } from './binary.ts'
 import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
@@ -86,6 +86,14 @@ function failWith(client: Client, reason: Error): void {
     return answer instanceof Promise ? answer.catch(() => Promise.reject(reason)) : answer
   }
   client.query = query as typeof client.query
+}
+
+// The codes of errors of a statement alone. (The server may tell severities in any language.)
+const codesOfStatements = /^(22|23|42|53[124]|54|55|57014)/
+
+/** Whether an error of the server certainly leaves the session to other statements. */
+export function isOfStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && codesOfStatements.test(error.code ?? '')
 }
 
 const pidSql = 'select pg_backend_pid() as pid'

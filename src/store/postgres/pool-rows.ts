@@ -6,7 +6,7 @@ import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import type { EvenState } from './citus/even.ts'
-import { socketOf } from './connect.ts'
+import { isOfStatement, socketOf } from './connect.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 import { binaryQuery, listingReads, type Rows } from './tables.ts'
 
@@ -31,8 +31,7 @@ export async function withConnection<T>(
   } catch (error) {
     // A statement that fails, as by a timeout, leaves the session intact, unless the driver has
     // given up another one that was sent with it.
-    const isOfStatement = error instanceof DatabaseError && error.severity === 'ERROR'
-    isLost = !isOfStatement || socketOf(client).destroyed
+    isLost = !isOfStatement(error) || socketOf(client).destroyed
     throw error
   } finally {
     client.release(isLost)

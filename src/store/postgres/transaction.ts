@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import { type OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { LockWait } from '../work-watch.ts'
-import { withSession } from './connect.ts'
+import { isOfStatement, withSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 
 type Begin = (client: Client, wait: LockWait) => Promise<void>
@@ -94,8 +94,7 @@ export async function commit(client: Client, db: string, timeoutMs = outcomeMs):
   } catch (error) {
     // Without a transaction id, nothing was changed. An error that leaves the session alive is an
     // answer, too.
-    const isAnswered = error instanceof DatabaseError && error.severity === 'ERROR'
-    if (isAnswered || xid === null) throw error
+    if (isOfStatement(error) || xid === null) throw error
     const outcome = isFlushed ? await outcomeOf(xid, db, timeoutMs) : undefined
     if (outcome === undefined) throw unknownOutcome(db, error)
     if (outcome === 'aborted') throw error
