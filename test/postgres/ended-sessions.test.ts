@@ -145,6 +145,21 @@ test('a session that is ended while it is idle, as during an import, says why', 
   }
 })
 
+test('a default isolation, meant for others, is not ours', async (t) => {
+  const url = new URL(testServerUrl())
+  url.searchParams.set('options', '-c default_transaction_isolation=serializable')
+  const session = await openSession(url.href)
+  t.after(() => session.end())
+  const pool = openPool(url.href, patientBounds)
+  t.after(() => pool.end())
+  for (const one of [session, pool]) {
+    const { rows } = await one.query<{ ours: string }>(
+      `select current_setting('transaction_isolation') as ours`,
+    )
+    assert.deepEqual(rows, [{ ours: 'read committed' }])
+  }
+})
+
 /** A server that tells the severity of errors in another language. */
 function startTranslation(t: TestContext): Promise<string> {
   const { hostname, port } = new URL(testServerUrl())

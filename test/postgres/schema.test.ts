@@ -222,7 +222,10 @@ test('a hot standby serves the data of its primary, later imports included', asy
       rmSync(join(data, 'postmaster.opts'), { force: true })
       writeFileSync(join(data, 'standby.signal'), '')
     },
-    settings: { primary_conninfo: primaryConnection(primary.url) },
+    settings: {
+      primary_conninfo: primaryConnection(primary.url),
+      default_transaction_isolation: 'serializable',
+    },
   })
   t.after(() => standby.remove())
   await primary.start()

@@ -98,6 +98,10 @@ export function isOfStatement(error: unknown): boolean {
 
 const pidSql = 'select pg_backend_pid() as pid'
 
+// A default of the database, meant for others, may keep a command from seeing what was committed
+// while it waited for its lock; and no statement runs in `serializable` on a standby.
+const isolationSql = "set default_transaction_isolation = 'read committed'"
+
 // Older servers do not know all of them.
 const settingsSql = `
   ${pidSql}, set_config(key, value, false) from json_each_text($1)
@@ -114,6 +118,7 @@ async function applySettings(
 ): Promise<number | undefined> {
   const schema = schemaIn(db)
   const own = schema === undefined ? settings : { ...settings, search_path: schema }
+  await client.query(isolationSql)
   const { rows } = await client.query<{ pid: number }>(settingsSql, [JSON.stringify(own)])
   return rows[0]?.pid
 }
