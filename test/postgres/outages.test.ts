@@ -1,6 +1,8 @@
 // A PostgreSQL failure under a server: 503 in the contract's form, then recovery by itself.
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../src/auth/issue.ts'
@@ -205,6 +207,28 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
   await owner.query('revoke usage on schema dossier from reader')
   await told('serve', /this user may not use the schema dossier; grant it the rights/)
   await told('compact', /this user may not use the schema dossier; grant it the rights/)
+})
+
+test('a user who may not create schemas is told what to create, and needs no more', async (t) => {
+  const { owner, url } = await makeReader(t)
+  const at = url.replace('schema=dossier', 'schema=mine')
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,7,Ann\n')
+  const commands = [
+    ['import', 'companies', 'c.csv'],
+    ['withhold', 'erase', 'company', 'GB:7', '--yes', '--reason', 'x', '--by', 'x'],
+  ]
+  for (const [n, schema] of ['mine', 'mine_withheld'].entries()) {
+    const args = [...(commands[n] ?? []), '--db', at]
+    const sql = `create schema ${schema} authorization reader`
+    checkExit(
+      await runCommand(folder, args),
+      1,
+      new RegExp(`owner of the database, run: ${sql}\n$`),
+    )
+    await owner.query(sql)
+    await mustRun(folder, args)
+  }
 })
 
 test('a user may have fewer sessions than --pool: requests share them', async (t) => {

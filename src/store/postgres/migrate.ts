@@ -14,7 +14,7 @@ import { registryOf } from './database.ts'
 import { createTables, createViews, distributedTables, format } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
-import { createList, isListDistributed } from './withheld-list.ts'
+import { createList, createSchema, isListDistributed } from './withheld-list.ts'
 
 /** How the tables of a store are created. */
 interface MigrationOptions extends LockWait {
@@ -52,7 +52,7 @@ export async function migrate(
   if (isToDistribute) await checkNodes(client, db, citus)
   const schema = schemaIn(db)
   if (schema !== undefined && (await currentSchema(client)) === null) {
-    await createSchema(client, schema)
+    await createOwnSchema(client, db, schema)
     done.push(`created the schema ${schema}`)
   }
   const within = async (work: () => Promise<string[]>) =>
@@ -63,10 +63,10 @@ export async function migrate(
   return done
 }
 
-/** Creates a schema, unless another process has just done so. */
-async function createSchema(client: Client, schema: string): Promise<void> {
+/** Creates the schema of a store, unless another process has just done so. */
+async function createOwnSchema(client: Client, db: string, schema: string): Promise<void> {
   try {
-    await client.query(`create schema if not exists ${schema}`)
+    await createSchema(registryOf(client, db), schema)
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === uniqueViolation)) throw error
   }

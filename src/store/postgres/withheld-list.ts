@@ -1,6 +1,7 @@
 // The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
 // does not touch it. Citus has it on every node, so that servers there see it, too.
 
+import { OperatorError } from '../../config/operator-error.ts'
 import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
@@ -8,6 +9,8 @@ import { schemaIn } from './url.ts'
 
 /** What the name of its schema has after that of the store's. */
 const ending = '_withheld'
+
+const entries = '.entries'
 
 /** The list next to the schema of a store. @param db the URL of the store. */
 export const listSchemaOf = (db: string): Omit<ListPlace, 'options'> => ({
@@ -39,8 +42,8 @@ const readersSql = `
 export async function createList(db: RegistryDatabase): Promise<string> {
   const table = await tableOf(db)
   if ((await readValue(db, tableSql, table)) === null) {
-    const [schema = ''] = table.split('.')
-    await db.run(`create schema if not exists ${schema}`)
+    const schema = table.slice(0, -entries.length)
+    await createSchema(db, schema)
     await db.run(
       `create table if not exists ${table} (number integer primary key, line text not null)`,
     )
@@ -50,6 +53,28 @@ export async function createList(db: RegistryDatabase): Promise<string> {
     }
   }
   return table
+}
+
+const schemaSql = `
+  select to_regnamespace($1) is not null, has_database_privilege(current_database(), 'create'),
+    quote_ident(current_user)`
+
+/**
+ * Creates a schema, unless there is one: PostgreSQL would ask for the right to create it even then.
+ *
+ * @throws OperatorError if the user lacks that right.
+ */
+export async function createSchema(db: RegistryDatabase, schema: string): Promise<void> {
+  type Found = [isThere: boolean, mayCreate: boolean, user: string]
+  const [[isThere, mayCreate, user] = []] = await db.rows<Found>(schemaSql, schema)
+  if (isThere === true) return
+  if (mayCreate !== true) {
+    throw new OperatorError(
+      `this user may not create the schema ${schema}; as the owner of the database, run: ` +
+        `create schema ${schema} authorization ${user}`,
+    )
+  }
+  await db.run(`create schema if not exists ${schema}`)
 }
 
 /** Whether Citus has the list on every node. */
@@ -63,6 +88,6 @@ const tableSql = 'select to_regclass($1)::text'
 async function tableOf(db: RowReader): Promise<string> {
   // As long as a store does not exist, its schema is only in the search path.
   const schema = `coalesce(current_schema(), current_setting('search_path'))`
-  const sql = `select quote_ident(${schema} || '${ending}') || '.entries'`
+  const sql = `select quote_ident(${schema} || '${ending}') || '${entries}'`
   return String(await readValue(db, sql))
 }
