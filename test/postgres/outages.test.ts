@@ -229,6 +229,15 @@ test('a user who may not create schemas is told what to create, and needs no mor
     await owner.query(sql)
     await mustRun(folder, args)
   }
+  // A schema of the user's search path may have any name.
+  const creations = ['My. Own', 'My. Own_withheld'].map(
+    (schema) => `create schema "${schema}" authorization reader`,
+  )
+  await owner.query(creations.join(';'))
+  await owner.query('alter role reader set search_path = "My. Own"')
+  for (const args of [...commands, ['compact']]) {
+    await mustRun(folder, [...args, '--db', url.replace(/\?.*/, '')])
+  }
 })
 
 test('a user may have fewer sessions than --pool: requests share them', async (t) => {

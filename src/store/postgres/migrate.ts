@@ -104,7 +104,7 @@ export async function checkSchema(client: ClientBase, db: string): Promise<void>
 
 const unreadableSql = `
   select relname as name from pg_class
-  where relnamespace = current_schema()::regnamespace and relname = any($1)
+  where relnamespace = quote_ident(current_schema())::regnamespace and relname = any($1)
     and not has_table_privilege(oid, 'select')
   order by relname`
 
@@ -114,7 +114,7 @@ function noRights(db: string, what: string): OperatorError {
 }
 
 const storeSql = `
-  select from pg_class where relnamespace = current_schema()::regnamespace and relname = 'store'`
+  select from pg_class where relnamespace = quote_ident(current_schema())::regnamespace and relname = 'store'`
 
 // Without this right, a schema appears to be missing.
 const unusableSql = `
@@ -171,7 +171,7 @@ async function resourcesWithoutView(
 ): Promise<readonly Resource[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = current_schema()::regnamespace and relkind = 'v'`,
+     where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'v'`,
   )
   const views = new Set(rows.map(({ name }) => name))
   return resources.filter(({ name }) => !views.has(`${name}_view`))

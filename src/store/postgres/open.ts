@@ -167,11 +167,11 @@ function toolsUrl(db: string): string {
 
 const tablesSql = `
   select quote_ident(relname) as name from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind = 'r' order by relname`
+  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r' order by relname`
 
 const sizeSql = `
   select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind = 'r'`
+  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'`
 
 /**
  * Runs `vacuum` on the schema's tables, as autovacuum would: the next imports reuse their space,

@@ -19,7 +19,7 @@ const holdSql = `
   select lock_shard_metadata(5, array_agg(s.shardid order by s.shardid))
   from pg_dist_shard s join pg_dist_partition p using (logicalrelid)
   join pg_class c on c.oid = s.logicalrelid
-  where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'`
+  where c.relnamespace = quote_ident(current_schema())::regnamespace and p.partmethod = 'h'`
 
 /** Begins a transaction that may write to every node, once nothing is undecided or being moved. */
 export async function beginDistributed(client: Client, db: string, wait: LockWait): Promise<void> {

@@ -18,7 +18,7 @@ const citusSql = `
     coalesce(current_setting('dossier.distributed', true) = 'on', false) as "isToDistribute",
     array(
       select relname::text from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-      where c.relnamespace = current_schema()::regnamespace order by relname
+      where c.relnamespace = quote_ident(current_schema())::regnamespace order by relname
     ) as tables`
 
 /** Undefined if the extension is not installed. */
