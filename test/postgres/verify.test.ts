@@ -32,6 +32,12 @@ test('backup names pg_dump in one line', async (t) => {
     new RegExp(`; if the schema ${schema}_withheld exists, back it up separately\n$`),
   )
   assert.equal(err.trim().split('\n').length, 1)
+
+  // With the whole database, the list would be restored, too.
+  const url = new URL(db)
+  url.search = `?options=-c search_path=${schema}`
+  const found = await runCommand(folder, ['backup', 'copy.dump', '--db', url.href])
+  assert.match(found.err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=`))
 })
 
 test('restore names pg_restore in one line', async (t) => {

@@ -3,10 +3,11 @@
 import type { Client, ClientBase } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { shellWord } from '../../text/shell-word.ts'
 import { createInspector, type StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreReader } from '../reading.ts'
-import { readStoreId } from '../sql/database.ts'
+import { readStoreId, readValue } from '../sql/database.ts'
 import { refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import {
@@ -30,7 +31,7 @@ import { distributedSettings, importIn, registryOf } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate, migrateStore } from './migrate.ts'
 import { createReader } from './read.ts'
 import { beginWriting } from './transaction.ts'
-import { storeError, describeUrl, schemaIn } from './url.ts'
+import { storeError, describeUrl } from './url.ts'
 import { verify } from './verify.ts'
 import { listSchemaOf } from './withheld-list.ts'
 
@@ -82,7 +83,11 @@ export function openForInspecting(
         useSession((client) =>
           verify(client, registryIn(client), { resources, checks, isDistributed }, onStep),
         ),
-      backup: (path) => Promise.reject(noBackup(db, path, list)),
+      backup: (path) =>
+        useSession(async (client) => {
+          const schema = await readValue<string>(registryIn(client), quotedSchemaSql)
+          throw noBackup(db, path, String(schema), list)
+        }),
       close,
     })
   })
@@ -139,13 +144,18 @@ async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** PostgreSQL has its own tools for copies; ours would be no better. */
-function noBackup(db: string, path: string, { name }: ListPlace): OperatorError {
-  const schema = schemaIn(db)
-  const only = schema === undefined ? '' : ` --schema=${schema}`
+const quotedSchemaSql = 'select quote_ident(current_schema())'
+
+/**
+ * PostgreSQL has its own tools for copies; ours would be no better.
+ *
+ * @param schema the store's alone: with its list, a restored copy would bring back what is withheld.
+ */
+function noBackup(db: string, path: string, schema: string, { name }: ListPlace): OperatorError {
+  const only = shellWord(`--schema=${schema}`)
   return new OperatorError(
     `${describeUrl(db)} is a PostgreSQL database; back it up with its own tools: ` +
-      `pg_dump --format=custom${only} --file=${path} '${toolsUrl(db)}'; if ${name} exists, ` +
+      `pg_dump --format=custom ${only} --file=${path} '${toolsUrl(db)}'; if ${name} exists, ` +
       'back it up separately',
   )
 }
