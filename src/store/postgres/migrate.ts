@@ -114,7 +114,8 @@ function noRights(db: string, what: string): OperatorError {
 }
 
 const storeSql = `
-  select from pg_class where relnamespace = quote_ident(current_schema())::regnamespace and relname = 'store'`
+  select from pg_class
+  where relnamespace = quote_ident(current_schema())::regnamespace and relname = 'store'`
 
 // Without this right, a schema appears to be missing.
 const unusableSql = `

@@ -149,7 +149,7 @@ const quotedSchemaSql = 'select quote_ident(current_schema())'
 /**
  * PostgreSQL has its own tools for copies; ours would be no better.
  *
- * @param schema the store's alone: with its list, a restored copy would bring back what is withheld.
+ * @param schema the store's, alone: a restored list would bring back what was withheld since.
  */
 function noBackup(db: string, path: string, schema: string, { name }: ListPlace): OperatorError {
   const only = shellWord(`--schema=${schema}`)
@@ -177,7 +177,8 @@ function toolsUrl(db: string): string {
 
 const tablesSql = `
   select quote_ident(relname) as name from pg_class
-  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r' order by relname`
+  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'
+  order by relname`
 
 const sizeSql = `
   select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
