@@ -1,8 +1,9 @@
 // A connection lost between COMMIT and its answer: the reported outcome is the real one.
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Client } from 'pg'
@@ -182,4 +183,37 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
   assert.equal(run.code, 1)
   assert.equal(run.out, '', 'a key is printed only when it is stored')
   assert.match(run.err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
+})
+
+test('a standby takes over at COMMIT, and reuses the transaction number: unknown', async (t) => {
+  const server = await startPostgres()
+  t.after(() => server.remove())
+  const folder = makeFolder(t)
+  await mustRun(folder, `migrate --db ${server.url}`)
+  await server.stop()
+  const behind = join(folder, 'standby')
+  execFileSync('cp', ['-a', server.data, behind])
+  await server.start()
+  const proxy = await startCuttingProxy(t, server.url)
+  proxy.cutNext('commit lost', {
+    async first() {
+      await server.stop('SIGKILL')
+      rmSync(server.data, { recursive: true })
+      execFileSync('cp', ['-a', behind, server.data])
+      writeFileSync(join(server.data, 'standby.signal'), '')
+      await server.start()
+      await withSession(server.url, async (other) => {
+        await other.query('select pg_promote()')
+        for (const id of [1000, 1001, 1002]) {
+          await other.query('insert into sources (id, name) values ($1, $2)', [id, `other ${id}`])
+        }
+      })
+    },
+  })
+  const run = await runCommand(folder, ['keys', 'create', '--name', 'acme', '--db', proxy.url])
+  assert.ok(proxy.hasCut(), 'the connection was lost')
+  const list = await runCommand(folder, `keys list --json --db ${server.url}`)
+  assert.deepEqual(JSON.parse(list.out), [], 'nothing was done')
+  assert.deepEqual([run.code, run.out], [1, ''])
+  assert.match(run.err, /does not say whether it succeeded; see dossier imports/)
 })

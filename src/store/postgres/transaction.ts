@@ -88,14 +88,14 @@ export async function commit(client: Client, db: string, timeoutMs = outcomeMs):
     'select pg_current_xact_id_if_assigned()::text as xid',
   )
   const xid = rows[0]?.xid ?? null
-  const isFlushed = xid !== null && (await flushWal(db))
+  const server = xid === null ? undefined : await flushWal(db)
   try {
     await client.query('commit')
   } catch (error) {
     // Without a transaction id, nothing was changed. An error that leaves the session alive is an
     // answer, too.
     if (isOfStatement(error) || xid === null) throw error
-    const outcome = isFlushed ? await outcomeOf(xid, db, timeoutMs) : undefined
+    const outcome = server && (await outcomeOf(xid, server, db, timeoutMs))
     if (outcome === undefined) throw unknownOutcome(db, error)
     if (outcome === 'aborted') throw error
   }
@@ -105,31 +105,47 @@ export async function commit(client: Client, db: string, timeoutMs = outcomeMs):
  * Flushes all WAL written so far, as any commit does. Otherwise a server that crashes could give
  * the lost transaction's id to another one, whose outcome would be taken for ours.
  *
- * @returns false if the server does not allow this. The commit goes ahead, but if its answer is
- *   lost, the outcome cannot be determined.
+ * @returns which server has flushed it; undefined if it does not allow this. The commit goes ahead,
+ *   but if its answer is lost, the outcome cannot be determined.
  */
-async function flushWal(db: string): Promise<boolean> {
+async function flushWal(db: string): Promise<string | undefined> {
   try {
     const emit = `select pg_logical_emit_message(true, 'dossier', '')`
-    await withSession(db, (own) => own.query(emit), { synchronous_commit: 'local' })
-    return true
+    const flush = async (own: Client) => {
+      await own.query(emit)
+      return await readServer(own)
+    }
+    return await withSession(db, flush, { synchronous_commit: 'local' })
   } catch (error) {
-    if (error instanceof DatabaseError && notAllowed.has(error.code ?? '')) return false
+    if (error instanceof DatabaseError && notAllowed.has(error.code ?? '')) return undefined
     throw error
   }
 }
 
-// Too many connections; no permission for the function; no such function.
-const notAllowed: ReadonlySet<string> = new Set(['53300', '42501', '42883'])
+// Too many connections; no permission for a function; no such function; not supported.
+const notAllowed: ReadonlySet<string> = new Set(['53300', '42501', '42883', '0A000', '55000'])
 
-/** The outcome of a transaction; undefined if PostgreSQL does not report it in time. */
+/**
+ * Which server it is, and in which timeline of its WAL. A standby that was promoted begins another
+ * one; it may not have what was flushed before, and gives the same ids to other transactions.
+ */
+async function readServer(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ server: string }>(`
+    select system_identifier || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as server
+    from pg_control_system()`)
+  return rows[0]?.server
+}
+
+/** The outcome of a transaction; undefined if its server does not report it in time. */
 async function outcomeOf(
   xid: string,
+  server: string,
   db: string,
   timeoutMs: number,
 ): Promise<'committed' | 'aborted' | undefined> {
   for (const end = performance.now() + timeoutMs; ; await sleep(pauseMs)) {
-    const status = await queryStatus(xid, db).catch(() => undefined)
+    const status = await queryStatus(xid, server, db).catch(() => undefined)
+    if (status === 'elsewhere') return undefined
     if (status === 'committed' || status === 'aborted') return status
     if (performance.now() > end) return undefined
   }
@@ -141,8 +157,13 @@ const endIdleSession = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where backend_xid = $1::text::xid8::xid and state = 'idle in transaction'`
 
-async function queryStatus(xid: string, db: string): Promise<string | null | undefined> {
+async function queryStatus(
+  xid: string,
+  server: string,
+  db: string,
+): Promise<string | null | undefined> {
   const readStatus = async (client: Client) => {
+    if ((await readServer(client)) !== server) return 'elsewhere'
     const { rows } = await client.query<{ status: string | null }>(
       'select pg_xact_status($1::text::xid8) as status',
       [xid],
