@@ -230,11 +230,11 @@ function changeOf(
 function judgeMerged(
   { request, columns, earlier }: Course,
   change: Change,
-  { companiesNamed }: Merged,
+  { companiesNamed, moved }: Merged,
 ): void {
   try {
     const isAccepted = request.permissions?.accepted === true
-    const judged = { ...request, ...change, companiesNamed }
+    const judged = { ...request, ...change, companiesNamed, moved }
     if (!isAccepted && earlier !== undefined) {
       judgeChange({ ...judged, earlier, columns: columns.names() })
     }

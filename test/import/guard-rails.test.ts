@@ -120,6 +120,30 @@ test('removing more than a hundredth of a source causes a warning that names wha
   assert.equal(two.err, '')
 })
 
+test('records that move to other companies, and erased ones, are not counted as missing', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder, 'employees')
+  const rows = (moved: number) =>
+    Array.from({ length: 40 }, (_, n) => {
+      return { key: `E${n}`, identifier: String(n), company_id: n < moved ? 2 : 1 }
+    })
+  await load(run(rows(0), '--snapshot'))
+  const moved = await run(rows(3), '--snapshot')
+  assert.match(moved.out, /removed +3\n/)
+  assert.equal(moved.err, '', 'the files lack nobody')
+  await refuse(
+    folder,
+    () => run(rows(20), '--snapshot'),
+    /would remove 17 of the 40 employees of the source \(in the files for other companies: 17\)/,
+  )
+  for (const identifier of [10, 11, 12]) {
+    const order = `withhold erase employees identifier=${identifier} --reason law --by me --yes`
+    await load(runCommand(folder, order))
+  }
+  const says = /would remove 10 of the 37 employees of the source, so/
+  await refuse(folder, () => run(rows(3).slice(0, 30), '--snapshot'), says)
+})
+
 test('changing four fifths of a source is refused, unless the last import did so', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)

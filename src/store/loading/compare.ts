@@ -12,16 +12,21 @@ import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.
 import type { ImportContext } from './context.ts'
 import { dropRefused } from './place-rows.ts'
 
-/** Fills `change`. */
-export async function findChanges(context: ImportContext): Promise<void> {
+/**
+ * Fills `change`.
+ *
+ * @returns how many records the source has: a snapshot is compared with all of them. Undefined for
+ * other imports.
+ */
+export async function findChanges(context: ImportContext): Promise<number | undefined> {
   const { staging, tables, plan, shape, asOf, isFirst } = context
   const onShare = context.parts('comparing')
   onShare(0)
   if (isFirst && staging.isLoaded()) {
     staging.run(takeAll(context))
-    return
+    return 0
   }
-  const comparison = { isGiven: true, refusedIds: refusedIdsOf(context) }
+  const comparison = { isGiven: true, refusedIds: refusedIdsOf(context), held: 0 }
   const given = staging.isLoaded() ? givenRows(context) : undefined
   const batches = plan.isSnapshot
     ? allCompanies(staging, given, (range) => tables.companiesWith(shape.listing, range))
@@ -36,6 +41,7 @@ export async function findChanges(context: ImportContext): Promise<void> {
   if (!staging.isLoaded()) staging.load('select seq, at, length from change where seq is not null')
   if (plan.target.resource === undefined) staging.run(refuseEarlier, { asOf })
   else await carryChanges(context)
+  return plan.isSnapshot ? comparison.held : undefined
 }
 
 /** What a source says about a company has the source's number as its id. */
@@ -96,7 +102,7 @@ async function carryChanges(context: ImportContext): Promise<void> {
       staging.run(insertCarried, { company: companyId, id, seq: seqs.get(id) ?? 0 })
     }
   }
-  const comparison = { isGiven: false, refusedIds: new Set<number>() }
+  const comparison = { isGiven: false, refusedIds: new Set<number>(), held: 0 }
   for (const batch of companiesOfRows(staging, carriedRows)) {
     await compareBatch(context, batch, comparison)
     await nextTurn()
@@ -109,6 +115,8 @@ interface Comparison {
   readonly isGiven: boolean
   /** The ids of refused rows: a snapshot does not lack their records. */
   readonly refusedIds: ReadonlySet<number>
+  /** How many records of the source have been compared. */
+  held: number
 }
 
 async function compareBatch(
@@ -135,8 +143,9 @@ function compareCompany(
   { companyId, ids, seqs, digests, ats, lengths }: CompanyRows,
   segments: number,
   read: IndexReader,
-  { isGiven, refusedIds }: Comparison,
+  comparison: Comparison,
 ): Awaitable<void> {
+  const { isGiven, refusedIds } = comparison
   const { staging, plan, source, shape } = context
   let leaf = 0
   const change = (row: number, isKnown: boolean, was: string | null) => {
@@ -150,16 +159,17 @@ function compareCompany(
   function compare(index: SegmentIndex, n: number): void {
     const id = index.ids[n] ?? 0
     const row = unlisted.get(id)
+    const isPresent = isPresentAt(shape, index, n)
     recorded?.note(index, n)
+    if (isPresent && index.sources[n] === source) comparison.held += 1
     if (row !== undefined) {
       unlisted.delete(id)
       const isSame = hasDigest(index, n, digests, row)
-      const isPresent = isPresentAt(shape, index, n)
       // A company that returns unchanged may have an earlier day.
       if (!isSame || !isPresent) change(row, isPresent, isSame ? null : dayAt(shape, index, n))
     } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
       const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
-      if (isRefused || !isPresentAt(shape, index, n)) return
+      if (isRefused || !isPresent) return
       staging.insert('change', companyId, id, null, 1, 0, null, leaf, null, 0)
     }
   }

@@ -11,6 +11,7 @@ import type {
   StagedProblem,
   StagedRow,
 } from '../importing.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import { likelySourceId, logVersion } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
@@ -123,8 +124,9 @@ async function mergeStaged(
   const cut = cutter?.source === source ? cutter : undefined
   const recording = await openRecording(context)
   let recorded = 0
+  let held: number | undefined = 0
   if (cut === undefined) {
-    await findChanges(context)
+    held = await findChanges(context)
     if (recording !== undefined) recorded = await stageDifferences(context, recording)
   }
   const refused = reportRefused(staging, onProblem)
@@ -137,11 +139,15 @@ async function mergeStaged(
   const difference = await findDifference(context)
   await writeCompanies(context)
   const { resource } = plan.target
+  let moved = 0
   if (resource === undefined) await applyCompanies(context)
   else {
     await writeKeys(context)
     if (cut !== undefined) await applyFirst(context, cut)
-    else await applyRecords(context, { resource, source }, parts('writing'))
+    else {
+      await applyRecords(context, { resource, source }, parts('writing'))
+      moved = await countMoved(context, resource.name)
+    }
   }
   if (recording !== undefined && recorded > 0) await appendRecorded(context, recording, recorded)
   await numbers.note()
@@ -155,7 +161,8 @@ async function mergeStaged(
       ...context.gate.counts(),
     },
     difference,
-    held: await countHeld(context),
+    held: held ?? (await countHeld(context)),
+    moved,
     companiesNamed: await countNamed(context, resource ? companiesCreated : changes.inserted),
   }
 }
@@ -202,7 +209,24 @@ async function appendRecorded(
   await applyRecords(context, recording)
 }
 
-/** The number of a source's records according to the log: what its versions added and removed. */
+/** Counts the removed records that the files have, for other companies. */
+async function countMoved({ staging, tables }: ImportContext, listing: string): Promise<number> {
+  let count = 0
+  const removed = staging.iterate('select id from change where seq is null')
+  for (const batch of inBatches(removed, idsAtOnce)) {
+    const ids = batch.map(([id]) => Number(id))
+    const listed = new Set((await tables.whereListed(listing, ids)).map(({ id }) => id))
+    count += ids.filter((id) => listed.has(id)).length
+  }
+  return count
+}
+
+const idsAtOnce = 1_000
+
+/**
+ * The number of a source's records according to the log: what its versions added and removed. It
+ * does not tell which ones orders have erased.
+ */
 async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
   const sql = `
     select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
