@@ -54,7 +54,11 @@ if ! said=$({ umask 077 && mkdir -p "$folder" && curl --fail --silent --show-err
   --max-time 3600 --output "$file.part" "$url"; } 2>&1); then
   alarm 3 "$source: $url cannot be fetched: $said"
 fi
-if [ -e "$last" ] && cmp -s "$last" "$file.part"; then
+# A registry that was restored or rebuilt may lack an extract that it has had.
+known() {
+  "$dossier" imports --limit 1000000 2>/dev/null | grep -F "$(readlink "$last")" >/dev/null
+}
+if [ -e "$last" ] && cmp -s "$last" "$file.part" && known; then
   echo "$source: nothing new"
   exit 0
 fi

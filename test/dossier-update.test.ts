@@ -69,10 +69,15 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   assert.equal(updated.code, 0, updated.out)
   assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
   assert.equal(statSync(join(folder, 'extracts/banks/last')).mode & 0o777, 0o600)
-  const before = await storeDigest(db)
   const again = await run('banks', url)
   assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
   assert.equal(existsSync(alarms), false)
+
+  rmSync(db)
+  await mustRun(folder, first)
+  const restored = await run('banks', url)
+  assert.match(restored.out, /town +1 changed +GB 1: "York" → "Leeds"\n/, 'as after a backup')
+  const before = await storeDigest(db)
 
   served = extract(3)
   // The names of extracts have the second in which they were fetched.
