@@ -193,7 +193,8 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
     )
   }
   if (text.startsWith('[')) {
-    if (isNdjson && /^\[\s*\{/.test(text)) throw mistaken(file, 'is a JSON array', 'json')
+    if (isNdjson && /^\[\s*(?:\{|\]\s*$)/.test(text))
+      throw mistaken(file, 'is a JSON array', 'json')
     return
   }
   if (file.options.records !== undefined) return

@@ -133,6 +133,7 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'object.csv': [ndjson, /is JSON, not CSV; add --format ndjson$/],
   'array.csv': [`[\n  ${ndjson}]`, /is JSON, not CSV; add --format json$/],
   'array.ndjson': [`[${ndjson}]`, /is a JSON array; add --format json$/],
+  'empty.ndjson': ['[]', /is a JSON array; add --format json$/],
   'table.ndjson': [table, /is not JSON: it begins with "id;company_id;.*; if .* add --format csv$/],
   'table.json': ['"id","company_id"\n1,7\n', /is not JSON: it begins with .*--format csv$/],
   'text.parquet': [csv, /is text, not Parquet; add --format csv$/],
