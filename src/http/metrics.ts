@@ -4,7 +4,7 @@
 import prometheus, { type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import { companiesScope, namedScopes } from '../store/keys.ts'
-import type { LastImport } from '../store/reading.ts'
+import type { LastImports } from '../store/reading.ts'
 import type { ViewCounts } from '../store/serving/views.ts'
 import type { Answer } from './request-log.ts'
 
@@ -21,7 +21,7 @@ interface MetricsSource {
   /** The number of log lines dropped because they could not be written. */
   droppedLines(): number
   /** Rejects if the store does not answer. */
-  lastImports(): Promise<readonly LastImport[]>
+  lastImports(): Promise<LastImports>
   /** What is kept for filtered, ordered and past listings. */
   viewCounts(): ViewCounts
 }
@@ -129,22 +129,16 @@ function registerState(registry: Registry, source: MetricsSource): void {
   const { gauge } = createMakers(registry)
   gauge('view_bytes', 'Memory of the views kept, in bytes', () => source.viewCounts().bytes)
   gauge('views_under_way', 'Views being made', () => source.viewCounts().underWay)
-  let looking: Promise<readonly LastImport[] | undefined> | undefined
+  let looking: Promise<LastImports | undefined> | undefined
   /** The last imports; undefined if the store does not answer. */
   const look = () =>
     (looking ??= source
       .lastImports()
       .catch(() => undefined)
       .finally(() => (looking = undefined)))
-  const registryVersion = async () =>
-    Math.max(0, ...((await look()) ?? []).map(({ version }) => version))
+  const registryVersion = async () => (await look())?.version ?? 0
   const storeUp = async () => ((await look()) === undefined ? 0 : 1)
-  gauge(
-    'registry_version',
-    'Version of the registry: the number of the last import',
-    registryVersion,
-    'max',
-  )
+  gauge('registry_version', 'The last version of the registry', registryVersion, 'max')
   gauge('store_up', 'Whether the store answers: 1 or 0', storeUp, 'min')
   new prometheus.Gauge({
     name: 'dossier_last_import_timestamp_seconds',
@@ -154,7 +148,7 @@ function registerState(registry: Registry, source: MetricsSource): void {
     registers: [registry],
     async collect() {
       this.reset()
-      for (const last of (await look()) ?? []) {
+      for (const last of (await look())?.imports ?? []) {
         this.set({ source: last.source }, last.committedAt / 1_000)
       }
     },

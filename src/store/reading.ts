@@ -99,8 +99,12 @@ export interface ListedVersion {
   readonly events: number
 }
 
-/** The last import of a source. */
-export type LastImport = Pick<ListedVersion, 'source' | 'version' | 'committedAt'>
+/** The last imports of sources. */
+export interface LastImports {
+  /** The registry's version. */
+  readonly version: number
+  readonly imports: readonly Pick<ListedVersion, 'source' | 'committedAt'>[]
+}
 
 /** Up to `limit` versions below `before`. */
 export interface VersionRange {
@@ -174,8 +178,8 @@ export interface StoreReader extends CompanyReader, Closable {
   /** What is cached and being made for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
-  /** The last import of each source, newest first; at most 100. */
-  lastImports(): Awaitable<readonly LastImport[]>
+  /** The last import of each source that was not removed since, newest first; at most 100. */
+  lastImports(): Awaitable<LastImports>
   /** Resolves if the store responds, else rejects. */
   ping(): Awaitable<void>
 }

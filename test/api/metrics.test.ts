@@ -9,6 +9,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { parseMetrics, readMetrics, type Samples } from '../support/read-metrics.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
+import { mustRun } from '../support/run-command.ts'
 import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { answersIn, askPort, exchange, runServer, type Server } from '../support/run-server.ts'
 
@@ -79,7 +80,16 @@ test('requests, times, bytes, cache, refused keys and the registry, also after a
   await store.load([{ resource: rights, company: companyId, records: makeRecords(rights, 2) }])
   const since = await readMetrics(server.metricsUrl())
   assert.equal(since.get('dossier_registry_version'), 2)
-  assert.ok((since.get('dossier_last_import_timestamp_seconds{source="test"}') ?? 0) > lastImport)
+  const age = 'dossier_last_import_timestamp_seconds{source="test"}'
+  assert.ok((since.get(age) ?? 0) > lastImport)
+  // A source that is gone is not late; a revert is a version, too.
+  const run = (words: string) => mustRun(import.meta.dirname, `${words} --db ${store.db}`)
+  await run('sources remove test --yes')
+  const removed = await readMetrics(server.metricsUrl())
+  assert.deepEqual([removed.get(age), removed.get('dossier_registry_version')], [undefined, 3])
+  await run('revert 3')
+  const back = await readMetrics(server.metricsUrl())
+  assert.deepEqual([back.get(age), back.get('dossier_registry_version')], [since.get(age), 4])
 })
 
 test('no metric contains a key, key name, company or address (C13, I12); the dashboard asks for existing ones', async (t) => {

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { after } from '../awaitable.ts'
 import type {
   FoundVersion,
-  LastImport,
+  LastImports,
   ListedVersion,
   Moment,
   RegistryState,
@@ -15,6 +15,7 @@ import type {
 import type { Change, ServingReads } from '../serving/reads.ts'
 import type { Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
+import { isRemoval } from './import-log.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** A row of `registrySql`. */
@@ -265,16 +266,23 @@ const versionKnownAt = `
     (select min(committed_at) from imports
      where version >= (select past_from from store)) as first`
 
-/** The last import of each source, newest first; at most 100. */
-export async function lastImports(db: Rows): Promise<LastImport[]> {
-  const rows = await db.rows<[source: string, version: number, committedAt: number]>(
-    `select s.name, i.version, i.committed_at
+/** The last import of each source that was not removed since, newest first; at most 100. */
+export async function lastImports(db: Rows): Promise<LastImports> {
+  const [[version] = [0]] = await db.rows<[number]>('select coalesce(max(version), 0) from imports')
+  const imports = await db.rows<[source: string, committedAt: number]>(
+    `with gone as (
+       select source_id, resource, max(version) as version from imports
+       where ${isRemoval} and reverted_by is null group by source_id, resource
+     )
+     select s.name, i.committed_at
      from imports i join sources s on s.id = i.source_id
      where i.version in (
-       select max(version) from imports where reverts is null and reverted_by is null
-       group by source_id
+       select max(l.version) from imports l
+       left join gone g on g.source_id = l.source_id and g.resource = l.resource
+       where l.reverts is null and l.reverted_by is null and l.version > coalesce(g.version, 0)
+       group by l.source_id
      )
      order by i.version desc limit 100`,
   )
-  return rows.map(([source, version, committedAt]) => ({ source, version, committedAt }))
+  return { version, imports: imports.map(([source, committedAt]) => ({ source, committedAt })) }
 }
