@@ -85,6 +85,16 @@ describe('the recipe of a source', () => {
     assert.match(await load('update nse nse-2025-10.csv'), /of version 3; nothing to do$/m)
   })
 
+  test('what was withheld returns with the same file, by the permission that lift names', async (t) => {
+    const { load } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    await load('withhold erase company IN:2 --reason law --by me --yes')
+    const lifted = await load('withhold lift 1 --reason error --by me')
+    assert.match(lifted, /; to update from the last file again, add --accept\.$/m)
+    assert.match(await load('update nse nse-2025-10.csv'), /of version 1; nothing to do$/m)
+    assert.match(await load('update nse nse-2025-10.csv --accept'), /inserted +1\n/)
+  })
+
   test('a removal does not count as an extract when the next one is expected', async (t) => {
     const { load } = begin(t)
     for (const day of ['2025-08-28', '2025-09-28', '2025-10-28']) {

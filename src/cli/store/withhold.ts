@@ -64,7 +64,7 @@ Each order is a line of a list next to the store (--withheld), which holds hashe
 identifies people. Back up the list separately: it brings a restored backup of the store up to
 date. Run \`dossier compact\` afterwards to remove the data from the files. The files of complete
 copies in the folder of --exports that contain the data are deleted. \`lift\` ends an order: the
-data returns with the next import that contains it.
+data returns with the next import that contains it; an update from the same file needs --accept.
 
 A list belongs to one registry, and every other one refuses it. \`adopt\` makes it the list of a
 registry that has been rebuilt, preferably before its first import, and carries out its orders.
@@ -267,7 +267,9 @@ async function lift(input: Input, context: CommandContext): Promise<number> {
     startedAt: context.now(),
     ...watchWork(context),
   })
-  const next = 'the data returns with the next import that contains it'
+  const next =
+    'the data returns with the next import that contains it; to update from the last file again, ' +
+    'add --accept'
   context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
   return 0
 }
