@@ -117,6 +117,6 @@ function waitFor(waitSeconds: number | undefined): Wait | undefined {
   return waitSeconds === undefined ? undefined : { waitSeconds }
 }
 
-function isValid(key: KeyRecord, now: number): boolean {
+export function isValid(key: KeyRecord, now: number): boolean {
   return key.revokedAt === undefined && (key.expiresAt === undefined || key.expiresAt > now)
 }

@@ -2,6 +2,7 @@
 
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
+import { isValid } from '../auth/authenticate.ts'
 import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
 import { advise } from '../text/nearest.ts'
 import { OperatorError, reasonOf } from '../config/operator-error.ts'
@@ -125,15 +126,16 @@ const change: Readonly<Record<Exclude<(typeof actions)[number], 'list'>, Change>
     const isDone = await handOver(issued, context, (print) =>
       store.rotateKey(name, now, rotate, lockWait(context), print),
     )
-    if (!isDone) throw await noSuchKey(store, name)
+    if (!isDone) throw await noSuchKey(store, name, now)
     return 0
   },
 
   async revoke(open, input, context) {
     const name = nameIn(input, 'revoke NAME')
     await using store = await open()
-    if (!(await store.revokeKey(name, context.now(), lockWait(context)))) {
-      throw await noSuchKey(store, name)
+    const now = context.now()
+    if (!(await store.revokeKey(name, now, lockWait(context)))) {
+      throw await noSuchKey(store, name, now)
     }
     context.stderr.writeLines(`Revoked the key ${name}.`)
     return 0
@@ -188,9 +190,9 @@ async function handOver<T>(
   }
 }
 
-async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorError> {
-  const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
-  const names = inUse.map((key) => key.name)
+async function noSuchKey(store: StoreWriter, name: string, now: number): Promise<OperatorError> {
+  const valid = (await store.listKeys()).filter((key) => isValid(key, now))
+  const names = valid.map((key) => key.name)
   const advice = advise(name, names, 'see: dossier keys list')
   return new OperatorError(`no valid key is named ${name}; ${advice}`)
 }

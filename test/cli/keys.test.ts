@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
@@ -89,12 +90,13 @@ describe('keys', { concurrency: 2 }, () => {
     checkExit(failed, 2, /name the key to create: keys create --name NAME/)
   })
 
-  test('a key with the longest accepted duration can be listed', async (t) => {
+  test('a key with the longest accepted duration can be listed, an expired one not rotated', async (t) => {
     const { keys } = await folderWithStore(t)
     for (const [name, expires, code] of [
       ['a', '99999y', 2],
       ['b', '9999-12-31', 0],
       ['c', '99y', 0],
+      ['late', '1s', 0],
     ] as const) {
       const run = await keys('create', '--name', name, '--expires', expires)
       assert.equal(run.code, code, run.err)
@@ -103,5 +105,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal(code, 0, err)
     assert.match(out, /^b .* in use .* 9999-12-31 /m)
     assert.equal((await keys('list', '--json')).code, 0)
+    await sleep(1_000)
+    checkExit(await keys('rotate', 'late'), 1, /no valid key is named late; see: dossier keys list/)
   })
 })
