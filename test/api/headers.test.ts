@@ -11,6 +11,7 @@ import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, checkPage, linksOf, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords, type WireRecord } from '../support/make-record.ts'
 import { makeRights } from '../support/rights-store.ts'
+import { one, revert } from '../support/write-store.ts'
 
 const { all, records: own, path } = makeRights(12)
 const records = [
@@ -197,6 +198,10 @@ for (const cacheBytesMax of [0, 1_048_576]) {
 test('Last-Modified is when the listing last changed, on every 200 and 304 (5)', async (t) => {
   const before = Math.floor(Date.now() / 1_000) * 1_000
   const { ask, store } = await makeApp(t, { records })
+  const named = [{ id: 3, jurisdiction: 'GB', identifier: '3', name: 'Three' }]
+  for (const source of ['kept', 'wrong']) await store.importRows('companies', named, { source })
+  const company = async () => (await ask('/api/v1/companies/3')).headers
+  const two = await company()
   const first = (await ask(path)).headers
   const modified = first['last-modified'] ?? ''
   assert.match(modified, /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/)
@@ -209,6 +214,10 @@ test('Last-Modified is when the listing last changed, on every 200 and 304 (5)',
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 501) }])
   const later = (await ask(path)).headers['last-modified'] ?? ''
   assert.ok(Date.parse(later) > Date.parse(modified))
+  // A company has changed, too, if all that is left of it is older.
+  await revert(store.db, one(Number(two['data-version'])))
+  const back = (await company())['last-modified'] ?? ''
+  assert.ok(Date.parse(back) > Date.parse(two['last-modified'] ?? ''))
 })
 
 test('links that would be too long are left out; if even the next page’s alone is, a 400', async () => {

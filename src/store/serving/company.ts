@@ -1,7 +1,6 @@
 // Reads a company as a whole, now or at a version: who it is, what its sources say about it, and
 // its listings without their records.
 
-import { statementOf } from '../companies/attributes.ts'
 import { statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
 import type {
@@ -80,11 +79,12 @@ async function readSaid(
   head: HeadRow | undefined,
   version: number,
 ): Promise<Said> {
-  if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
+  if (head === undefined) return { sources: [], name: null, changes: [] }
+  // Not those of the statements: what a revert has taken back changed the company, too.
+  const changes = [await snapshot.change(head.version)]
+  if (head.total === 0) return { sources: [], name: null, changes }
   const sources = await snapshot.tables.sources(version)
   const records = await readAll(snapshot, head)
-  const changes: Change[] = []
-  for (const record of records) changes.push(await snapshot.change(statementOf(record).version))
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
   return {
     name: nameOf(records, sources) ?? null,
