@@ -55,9 +55,10 @@ export async function openStates(
   const ids = changed.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
   const former = byCompany(since === 0 ? [] : await tables.heads(listing, ids, since))
+  const all = await tables.traces(listing, ids, span)
   // A client that has nothing yet gets only what exists at the end.
-  const all = since === 0 ? [] : await tables.traces(listing, ids, span)
-  const traces = Map.groupBy(all, ({ companyId }) => companyId)
+  const shown = since === 0 ? all.filter(({ kind }) => kind === 'put') : all
+  const traces = Map.groupBy(shown, ({ companyId }) => companyId)
   const opened: ListingStates[] = []
   for (const one of changed) {
     const { companyId } = one
@@ -91,7 +92,7 @@ async function openLeaves(
   }
   const leaves = await compareHeads(tables, companyId, former, present)
   const put = [...traces.values()].filter(({ kind }) => kind === 'put')
-  if (put.length === 0 || present === undefined) return leaves
+  if (put.length === 0 || former === undefined || present === undefined) return leaves
   return withPlaces(comparing, { former, present }, leaves, put)
 }
 
@@ -104,7 +105,7 @@ const leavesAtOnce = 64
 /** Adds the segments with records that traces name, as if they differed. */
 async function withPlaces(
   { tables, source }: Comparing,
-  heads: Pick<ListingStates, 'former'> & { readonly present: HeadRow },
+  heads: { readonly former: HeadRow; readonly present: HeadRow },
   differing: DifferingLeaves,
   places: readonly Place[],
 ): Promise<DifferingLeaves> {
@@ -127,8 +128,8 @@ async function withPlaces(
   }
   const chosen = (all: readonly DirectoryEntry[]) =>
     all.filter(({ segment }) => segments.has(segment))
-  const former = heads.former && (await leavesOf(tables, heads.former))
-  return { former: chosen(former ?? []), present: chosen(leaves) }
+  const former = await leavesOf(tables, heads.former)
+  return { former: chosen(former), present: chosen(leaves) }
 }
 
 /**

@@ -199,6 +199,6 @@ function headInRegistryOf(
   const registry = registryStateOf([earliest, last, lastLineage, lastCommittedAt])
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
-  const change = lineage === null ? undefined : { lineage, committedAt }
+  const change = lineage === null ? undefined : { version, lineage, committedAt }
   return { registry, head, first: firstTexts(texts, isWhole), change }
 }

@@ -117,7 +117,9 @@ async function summarise(
     const head = heads.get(resource.name)
     const { total, version } = listingVersion(head, identity)
     const change = await snapshot.change(head === undefined ? identity.changedIn : version)
-    found.push({ summary: { resource, total, version }, change })
+    const rewrite = await rewriteOf(snapshot, head)
+    const last = Math.max(version, rewrite?.version ?? 0)
+    found.push({ summary: { resource, total, version: last }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
   const counts = await countListings(snapshot.tables, listed)

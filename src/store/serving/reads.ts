@@ -7,6 +7,7 @@ import type { RegistryState } from '../reading.ts'
 
 /** What made a version: an import, a revert or a withholding. */
 export interface Change {
+  readonly version: number
   readonly lineage: string
   /** When it was committed, in milliseconds since 1970. */
   readonly committedAt: number

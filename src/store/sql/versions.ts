@@ -60,7 +60,7 @@ export function registryStateOf(row: RegistryRow | undefined): RegistryState {
 }
 
 const changeBy = (column: string) =>
-  `select lineage, committed_at from imports where ${column} = $1`
+  `select lineage, committed_at, version from imports where ${column} = $1`
 
 /** What made the version $1. */
 export const changeSql = changeBy('version')
@@ -100,9 +100,9 @@ export function createVersionReads(rows: RowReader['rows']) {
       if (known !== undefined) return known
       const asked = history
       const sql = typeof version === 'number' ? changeSql : changeOfLineageSql
-      return after(rows<[lineage: string, committedAt: number]>(sql, version), ([row]) => {
+      return after(rows<[string, committedAt: number, number]>(sql, version), ([row]) => {
         if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
-        const change = { lineage: row[0], committedAt: row[1] }
+        const change = { version: row[2], lineage: row[0], committedAt: row[1] }
         if (history === asked) changes.set(version, change)
         return change
       })
