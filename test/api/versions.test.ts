@@ -1,11 +1,14 @@
 // Contract 9.4: the versions of the registry.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { askAnnounced } from '../support/announcement.ts'
 import { recordedOn } from '../support/history.ts'
 import { one, revert } from '../support/write-store.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
+import { processorMs } from '../support/processor-time.ts'
+import { aboveStores, storeAt } from '../support/store-at.ts'
 
 const made = await makeApp({ after })
 const { ask, store } = made
@@ -123,6 +126,29 @@ test('a day finds no version with a later extract, even if that was reverted (9.
   const early = await app.ask(`${employees}=2024-02-10`)
   checkFailure(early, 404, `Nothing is known of employees as of 2024-02-10; ${takes}`)
   assert.equal((await app.ask(`${employees}=2024-03-31`)).headers['data-version'], '9')
+})
+
+test('a day is found at once among reverts (9.2)', { skip: aboveStores }, async (t) => {
+  const app = await makeApp(t)
+  await app.store.importRows('rights', [{ key: 'k', company_id: 7 }], { asOf: '2024-01-31' })
+  const db = new DatabaseSync(storeAt(app.store.db))
+  const row = db.prepare('select * from imports').get() ?? {}
+  const columns = Object.keys(row)
+  const add = db.prepare(`insert into imports values (${columns.map(() => '?').join()})`)
+  db.exec('begin')
+  for (let version = 2; version < 10_000; version += 2) {
+    const wrong = { version, as_of: '2024-02-29', reverted_by: version + 1 }
+    add.run(...Object.values({ ...row, ...wrong }))
+    const reverts = { version: version + 1, reverts: `[${version}]` }
+    add.run(...Object.values({ ...row, ...reverts }))
+  }
+  db.exec('commit')
+  db.close()
+  const ms = await processorMs(async () => {
+    const answer = await app.ask('/api/v1/companies/7/rights?as_of=2024-02-01')
+    assert.equal(answer.headers['data-version'], '9999')
+  })
+  assert.ok(ms < 1_000, `${ms} ms`)
 })
 
 test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {

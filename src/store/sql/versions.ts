@@ -243,13 +243,14 @@ const versionAsOf = (resource: Resource | undefined) => `
   select next,
     (select max(p.version)
      from (
-       select next - 1 as version from bound
-       union all select version - 1 from counted where is_later and version < next
+       select next - 1 as version, max(reverted_by) as until
+       from bound left join counted on is_later and version < next group by next
+       union all
+       select version - 1, max(reverted_by) over (
+         order by version rows between unbounded preceding and 1 preceding)
+       from bound join counted on is_later and version < next
      ) p
-     where not exists (
-       select 1 from counted l
-       where is_later and l.version <= p.version and l.reverted_by > p.version
-     )) as version,
+     where coalesce(p.until, 0) <= p.version) as version,
     (select min(version) from counted where reverted_by is null) as first,
     (select past_from from store) as earliest
   from bound`
