@@ -198,10 +198,11 @@ for (const cacheBytesMax of [0, 1_048_576]) {
 test('Last-Modified is when the listing last changed, on every 200 and 304 (5)', async (t) => {
   const before = Math.floor(Date.now() / 1_000) * 1_000
   const { ask, store } = await makeApp(t, { records })
-  const named = [{ id: 3, jurisdiction: 'GB', identifier: '3', name: 'Three' }]
-  for (const source of ['kept', 'wrong']) await store.importRows('companies', named, { source })
-  const company = async () => (await ask('/api/v1/companies/3')).headers
-  const two = await company()
+  const named = [3, 4].map((id) => ({ id, jurisdiction: 'GB', identifier: `${id}`, name: 'A' }))
+  await store.importRows('companies', named, { source: 'kept' })
+  await store.importRows('companies', named.slice(1), { source: 'wrong' })
+  const company = async (id: number) => (await ask(`/api/v1/companies/${id}`)).headers
+  const two = await company(4)
   const first = (await ask(path)).headers
   const modified = first['last-modified'] ?? ''
   assert.match(modified, /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/)
@@ -216,8 +217,14 @@ test('Last-Modified is when the listing last changed, on every 200 and 304 (5)',
   assert.ok(Date.parse(later) > Date.parse(modified))
   // A company has changed, too, if all that is left of it is older.
   await revert(store.db, one(Number(two['data-version'])))
-  const back = (await company())['last-modified'] ?? ''
-  assert.ok(Date.parse(back) > Date.parse(two['last-modified'] ?? ''))
+  const isLater = async (id: number) =>
+    Date.parse((await company(id))['last-modified'] ?? '') > Date.parse(two['last-modified'] ?? '')
+  assert.ok(await isLater(4))
+  assert.ok(!(await isLater(3)))
+  // Its name is in another attribute from now on, although no row speaks of it.
+  const titled = named.slice(1).map((one) => ({ ...one, title: 'B' }))
+  await store.importRows('companies', titled, { source: 'kept', nameAttribute: 'title' })
+  assert.ok(await isLater(3))
 })
 
 test('links that would be too long are left out; if even the next page’s alone is, a 400', async () => {

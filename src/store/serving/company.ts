@@ -46,7 +46,7 @@ export async function readCompany(
     if (pruned !== undefined) return pruned
   }
   if (identity === undefined) return undefined
-  const named = await snapshot.change(identity.changedIn, registry)
+  const named = await snapshot.change(await readNamedIn(snapshot, id, identity, version), registry)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, asked, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
@@ -64,6 +64,18 @@ export async function readCompany(
     changedAt: Math.max(...changes.map(({ committedAt }) => committedAt)),
     registry,
   }
+}
+
+/** The version in which its number, or the attribute that has its name, last changed. */
+async function readNamedIn(
+  { tables }: Snapshot,
+  companyId: number,
+  { changedIn }: Identity,
+  version: number,
+): Promise<number> {
+  const span = { since: changedIn, until: version }
+  const traces = await tables.traces(attributesShape.listing, [companyId], span)
+  return traces.at(-1)?.version ?? changedIn
 }
 
 /** What the sources say about a company, and what it is called. */
