@@ -41,9 +41,10 @@ now=$(date -u +%FT%H%M%S)
 as_of=${AS_OF-${now%T*}}
 folder=${EXTRACTS:-extracts}/$source
 name=$(basename "${url%%[?#]*}")
-# An extract never takes the place of another one of the same day: `last` may be that.
+# An extract never takes the place of another one of the same day: `last` may be that. A source may
+# have a file for each kind of records.
 file=$folder/$now-$name
-last=$folder/last
+last=$folder/last-$name
 dossier=${DOSSIER:-dossier}
 
 trap 'rm -f "$file.part"' EXIT

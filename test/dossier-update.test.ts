@@ -32,11 +32,14 @@ const extract = (count: number, town = 'Leeds') =>
 test('an update takes an extract, and each failure alarms with a code', withCurl, async (t) => {
   const folder = makeFolder(t)
   let served: string | undefined = extract(20)
-  const server = createServer((_, response) => {
-    response.statusCode = served === undefined ? 404 : 200
-    response.end(served)
+  const people = 'company_jurisdiction,company_identifier,name\nGB,1,Ann\n'
+  const server = createServer((request, response) => {
+    const body = request.url === '/people.csv' ? people : served
+    response.statusCode = body === undefined ? 404 : 200
+    response.end(body)
   })
-  const url = `http://127.0.0.1:${await openPort(t, server)}/banks.csv?x=1`
+  const base = `http://127.0.0.1:${await openPort(t, server)}`
+  const url = `${base}/banks.csv?x=1`
   let extracts = 'extracts'
   const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
   async function run(...args: string[]) {
@@ -68,7 +71,7 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   const updated = await run('banks', url)
   assert.equal(updated.code, 0, updated.out)
   assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
-  assert.equal(statSync(join(folder, 'extracts/banks/last')).mode & 0o777, 0o600)
+  assert.equal(statSync(join(folder, 'extracts/banks/last-banks.csv')).mode & 0o777, 0o600)
   const again = await run('banks', url)
   assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
   assert.equal(existsSync(alarms), false)
@@ -77,6 +80,11 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   await mustRun(folder, first)
   const restored = await run('banks', url)
   assert.match(restored.out, /town +1 changed +GB 1: "York" → "Leeds"\n/, 'as after a backup')
+  writeFileSync(join(folder, 'people.csv'), people.replace('Ann', 'Bob'))
+  await mustRun(folder, 'import employees people.csv --source banks')
+  const other = await run('banks', `${base}/people.csv`, '--resource', 'employees')
+  assert.match(other.out, /inserted +1\n/)
+  assert.deepEqual(await run('banks', url, '--resource', 'companies'), again)
   const before = await storeDigest(db)
 
   served = extract(3)
