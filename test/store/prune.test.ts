@@ -64,6 +64,20 @@ test('what later versions share with a pruned one is kept: grown listings, one t
   }
 })
 
+test('only what is gone leaves a trace, not what has returned', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows = companies.map((id) => ({ id, company_id: 1, name: 'x' }))
+  await importRows(db, 'rights', rows, { isSnapshot: true })
+  await importRows(db, 'rights', rows.slice(0, 1), { isSnapshot: true })
+  await revert(db, one(2))
+  await importRows(db, 'rights', rows.slice(0, 1), { isSnapshot: true })
+  await importRows(db, 'rights', rows.slice(0, 2), { isSnapshot: true })
+  await prune(db)
+  const traces = query(db, "select id, version from traces where listing = 'rights'")
+  const pairs = traces.map(({ id, version }) => `${Number(id)} in ${Number(version)}`)
+  assert.deepEqual(pairs, ['3 in 2', '3 in 4'])
+})
+
 test('a past version shows a company without the identifier that it got later, and what was said then (9.1)', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'x' }])

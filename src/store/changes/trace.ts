@@ -24,7 +24,8 @@ export async function traceCompanies(
 const comparedAtOnce = 20_000
 
 /**
- * Traces the records that a head has but the next one lacks, since the head is to be dropped.
+ * Traces the records that a head has but the next one lacks, since the head is to be dropped. Those
+ * that the last head has again need no trace: whoever had them gets the listing as a whole.
  *
  * @param heads of a resource's listing, in order: each but the last one is traced.
  */
@@ -33,16 +34,23 @@ export async function traceRemoved(
   shape: ListingShape,
   heads: readonly HeadRow[],
 ): Promise<void> {
+  const last = heads.at(-1)
   for (const [at, next] of heads.entries()) {
     const head = heads[at - 1]
     if (head === undefined || head.total === 0) continue
     const { companyId, version } = next
-    const { former, present } = await compareHeads(tables, companyId, head, next)
-    for (let n = 0; n < former.length; n += comparedAtOnce) {
+    const now = await compareHeads(tables, companyId, head, next)
+    const later = next === last ? now : await compareHeads(tables, companyId, head, last)
+    const laterLost = new Set(later.former.map(({ segment }) => segment))
+    const lost = now.former.filter(({ segment }) => laterLost.has(segment))
+    for (let n = 0; n < lost.length; n += comparedAtOnce) {
       const sorts = new Map<number, number>()
-      const some = keysOf(companyId, former.slice(n, n + comparedAtOnce))
+      const some = keysOf(companyId, lost.slice(n, n + comparedAtOnce))
       await eachRecord(tables, shape, some, (id, sort) => sorts.set(id, sort))
-      await eachRecord(tables, shape, keysOf(companyId, present), (id) => sorts.delete(id))
+      for (const { present } of new Set([now, later])) {
+        if (sorts.size === 0) break
+        await eachRecord(tables, shape, keysOf(companyId, present), (id) => sorts.delete(id))
+      }
       const rows = [...sorts].map(([id, sort]): TraceRow => {
         return { companyId, version, id, sort, kind: 'remove' }
       })
