@@ -15,7 +15,7 @@ import { aboveStores, storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { beginImport, lift, one, revert, withhold } from '../support/write-store.ts'
+import { beginImport, lift, one, prune, revert, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
 test('examples in the log of imports lose what is withheld', async (t) => {
@@ -37,6 +37,19 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   await withhold(path, 'mask', { company: ['GB', '2'], text: jane })
   assert.equal((await storeBytes(path)).includes(jane), false)
   await mustRun(folder, `imports --json --db ${db}`)
+})
+
+test('changes in a company that a person left before all kept versions lose the name, too', async (t) => {
+  for (const kind of ['mask', 'erase'] as const) {
+    const { db } = await makeNamedApp(t)
+    for (const [month, company] of ['1', '2', '2'].entries()) {
+      const rows = [{ key: 'A', ...gb(company), identifier, name: jane, position: 'Chair' }]
+      await importRows(db, 'employees', rows, extract(month + 1))
+    }
+    await prune(db)
+    await withhold(db, kind, person)
+    await checkGone(db)
+  }
 })
 
 const extract = (month: number) => ({ ...recordedOn(`2026-0${month}-01`), isSnapshot: true })

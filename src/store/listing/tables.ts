@@ -229,6 +229,8 @@ export interface ListingTables extends ListingLookups {
   companiesHolding(needles: readonly Uint8Array[]): Awaitable<ReadonlySet<number>>
   /** Writes traces; of several of one record in one version, the last one is kept. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
+  /** The companies that have traces of records with these ids. */
+  whereTraced(listing: string, ids: readonly number[]): Awaitable<readonly number[]>
   /**
    * Writes heads; those of the same versions have to be dropped before.
    *

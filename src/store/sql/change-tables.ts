@@ -76,7 +76,11 @@ export function changeLookups(db: RowReader) {
 
 export function traceTables(db: RowWriter) {
   const key = ['company_id', 'listing', 'version', 'id']
+  const whereTraced = `
+    select distinct company_id from traces
+    where listing = $1 and ${db.dialect.isOneOf('id', '$2', 'bigint')}`
   return {
+    whereTraced: lookup(db, whereTraced, ([companyId]: readonly [number]) => companyId),
     putTraces: (listing, traces) =>
       db.insert(
         {

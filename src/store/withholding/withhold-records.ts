@@ -63,7 +63,12 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   ]
   if (all.length > 0) {
     const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
-    const where = new Set([...seen.companies, ...named])
+    // Of companies that had a record before all kept versions, only recorded changes are left.
+    const before: number[] = []
+    for (const batch of inBatches(seen.ids, idsAtOnce)) {
+      before.push(...(await work.tables.whereTraced(resource.name, batch)))
+    }
+    const where = new Set([...seen.companies, ...named, ...before])
     await hideInCompanies(work, where, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
   return {
