@@ -306,7 +306,10 @@ test('a withholding of something unknown is refused, and nothing is listed', asy
   const { db } = await makeRegistry(t)
   const before = await storeBytes(db)
   for (const [subject, message] of [
-    [{ ...person, value: '9' }, /no record of employees has this value in .*nothing was withheld/],
+    [
+      { ...person, value: '9' },
+      /no record of employees has this value in .* company … --text\); nothing was withheld/,
+    ],
     [{ resource: 'rights', id: 12 }, /rights has no record 12, now or in a past version/],
     [{ company: ['GB', '12'] }, /company GB 12 is not in the registry/],
     [{ company: 12 }, /company 12 is not in the registry/],

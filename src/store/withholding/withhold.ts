@@ -291,8 +291,13 @@ async function noteState(db: ImportConnection, state: string): Promise<void> {
 /** @param isKnown whether the registry has or had the company of an order for one. */
 function nothingThere({ kind, subject }: WithholdRequest, isKnown: boolean): OperatorError {
   const [what, ofMasked] = lackOf(subject, isKnown)
-  const advice = kind === 'erase' ? ofMasked : ''
-  return new OperatorError(`${what}, now or in a past version${advice}; nothing was withheld`)
+  const advice = [
+    ...(kind === 'erase' && ofMasked !== '' ? [ofMasked] : []),
+    // They outlive the versions that were pruned.
+    ...('resource' in subject ? ['hide words in recorded changes with company … --text'] : []),
+  ].join('; ')
+  const said = advice === '' ? '' : ` (${advice})`
+  return new OperatorError(`${what}, now or in a past version${said}; nothing was withheld`)
 }
 
 /** What the registry lacks, and what applies to an erasure if it was masked before. */
@@ -303,11 +308,11 @@ function lackOf(
   if ('id' in subject) return [`${subject.resource} has no record ${subject.id}`, '']
   if ('field' in subject) {
     const { resource, field } = subject
-    const ofMasked = ' (name a masked record by its id)'
+    const ofMasked = 'name a masked record by its id'
     return [`no record of ${resource} has this value in ${field}`, ofMasked]
   }
   const company = `company ${[subject.company].flat().join(' ')}`
   if (!isKnown) return [`${company} is not in the registry`, '']
-  const ofMasked = ' (words already masked are kept masked)'
+  const ofMasked = 'words already masked are kept masked'
   return [`${company} has no such text of three letters or more`, ofMasked]
 }
