@@ -27,7 +27,7 @@ export interface SegmentSummary extends DirectoryEntry {
   /** How many of its records have each type. */
   readonly types: ReadonlyMap<string, number>
   readonly ids: IdSums
-  /** What sources say about a company; none for records of a resource. */
+  /** What sources say about a company now; none for records of a resource, or of the past. */
   readonly said: readonly ListedRecord[]
 }
 
@@ -67,7 +67,8 @@ export function checkSegment(
     last: keyAt(index, -1),
     types: typesOf(shape, records),
     ids: sumIds(index),
-    said: resource === undefined ? records : [],
+    // A company may have as many past states as there are versions.
+    said: resource === undefined && isPresent ? records : [],
   }
 }
 
