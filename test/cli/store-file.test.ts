@@ -17,13 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import {
-  checkExit,
-  asNobody,
-  runAllDossier,
-  runDossier,
-  type RunOptions,
-} from '../support/run-dossier.ts'
+import { asNobody, checkExit, runAllDossier } from '../support/run-dossier.ts'
 
 const row = '{"id":2,"company_id":7}\n'
 
@@ -36,18 +30,9 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   demo: ['demo', '--db', 'x.db', '--port', '0'],
 }
 
-async function assertTold(
-  folder: string,
-  command: string,
-  says: RegExp,
-  options: RunOptions = {},
-): Promise<void> {
-  const args = commands[command] ?? []
+async function assertTold(folder: string, command: string, says: RegExp): Promise<void> {
   writeFileSync(join(folder, 'rows.ndjson'), row)
-  const run =
-    options.via === undefined
-      ? await runCommand(folder, args)
-      : await runDossier(folder, args, options)
+  const run = await runCommand(folder, commands[command] ?? [])
   assert.equal(run.code, 1, `${command}: ${run.err}`)
   assert.match(run.err, /^dossier: x\.db:? [^\n]+\n$/, command)
   assert.match(run.err, says, command)
@@ -138,31 +123,40 @@ test('a damaged store is reported, and neither served nor written (C11, F3, F4)'
   }
 })
 
-/** Commands run as user nobody, with the modes of the file and its folder. */
-const rights: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] =
+/** What user nobody runs, with the modes of the store and of its folder. */
+const shut: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] = [
+  ['serve', 0o600, 0o755, cannotBeOpened],
+  ['import rights rows.ndjson', 0o644, 0o755, cannotBeOpened],
   [
-    ['serve', 0o600, 0o755, cannotBeOpened],
-    ['import', 0o644, 0o755, cannotBeOpened],
-    ['import', 0o666, 0o755, /give this user the right to write the file and its folder|cannot be/],
-    ['serve', 0o644, 0o700, cannotBeOpened],
-  ]
+    'import rights rows.ndjson',
+    0o666,
+    0o755,
+    /give this user the right to write the file and its folder|cannot be/,
+  ],
+  ['serve', 0o644, 0o700, cannotBeOpened],
+]
 
-for (const [command, file, folderMode, says] of rights) {
-  const modes = `file ${file.toString(8)}, folder ${folderMode.toString(8)}`
-  test(`${command} without permission is reported: ${modes} (F10)`, async (t) => {
-    const via = asNobody()
-    if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+test('a command without permission reports that (F10)', async (t) => {
+  const via = asNobody()
+  if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+  const place = makeFolder(t)
+  chmodSync(place, 0o755)
+  writeFileSync(join(place, 'rows.ndjson'), row)
+  const lines: string[] = []
+  for (const [command, file, folderMode] of shut) {
     const folder = await folderWithStore(t)
     chmodSync(join(folder, 'x.db'), file)
     chmodSync(folder, folderMode)
-    // If the folder cannot be entered, the command runs outside it.
-    const isShut = folderMode === 0o700
-    if (!isShut) return assertTold(folder, command, says, { via })
-    const run = await runDossier('/', ['serve', '--db', join(folder, 'x.db')], { via })
-    checkExit(run, 1, /^dossier: [^\n]+\n$/)
+    lines.push(`${command} --db ${join(folder, 'x.db')}`)
+  }
+  const runs = await runAllDossier(place, lines, { via })
+  for (const [n, [, , , says]] of shut.entries()) {
+    const run = runs[n] ?? assert.fail()
+    checkExit(run, 1, /^dossier: [^\n]*x\.db:? [^\n]+\n$/)
     assert.match(run.err, says)
-  })
-}
+    assert.equal(run.out, '')
+  }
+})
 
 test('a path that names no file is to be corrected', async (t) => {
   const folder = makeFolder(t)
