@@ -30,8 +30,8 @@ const files = {
   sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,sqlite}/**/*.test.ts'],
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
-    'test/api/{authorization,cache,changes,companies,company,company-names}.test.ts',
-    'test/api/{connections,exports,keys,paging.properties}.test.ts',
+    'test/api/{cache,changes,companies,company,company-names,connections}.test.ts',
+    'test/api/{exports,keys,paging.properties}.test.ts',
     'test/api/{reliability,sixth-resource,stop,versions}.test.ts',
     'test/import/{history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
