@@ -14,17 +14,24 @@ import { serveRegistry } from './own-registry.ts'
 const refused = /status of 4\d\d/
 
 export function testErrors(): void {
-  test('a company that does not exist, and an address that makes no sense', async (t) => {
+  test('a company that does not exist has no past to look at; an address may make no sense', async (t) => {
     const page = await visitDemo(t, '/companies/99999', { expected: refused })
     await page.getByText('Company 99999 is not in the registry.', { exact: true }).waitFor()
     assert.deepEqual(await page.getByRole('definition').allTextContents(), ['99999'])
     assert.deepEqual(await page.getByRole('term').allTextContents(), ['ID'])
+    await page.getByText('Now · Version 6,').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Look back' }).count(), 0)
     await page.getByRole('link', { name: 'Find another company' }).click()
     await page.getByRole('searchbox').waitFor()
     await page.evaluate('location.hash = "#/companies/1/rights?statsu=x"')
     await page.getByText(/did you mean status\?/).waitFor()
     await page.evaluate('location.hash = "#/companies/1/nothing"')
     await page.getByText('There is no such section.').waitFor()
+    await page.evaluate('location.hash = "#/companies/99999?version=3"')
+    await page.getByRole('link', { name: 'Back to now' }).waitFor()
+    // It is shown until the answer has come.
+    await page.getByRole('button', { name: 'Other versions' }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
   })
 
   test('an address that is not understood has a way out of it', async (t) => {
@@ -68,17 +75,6 @@ export function testErrors(): void {
     await page.route(/pager\.ts$/, (route) => route.abort())
     await page.goto(bench().at('/companies/1'))
     await page.getByText('If nothing else appears, reload this page.').waitFor()
-  })
-
-  test('only a known company has a past to look at', async (t) => {
-    const page = await visitDemo(t, '/companies/99999', { expected: refused })
-    await page.getByText('Company 99999 is not in the registry.').waitFor()
-    await page.getByText('Now · Version 6,').waitFor()
-    assert.equal(await page.getByRole('button', { name: 'Look back' }).count(), 0)
-    await page.evaluate('location.hash = "#/companies/99999?version=3"')
-    await page.getByRole('link', { name: 'Back to now' }).waitFor()
-    assert.equal(await page.getByRole('button', { name: 'Other versions' }).count(), 0)
-    assert.equal(await page.getByRole('link', { name: 'What has changed since' }).count(), 0)
   })
 
   test('a key that is revoked meanwhile asks for another one', async (t) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { bench, visit } from './browser.ts'
 
 export function testReference(): void {
-  test('every operation of the reference can be executed as it opens, under its policy', async (t) => {
+  test('the operations of the reference can be executed as they open, under its policy', async (t) => {
     const { url, key } = bench()
     // The demo offers no copies, so that their manifest and files are not found.
     const page = await visit(t, `${url}/`, { expected: /status of 404/ })
@@ -21,7 +21,10 @@ export function testReference(): void {
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Readonly<Record<string, { get: { operationId: string; tags: readonly string[] } }>>
     }
+    // Each takes seconds here; those of a resource differ in their fields only.
+    const left = ['employees', 'jobs', 'pos_terminals']
     for (const [path, { get }] of Object.entries(paths)) {
+      if (left.some((name) => path.endsWith(`/${name}`))) continue
       const status = path.includes('/exports/') ? 404 : 200
       const block = page.locator(`#operations-${get.tags[0] ?? ''}-${get.operationId}`)
       await block.locator('.opblock-summary-control').click()
@@ -32,6 +35,8 @@ export function testReference(): void {
       await block.locator('.live-responses-table').getByText(String(status)).first().waitFor()
       await block.locator('.opblock-summary-control').click()
     }
+    const guide = await page.getByRole('link', { name: /^Guide/ }).getAttribute('href')
+    assert.equal(new URL(guide ?? '', page.url()).href, `${url}/docs/guide`)
     await page.getByRole('link', { name: 'Explorer' }).click()
     await page.getByLabel('Your key').waitFor()
   })
