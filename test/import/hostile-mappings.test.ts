@@ -98,7 +98,7 @@ describe('a hostile mapping is refused and changes no file (K2)', () => {
 describe('a mapping that takes too many resources is stopped (K2)', () => {
   /** Resources that each uses up, and the message. */
   const greedy: Readonly<Record<string, RegExp>> = {
-    [`${select}, range(100000000) order by random(), repeat(name, 200)`]:
+    [`${select}, range(100000000) order by random(), repeat(name, 2000)`]:
       /: the mapping needs more temporary space than an import may use/,
     "select 'GB' as jurisdiction, repeat('x', 12000) as name, i as identifier from source, range(9000000000) t(i)":
       /: the mapping returns more than 256 MiB of rows/,
