@@ -240,6 +240,15 @@ test('a user who may not create schemas is told what to create, and needs no mor
   }
 })
 
+test('a database that could not store every name is refused', async (t) => {
+  const owner = await openSession(postgres.url)
+  t.after(() => owner.end())
+  await owner.query(`create database latin encoding 'LATIN1' locale 'C' template template0`)
+  const url = postgres.url.replace('/postgres', '/latin')
+  const run = await runCommand(makeFolder(t), `migrate --db ${url}`)
+  checkExit(run, 1, /has the encoding LATIN1; create one with: createdb --encoding=UTF8 [^\n]*\n$/)
+})
+
 test('a user may have fewer sessions than --pool: requests share them', async (t) => {
   const { owner, url } = await makeReader(t)
   await owner.query('alter role reader connection limit 2')

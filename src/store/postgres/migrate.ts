@@ -44,7 +44,10 @@ export async function migrate(
   { list, resources }: WithholdingPlace,
   { isDistributed, ...wait }: MigrationOptions = { isDistributed: false, onWait: () => undefined },
 ): Promise<string[]> {
-  if (!(await hasTables(client, db))) await compareWithNew(registryOf(client, db), list)
+  if (!(await hasTables(client, db))) {
+    await checkEncoding(client, db)
+    await compareWithNew(registryOf(client, db), list)
+  }
   const done: string[] = []
   const citus = await findCitus(client)
   if (citus?.isOnWorker === true) throw workerRefusal(db)
@@ -61,6 +64,17 @@ export async function migrate(
   if (isToDistribute) await within(() => distribute(client))
   if (await lacksList(client, db)) await within(() => copyList(client, db))
   return done
+}
+
+/** @throws OperatorError if the database could not store every name. */
+async function checkEncoding(client: Client, db: string): Promise<void> {
+  const sql = `select current_setting('server_encoding') as encoding`
+  const { rows } = await client.query<{ encoding: string }>(sql)
+  if (rows[0]?.encoding === 'UTF8') return
+  throw new OperatorError(
+    `${describeUrl(db)}: the database has the encoding ${rows[0]?.encoding}; ` +
+      'create one with: createdb --encoding=UTF8 --template=template0',
+  )
 }
 
 /** Creates the schema of a store, unless another process has just done so. */
