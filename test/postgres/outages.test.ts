@@ -202,6 +202,12 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
     'keys create --name mine',
     /for table keys; to change .*, name the owner of its tables/,
   )
+  await owner.query('alter table dossier.imports enable row level security')
+  await told('imports', /this user may not read imports; grant it the rights/)
+  const one = await openSession(url)
+  await assert.rejects(one.query('select from imports'), /affected by row-level security policy/)
+  await one.end()
+  await owner.query('alter table dossier.imports disable row level security')
   await owner.query('revoke select on dossier.heads, dossier.segments from reader')
   await told('serve', /this user may not read heads, segments; grant it the rights/)
   await owner.query('revoke usage on schema dossier from reader')

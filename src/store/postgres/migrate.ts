@@ -119,7 +119,7 @@ export async function checkSchema(client: ClientBase, db: string): Promise<void>
 const unreadableSql = `
   select relname as name from pg_class
   where relnamespace = quote_ident(current_schema())::regnamespace and relname = any($1)
-    and not has_table_privilege(oid, 'select')
+    and (not has_table_privilege(oid, 'select') or row_security_active(oid))
   order by relname`
 
 function noRights(db: string, what: string): OperatorError {
