@@ -111,6 +111,9 @@ function adviceAtStart({ message, severity }: Error & { severity: unknown }, cod
   if (message.startsWith('unsupported startup parameter')) {
     return 'leave it out of --db, or have the pooler ignore it: ignore_startup_parameters'
   }
+  if (message === 'query_wait_timeout') {
+    return 'nothing was changed; the pooler had no session left, enlarge its pool, or try again'
+  }
   const isUnknown = severity === 'FATAL' && /^(22|42)/.test(code)
   return isUnknown ? 'correct the parameters of --db, or PGOPTIONS' : undefined
 }
@@ -122,6 +125,10 @@ function adviceOfDriver(error: Error, code: string): string | undefined {
   }
   if (code.startsWith('ERR_OSSL_')) {
     return `the file of sslcert= or sslkey= cannot be used (${code}); name others in --db`
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const name = 'reason' in error ? ` (${String(error.reason)})` : ''
+    return `its certificate is for another name${name}; name the host in --db as it does`
   }
   if (isOfTls.test(code)) {
     const advice = 'name its CA in --db with sslrootcert=FILE, or skip the check: sslmode=no-verify'
