@@ -16,7 +16,12 @@ const strangers: readonly (readonly [what: string, change: Change, says: RegExp]
   ['no such host', ['127.0.0.1', 'no.invalid'], /correct --db/],
   ['a wrong password', ['password', 'secret'], /correct the user or the password/],
   ['no such database', ['/postgres?', '/none?'], /createdb/],
-  ['an invalid schema name', [/$/, 'X;--'], /schema= takes up to 63/],
+  ['an invalid schema name', [/$/, 'X;--'], /schema= takes up to 54/],
+  [
+    'a schema whose list would have too long a name',
+    [/$/, 's'.repeat(55)],
+    /schema= takes up to 54/,
+  ],
   ['a schema of PostgreSQL itself', [/schema=.*/, 'schema=pg_a'], /does not begin with pg_/],
   [
     'an unknown sslmode',

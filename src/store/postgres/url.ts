@@ -5,8 +5,9 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { sslModes } from '../../config/setting-kinds.ts'
 import { isMisspelling } from '../../text/nearest.ts'
 
-// PostgreSQL keeps names that begin with pg_ for itself.
-const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
+// PostgreSQL keeps names that begin with pg_ for itself, and cuts names to 63 letters; that of the
+// list's schema has nine letters more.
+const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,53}$/
 
 /** Parameters without which another schema, or a connection that is not secure, would be used. */
 const vital = ['schema', 'sslmode', 'sslrootcert']
@@ -21,7 +22,7 @@ export function schemaIn(db: string): string | undefined {
   if (schema === null) return undefined
   if (schemaName.test(schema)) return schema
   throw new OperatorError(
-    `${describeUrl(db)}: ?schema= takes up to 63 lowercase letters, digits and underscores, ` +
+    `${describeUrl(db)}: ?schema= takes up to 54 lowercase letters, digits and underscores, ` +
       'and does not begin with pg_',
   )
 }
