@@ -248,10 +248,12 @@ async function usageOf(
 function keyTable(records: readonly ListedKey[], hasUsage: boolean, now: number): string[] {
   if (records.length === 0)
     return ['There are no keys yet. Create one with: dossier keys create --name NAME']
+  // They come in the order of their ids.
+  const newest = new Map(records.map(({ name, id }) => [name, id]))
   const rows = records.map((key) => [
     key.name,
     key.hint,
-    stateOf(key, now, records),
+    stateOf(key, now, newest),
     (key.scopes ?? ['default']).join(','),
     key.rate ?? 'default',
     formatDay(key.createdAt),
@@ -270,10 +272,11 @@ function usageCells({ lastUsedAt, requestsLastDay = 0, requestsLast30Days = 0 }:
   ]
 }
 
-function stateOf(key: KeyRecord, now: number, all: readonly KeyRecord[]): string {
+/** @param newest the id of the newest key of each name. */
+function stateOf(key: KeyRecord, now: number, newest: ReadonlyMap<string, number>): string {
   const { id, name, revokedAt, expiresAt } = key
   if (revokedAt !== undefined) return 'revoked'
   if (expiresAt !== undefined && expiresAt <= now) return 'expired'
   // A key that a rotation has replaced works until it expires.
-  return all.some((other) => other.name === name && other.id > id) ? 'replaced' : 'in use'
+  return newest.get(name) === id ? 'in use' : 'replaced'
 }

@@ -1,11 +1,14 @@
 // `dossier keys`: lists, and usage errors. rotation.test.ts has running servers.
 
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
+import { processorMs } from '../support/processor-time.ts'
 import { runCommand } from '../support/run-command.ts'
 import { checkExit } from '../support/run-dossier.ts'
+import { aboveStores, storeAt } from '../support/store-at.ts'
 
 /** A folder with a store, and `dossier keys` in it. */
 async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
@@ -108,4 +111,21 @@ describe('keys', { concurrency: 2 }, () => {
     await sleep(1_000)
     checkExit(await keys('rotate', 'late'), 1, /no valid key is named late; see: dossier keys list/)
   })
+})
+
+test('thousands of keys are listed at once', { skip: aboveStores }, async (t) => {
+  const { folder, db } = makePlace(t)
+  await importRows(db, 'rights', [])
+  const file = new DatabaseSync(storeAt(db))
+  file.exec(`
+    with recursive n (v) as (values (1) union all select v + 1 from n where v < 20000)
+    insert into keys (id, name, hint, hash, created_at)
+    select v, 'key-' || (v % 19999), 'h', cast(v as blob), v from n`)
+  file.close()
+  const ms = await processorMs(async () => {
+    const { out } = await runCommand(folder, 'keys list')
+    assert.deepEqual(out.match(/^key-1 .*(replaced|in use)/gm)?.length, 2)
+    assert.deepEqual(out.match(/ replaced /g)?.length, 1)
+  })
+  assert.ok(ms < 2_000, `${ms} ms`)
 })
