@@ -79,6 +79,7 @@ const given = readOptions({
 const startedAt = performance.now()
 const temporary = makeTemporaryFolder()
 process.env['TMPDIR'] = temporary
+process.env['DOSSIER_TEST_SHARED'] = temporary
 // Nearer to that of imports, which otherwise hardly get on beside all other tests.
 setPriority(Math.max(getPriority(), suitePriority))
 const isGiven = (name: PartName) => given.words.includes(name)
@@ -157,7 +158,6 @@ function run(one: Run): Promise<Outcome> {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
-      DOSSIER_TEST_SHARED: temporary,
       ...(isOfStore(name) && { DOSSIER_TEST_STORE: name }),
       ...(isCounted(name) && { DOSSIER_TEST_ACCOUNT: account }),
     },

@@ -15,6 +15,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -91,9 +92,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     void execFileSync(join(bin, file), args, { ...user, cwd: data, stdio: 'pipe' })
   const port = await freePort()
   try {
-    if (options.fill === undefined) initialise(folder, data, options.auth ?? 'scram-sha-256', run)
-    else {
-      options.fill(data)
+    const { auth = 'scram-sha-256', programs } = options
+    const kept = keptCluster(auth, programs)
+    const fill = options.fill ?? copyOf(kept)
+    if (fill === undefined) {
+      initialise(folder, data, auth, run)
+      if (kept !== undefined) keep(data, kept)
+    } else {
+      fill(data)
       giveTo(user, data)
     }
     const settings = Object.entries({ ...testSettings, port: String(port), ...options.settings })
@@ -139,6 +145,32 @@ function initialise(
     // Tests open thousands of sessions; Debian's programs (15) have no such option.
     ...(auth === 'trust' ? [] : ['--set', 'scram_iterations=1']),
   ])
+}
+
+/**
+ * Where the first cluster of a run is kept as `initdb` has made it, which takes seconds; undefined
+ * outside of `npm test`.
+ */
+function keptCluster(auth: string, programs: string | undefined): string | undefined {
+  const shared = process.env['DOSSIER_TEST_SHARED']
+  const whose = programs === undefined ? 'embedded' : 'installed'
+  return shared === undefined ? undefined : join(shared, `postgres-${whose}-${auth}`)
+}
+
+function copyOf(kept: string | undefined): PostgresOptions['fill'] {
+  if (kept === undefined || !existsSync(kept)) return undefined
+  return (data) => cpSync(kept, data, { recursive: true })
+}
+
+function keep(data: string, kept: string): void {
+  const copy = `${kept}-${process.pid}`
+  cpSync(data, copy, { recursive: true })
+  try {
+    renameSync(copy, kept)
+  } catch {
+    // Another process has kept its own meanwhile.
+    rmSync(copy, { recursive: true })
+  }
 }
 
 /** The binaries in the package of this platform; throws if there is none. */
