@@ -41,12 +41,13 @@ const numbersIn = (list: unknown) => JSON.parse(String(list)) as number[]
 function hideInRows(
   { staging, gate }: ImportContext,
   seqs: StagedValue,
-  companies: Parameters<ImportContext['gate']['passShared']>[1],
+  companies: Parameters<ImportContext['gate']['passSharedOf']>[0],
 ): void {
+  const pass = gate.passSharedOf(companies)
   for (const [[seq = null], bytes] of staging.read(rowsOfRecord, seqs)) {
     const { id: _, ...fields } = parseFields(textIn(bytes))
     const row = { ...stagedRowIn(bytes), content: JSON.stringify(fields) }
-    const passed = gate.passShared(row, companies)
+    const passed = pass(row)
     if (passed === undefined) {
       staging.run('delete from stage where seq = $seq', { seq })
       staging.facts.rows -= 1

@@ -32,7 +32,7 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
   const known = await readKnown(db, list, plan)
-  const { passRow, passShared, hideInName, ...passes } = createPasses(list, plan, known)
+  const { passRow, passSharedOf, hideInName, ...passes } = createPasses(list, plan, known)
   const counts = { withheld: 0, erased: 0 }
   const heldKeys = new Set<string>()
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
@@ -50,10 +50,12 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
      */
     pass: (row: StagedRow) => counted(row, passRow(row)),
     /**
-     * As `pass`, for a staged row whose record is in several companies, with one content in all.
+     * As `pass`, for staged rows whose record is in several companies, with one content in all.
      */
-    passShared: (row: StagedRow, companies: readonly NamedCompany[]) =>
-      counted(row, passShared(row, companies)),
+    passSharedOf(companies: readonly NamedCompany[]) {
+      const pass = passSharedOf(companies)
+      return (row: StagedRow) => counted(row, pass(row))
+    },
     /** The natural keys of rows that had something withheld. */
     heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
@@ -133,26 +135,27 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   const finds = hasTexts ? undefined : collectFinds(resource, source, hasher)
   const hold = createRowHold(resource, inForce, hasher, finds)
   const holdRecorded = createRowHold(recording?.resource, inForce, hasher)
-  const droppedFrom = new Map<number | string, readonly NamedCompany[]>()
+  const droppedFrom = new Map<number | string, NamedCompany[]>()
   return {
     passRow: (row: StagedRow): StagedRow | undefined => {
       if (companies.isErased(row)) return undefined
       const keyed = withKey(row)
       const passed = hold(row, keyed)
       if (passed === undefined || !hasTexts) return passed
-      const hidden = companies.hideTexts(resource, passed)
+      const hidden = companies.hideTextsOf(resource, [companyOf(passed)])(passed)
       if (hidden === undefined) {
         const name = passed.id ?? passed.key ?? 0
-        droppedFrom.set(name, [...(droppedFrom.get(name) ?? []), companyOf(passed)])
+        const known = droppedFrom.get(name)
+        if (known === undefined) droppedFrom.set(name, [companyOf(passed)])
+        else known.push(companyOf(passed))
       }
       return hidden
     },
-    passShared: (row: StagedRow, within: readonly NamedCompany[]) =>
-      companies.hideTexts(resource, row, within),
+    passSharedOf: (within: readonly NamedCompany[]) => companies.hideTextsOf(resource, within),
     /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
     passRecorded: (row: StagedRow) => {
       const held = holdRecorded(row, row)
-      return held && companies.hideTexts(recording?.resource, held)
+      return held && companies.hideTextsOf(recording?.resource, [companyOf(held)])(held)
     },
     /** The identity of a refused row. */
     passRefused: withKey<RefusedRow>,
@@ -196,16 +199,12 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
       erased.size > 0 && namesOf(companyOf(row)).some((name) => erased.has(name)),
     /** Whether texts are withheld in any company. */
     haveTexts: phrases.size > 0,
-    /** A row without the texts that are withheld in companies: by default, in its own. */
-    hideTexts(
-      resource: Resource | undefined,
-      row: StagedRow,
-      within?: readonly NamedCompany[],
-    ): StagedRow | undefined {
-      if (phrases.size === 0) return row
-      const names = (within ?? [companyOf(row)]).flatMap(namesOf)
+    /** Creates a function of a row, which loses the texts that are withheld in companies. */
+    hideTextsOf(resource: Resource | undefined, within: readonly NamedCompany[]) {
+      const names = phrases.size === 0 ? [] : within.flatMap(namesOf)
       const hidden = new Set(names.flatMap((name) => phrases.get(name) ?? []))
-      return hidden.size === 0 ? row : hideInRow(resource, row, hidden)
+      return (row: StagedRow): StagedRow | undefined =>
+        hidden.size === 0 ? row : hideInRow(resource, row, hidden)
     },
   }
 }
