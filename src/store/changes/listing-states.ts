@@ -1,6 +1,6 @@
 // The two states of a listing between which it has changed, and the segments that show how.
 
-import type { DifferingLeaves, DirectoryEntry } from '../listing/directory.ts'
+import { type DifferingLeaves, type DirectoryEntry, markOf } from '../listing/directory.ts'
 import { compareOrder, elementOf, keyAt } from '../listing/merge.ts'
 import { compareHeads, leavesOf } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
@@ -55,10 +55,11 @@ export async function openStates(
   const ids = changed.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
   const former = byCompany(since === 0 ? [] : await tables.heads(listing, ids, since))
-  const all = await tables.traces(listing, ids, span)
-  // A client that has nothing yet gets only what exists at the end.
-  const shown = since === 0 ? all.filter(({ kind }) => kind === 'put') : all
-  const traces = Map.groupBy(shown, ({ companyId }) => companyId)
+  const all =
+    since === 0
+      ? await maskedIn(comparing, changed, present)
+      : await tables.traces(listing, ids, span)
+  const traces = Map.groupBy(all, ({ companyId }) => companyId)
   const opened: ListingStates[] = []
   for (const one of changed) {
     const { companyId } = one
@@ -73,6 +74,24 @@ export async function openStates(
     opened.push({ ...states, isFormerKnown, leaves })
   }
   return opened
+}
+
+/**
+ * The traces that count for a client that has nothing yet: it gets only what exists at the end. The
+ * only head of a listing tells whether a withholding has rewritten it.
+ */
+async function maskedIn(
+  { tables, source, span }: Comparing,
+  changed: readonly ChangedListing[],
+  present: ReadonlyMap<number, HeadRow>,
+): Promise<readonly TraceRow[]> {
+  const some = changed.filter(
+    ({ companyId, isOnly }) => !isOnly || markOf(present.get(companyId)?.directory ?? '') !== '',
+  )
+  if (some.length === 0) return []
+  const ids = some.map(({ companyId }) => companyId)
+  const all = await tables.traces(source.shape.listing, ids, span)
+  return all.filter(({ kind }) => kind === 'put')
 }
 
 function byCompany(heads: readonly HeadRow[]): Map<number, HeadRow> {
