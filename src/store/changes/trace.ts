@@ -25,7 +25,7 @@ const comparedAtOnce = 20_000
 
 /**
  * Traces the records that a head has but the next one lacks, since the head is to be dropped. Those
- * that the last head has again need no trace: whoever had them gets the listing as a whole.
+ * that the last head has again need no trace: a client that had them gets the listing as a whole.
  *
  * @param heads of a resource's listing, in order: each but the last one is traced.
  */

@@ -11,10 +11,17 @@ import type { LockWait } from '../work-watch.ts'
 import { checkNodes, findCitus, findNodeRole, workerRefusal } from './citus/nodes.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
-import { createTables, createViews, distributedTables, format } from './schema.ts'
+import {
+  createSchema,
+  createTables,
+  createViews,
+  distributedTables,
+  format,
+  ownSchema,
+} from './schema.ts'
 import { inTransaction } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
-import { createList, createSchema, isListDistributed } from './withheld-list.ts'
+import { createList, isListDistributed } from './withheld-list.ts'
 
 /** How the tables of a store are created. */
 interface MigrationOptions extends LockWait {
@@ -118,7 +125,7 @@ export async function checkSchema(client: ClientBase, db: string): Promise<void>
 
 const unreadableSql = `
   select relname as name from pg_class
-  where relnamespace = quote_ident(current_schema())::regnamespace and relname = any($1)
+  where relnamespace = ${ownSchema} and relname = any($1)
     and (not has_table_privilege(oid, 'select') or row_security_active(oid))
   order by relname`
 
@@ -129,7 +136,7 @@ function noRights(db: string, what: string): OperatorError {
 
 const storeSql = `
   select from pg_class
-  where relnamespace = quote_ident(current_schema())::regnamespace and relname = 'store'`
+  where relnamespace = ${ownSchema} and relname = 'store'`
 
 // Without this right, a schema appears to be missing.
 const unusableSql = `
@@ -186,7 +193,7 @@ async function resourcesWithoutView(
 ): Promise<readonly Resource[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'v'`,
+     where relnamespace = ${ownSchema} and relkind = 'v'`,
   )
   const views = new Set(rows.map(({ name }) => name))
   return resources.filter(({ name }) => !views.has(`${name}_view`))

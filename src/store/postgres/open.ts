@@ -30,6 +30,7 @@ import {
 import { distributedSettings, importIn, registryOf } from './database.ts'
 import { checkSchema, hasRegistry, isOutdated, migrate, migrateStore } from './migrate.ts'
 import { createReader } from './read.ts'
+import { ownSchema } from './schema.ts'
 import { beginWriting } from './transaction.ts'
 import { storeError, describeUrl } from './url.ts'
 import { verify } from './verify.ts'
@@ -177,12 +178,12 @@ function toolsUrl(db: string): string {
 
 const tablesSql = `
   select quote_ident(relname) as name from pg_class
-  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'
+  where relnamespace = ${ownSchema} and relkind = 'r'
   order by relname`
 
 const sizeSql = `
   select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
-  where relnamespace = quote_ident(current_schema())::regnamespace and relkind = 'r'`
+  where relnamespace = ${ownSchema} and relkind = 'r'`
 
 /**
  * Runs `vacuum` on the schema's tables, as autovacuum would: the next imports reuse their space,

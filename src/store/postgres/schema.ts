@@ -1,11 +1,13 @@
-// The tables of a store in PostgreSQL: those of the SQLite store, keyed by company.
+// The schema of a store in PostgreSQL, and its tables: those of the SQLite store, keyed by company.
 //
 // A distributed PostgreSQL (Citus) partitions them by company, so there is no foreign key, and no
 // unique constraint without the distribution column. All text is compared by its bytes (collation
 // "C"), as in the SQLite store, whatever the database's locale.
 
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { createSharedTables } from '../sql/schema.ts'
 
 /** The type of a text column, compared by its bytes as in SQLite. */
@@ -142,3 +144,28 @@ export const distributedTables: readonly TableOfCitus[] = [
   { table: 'record_keys', column: 'key' },
   ...['store', 'sources', 'imports', 'keys'].map((table) => ({ table, column: undefined })),
 ]
+
+/** The schema of a session, as the catalogs name it; its name may need quotation marks. */
+export const ownSchema = 'quote_ident(current_schema())::regnamespace'
+
+const schemaSql = `
+  select to_regnamespace($1) is not null, has_database_privilege(current_database(), 'create'),
+    quote_ident(current_user)`
+
+/**
+ * Creates a schema, unless there is one: PostgreSQL would ask for the right to create it even then.
+ *
+ * @throws OperatorError if the user lacks that right.
+ */
+export async function createSchema(db: RegistryDatabase, schema: string): Promise<void> {
+  type Found = [isThere: boolean, mayCreate: boolean, user: string]
+  const [[isThere, mayCreate, user] = []] = await db.rows<Found>(schemaSql, schema)
+  if (isThere === true) return
+  if (mayCreate !== true) {
+    throw new OperatorError(
+      `this user may not create the schema ${schema}; as the owner of the database, run: ` +
+        `create schema ${schema} authorization ${user}`,
+    )
+  }
+  await db.run(`create schema if not exists ${schema}`)
+}

@@ -1,10 +1,10 @@
 // The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
 // does not touch it. Citus has it on every node, so that servers there see it, too.
 
-import { OperatorError } from '../../config/operator-error.ts'
 import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
 import type { ListPlace } from '../withholding/list.ts'
+import { createSchema } from './schema.ts'
 import { schemaIn } from './url.ts'
 
 /** What the name of its schema has after that of the store's. */
@@ -53,28 +53,6 @@ export async function createList(db: RegistryDatabase): Promise<string> {
     }
   }
   return table
-}
-
-const schemaSql = `
-  select to_regnamespace($1) is not null, has_database_privilege(current_database(), 'create'),
-    quote_ident(current_user)`
-
-/**
- * Creates a schema, unless there is one: PostgreSQL would ask for the right to create it even then.
- *
- * @throws OperatorError if the user lacks that right.
- */
-export async function createSchema(db: RegistryDatabase, schema: string): Promise<void> {
-  type Found = [isThere: boolean, mayCreate: boolean, user: string]
-  const [[isThere, mayCreate, user] = []] = await db.rows<Found>(schemaSql, schema)
-  if (isThere === true) return
-  if (mayCreate !== true) {
-    throw new OperatorError(
-      `this user may not create the schema ${schema}; as the owner of the database, run: ` +
-        `create schema ${schema} authorization ${user}`,
-    )
-  }
-  await db.run(`create schema if not exists ${schema}`)
 }
 
 /** Whether Citus has the list on every node. */

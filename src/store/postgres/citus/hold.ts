@@ -8,6 +8,7 @@ import type { LockWait } from '../../work-watch.ts'
 import { untilDecided } from './undecided.ts'
 import { watchNodes } from './watch.ts'
 import { withSession } from '../connect.ts'
+import { ownSchema } from '../schema.ts'
 import { beginWriting, orAborted } from '../transaction.ts'
 
 /** How long a command waits for a move of shards before it reports that. */
@@ -19,7 +20,7 @@ const holdSql = `
   select lock_shard_metadata(5, array_agg(s.shardid order by s.shardid))
   from pg_dist_shard s join pg_dist_partition p using (logicalrelid)
   join pg_class c on c.oid = s.logicalrelid
-  where c.relnamespace = quote_ident(current_schema())::regnamespace and p.partmethod = 'h'`
+  where c.relnamespace = ${ownSchema} and p.partmethod = 'h'`
 
 /** Begins a transaction that may write to every node, once nothing is undecided or being moved. */
 export async function beginDistributed(client: Client, db: string, wait: LockWait): Promise<void> {

@@ -3,6 +3,7 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
+import { ownSchema } from '../schema.ts'
 import { describeUrl } from '../url.ts'
 
 interface Citus {
@@ -18,7 +19,7 @@ const citusSql = `
     coalesce(current_setting('dossier.distributed', true) = 'on', false) as "isToDistribute",
     array(
       select relname::text from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-      where c.relnamespace = quote_ident(current_schema())::regnamespace order by relname
+      where c.relnamespace = ${ownSchema} order by relname
     ) as tables`
 
 /** Undefined if the extension is not installed. */
