@@ -1,0 +1,71 @@
+// What an import counts beside its rows: for its line, and for the checks of the command line.
+
+import type { MergeCounts } from '../importing.ts'
+import { inBatches } from '../listing/in-batches.ts'
+import { readValue } from '../sql/database.ts'
+import type { ImportContext } from './context.ts'
+import { givenCompanies } from './make-companies.ts'
+import type { Staging } from './staging/staging.ts'
+
+/** Counts the removed records that the files have, for other companies. */
+export async function countMoved(
+  { staging, tables }: ImportContext,
+  listing: string,
+): Promise<number> {
+  let count = 0
+  const removed = staging.iterate('select id from change where seq is null')
+  for (const batch of inBatches(removed, idsAtOnce)) {
+    const ids = batch.map(([id]) => Number(id))
+    const listed = new Set((await tables.whereListed(listing, ids)).map(({ id }) => id))
+    count += ids.filter((id) => listed.has(id)).length
+  }
+  return count
+}
+
+const idsAtOnce = 1_000
+
+/**
+ * The number of a source's records according to the log: what its versions added and removed. It
+ * does not tell which ones orders have erased.
+ */
+export async function countHeld({ db, plan, source }: ImportContext): Promise<number> {
+  const sql = `
+    select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
+    where source_id = $1 and resource = $2`
+  return Number(await readValue(db, sql, source, plan.target.name))
+}
+
+/** Counts the companies that rows name, if the import adds many: rows may name wrong ones then. */
+export async function countNamed(
+  { db, staging }: ImportContext,
+  added: number,
+): Promise<number | undefined> {
+  if (added <= fewAdded) return undefined
+  const registers = await readValue(
+    db,
+    "select count(*) from imports where resource = 'companies' and reverted_by is null",
+  )
+  if (Number(registers) === 0) return undefined
+  if (!staging.isLoaded()) return givenCompanies(staging).reduce((count) => count + 1, 0)
+  return Number(
+    staging.value('select count(distinct company_id) from stage where digest is not null'),
+  )
+}
+
+const fewAdded = 5
+
+interface ChangeCounts extends Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
+  /** The rows that change something. */
+  readonly changing: number
+}
+
+/** Counts what `change` holds. */
+export function countChanges(staging: Staging): ChangeCounts {
+  const [counts = []] = staging.rows(`
+    select count(*) filter (where not is_known),
+      count(*) filter (where is_known and seq is not null),
+      count(*) filter (where seq is null), count(*) filter (where is_staged)
+    from change`)
+  const [inserted = 0, updated = 0, removed = 0, changing = 0] = counts.map(Number)
+  return { inserted, updated, removed, changing }
+}
