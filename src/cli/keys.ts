@@ -63,7 +63,8 @@ store applies a change within a second.
   options: {
     '--name NAME': 'the name of the key: up to 64 letters, digits, dots, _ and -',
     '--expires WHEN':
-      'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never',
+      'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never, ' +
+      'or when the key that `rotate` replaces does',
     '--scopes NAMES':
       `what it may read, comma-separated; default: ${impliedScopes(listings).join(', ')}; ` +
       `only if listed: ${namedScopes.join(', ')}`,
