@@ -39,6 +39,20 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   await mustRun(folder, `imports --json --db ${db}`)
 })
 
+test('the log does not tell what was the same in all rows of an erased company', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  for (const company of [gb('Q-1'), { company_id: 7 }]) {
+    const row = { ...company, description: 'Of the mill' }
+    const rows = Array.from({ length: 6 }, (_, n) => ({ ...row, key: `${n}` }))
+    await importRows(db, 'jobs', rows, { source: Object.keys(company).join('-') })
+  }
+  const tells = async () => (await storeBytes(db)).includes('Of the mill')
+  await withhold(db, 'erase', { company: ['GB', 'Q-1'] })
+  assert.deepEqual([(await storeBytes(db)).includes('Q-1'), await tells()], [false, true])
+  await withhold(db, 'erase', { company: 7 })
+  assert.equal(await tells(), false)
+})
+
 test('changes in a company that a person left before all kept versions lose the name, too', async (t) => {
   for (const kind of ['mask', 'erase'] as const) {
     const { db } = await makeNamedApp(t)
