@@ -28,7 +28,7 @@ function readEscapes(text: string): string {
 
 /** Shorter phrases would occur in too many other texts. */
 const lettersMin = 3
-/** The most words of a phrase. */
+/** The most words of a phrase; a longer value is hidden by its parts. */
 const wordsMax = 32
 
 interface Word {
@@ -77,9 +77,15 @@ export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[
   for (const value of values) {
     const words = wordsIn(value)
     const letters = words.reduce((sum, { plain }) => sum + lettersOf(plain), 0)
-    if (letters < lettersMin || words.length > wordsMax) continue
-    const hash = hashOf(hasher, words)
-    phrases.set(hash, { words: words.length, hash })
+    if (letters < lettersMin) continue
+    // Parts of about one length have so many words that they occur in no other text.
+    const parts = Math.ceil(words.length / wordsMax)
+    const start = (n: number) => Math.floor((n * words.length) / parts)
+    for (let n = 0; n < parts; n += 1) {
+      const part = words.slice(start(n), start(n + 1))
+      const hash = hashOf(hasher, part)
+      phrases.set(hash, { words: part.length, hash })
+    }
   }
   return [...phrases.values()]
 }
