@@ -87,6 +87,9 @@ test('a phrase is found in JSON within a text, whatever is escaped there', () =>
     ['王小明', '\\u524d\\u738b\\u5c0f\\u660e\\u5f8c', '\\u524d[withheld]\\u5f8c'],
     ['𝒥ane', '\\ud835\\udca5ane', '[withheld]'],
     ['Jane Doe', '\\u00e1Jane Doe', '\\u00e1Jane Doe'],
+    ['Jáne Doe', '"x\\\\nJ\\\\u00e1ne\\\\n\\"Doe\\\\n\\"', '"x\\\\n[withheld]\\\\n\\"'],
+    ['𝒥áne', '\\\\n\\\\\\\\ud835\\\\\\\\udca5\\\\u00e1ne', '\\\\n[withheld]'],
+    ['renée Doe', '{"x":"S:\\\\ren\\u00e9e doe"}', '{"x":"S:\\\\[withheld]"}'],
   ])
 })
 

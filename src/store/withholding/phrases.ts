@@ -13,14 +13,17 @@ const runs = /[\p{L}\p{N}\p{M}\u00ad]+/gu
 /** As JSON has them: changes of attributes that are objects are recorded as JSON. */
 const escapes =
   /\\(?:["\\/bfnrt]|u(?:[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|[\dA-Fa-f]{4}))/g
+/** The same in JSON within JSON, where more backslashes are before each escape. */
+const innerEscapes =
+  /\\+(?:["\\/bfnrt]|u(?:[Dd][89ABab][\dA-Fa-f]{2}\\+u[Dd][C-Fc-f][\dA-Fa-f]{2}|[\dA-Fa-f]{4}))/g
 const wordCharacter = /[\p{L}\p{N}\p{M}\u00ad]/u
 /** A mark that no reader sees. */
 const filler = '\u034f'
 
 /** A text with the characters of its escapes, each as long as the escape. */
-function readEscapes(text: string): string {
+function readEscapes(text: string, escapes: RegExp): string {
   return text.replace(escapes, (escape) => {
-    const character = JSON.parse(`"${escape}"`) as string
+    const character = JSON.parse(`"${escape.replace(/\\+(?=.)/g, '\\')}"`) as string
     const isInWord = wordCharacter.test(character)
     return isInWord ? character.padEnd(escape.length, filler) : ' '.repeat(escape.length)
   })
@@ -118,7 +121,10 @@ export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher
   return (text) => {
     if (!text.includes('\\')) return hide(text, wordsIn(text))
     // What follows a backslash may also be the first letter of a word, as in a path.
-    const hidden = hide(text, wordsIn(readEscapes(text)))
+    let hidden = text
+    for (const some of [innerEscapes, escapes]) {
+      hidden = hide(hidden, wordsIn(readEscapes(hidden, some)))
+    }
     return hide(hidden, wordsIn(hidden))
   }
 }
