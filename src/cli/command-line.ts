@@ -136,8 +136,11 @@ function firstOf(error: unknown): unknown {
 /** Removes passwords from a message that may repeat arguments: any of them may be a URL. */
 function withoutArgumentPasswords(message: string, args: readonly string[]): string {
   const values = args.flatMap((arg) => [arg, arg.replace(/^--?[\w-]+=/, '')])
-  const hide = (text: string, value: string) =>
-    text.replaceAll(value, () => withoutPasswords(value))
+  const hide = (text: string, value: string) => {
+    const shown = withoutPasswords(value)
+    // Nothing follows the beginning of a URL, which is also in the examples of messages.
+    return shown.startsWith(value) ? text : text.replaceAll(value, () => shown)
+  }
   return withoutPasswordsInText(values.reduce(hide, message))
 }
 

@@ -113,6 +113,8 @@ test('no command shows a password, whichever argument contains the URL (C13)', a
     assert.ok(code !== 0 && !`${out}${err}`.includes('s3cret'), `${out}${err}`)
   }
   assert.deepEqual(readdirSync(folder), [], 'no file has such a name')
+  const { err } = await runCommand(folder, ['imports', '--db', 'postgres://'])
+  assert.match(err, /^dossier: --db is "postgres:\/\/\*{3}"; .* as postgres:\/\/user@host:5432\//)
 })
 
 test('variables that Kubernetes sets for Services are ignored, others refused', async (t) => {
