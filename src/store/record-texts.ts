@@ -43,6 +43,11 @@ export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString()
 }
 
+/** Bytes as a text, one character for each. */
+export function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
+}
+
 /** The records of a page as one text. */
 export function textOf(records: readonly Uint8Array[]): string {
   return records.map(textIn).join(',')

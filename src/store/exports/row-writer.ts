@@ -3,7 +3,7 @@
 import { createCsvWriter } from '../../resources/csv.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { recordSeparator } from '../record-texts.ts'
+import { latin1In, recordSeparator } from '../record-texts.ts'
 import type { CopiedRecords } from './read-copy.ts'
 
 /** The kind of a column; companies have one of JSON. */
@@ -42,10 +42,6 @@ export function recordRows(resource: Resource): RowWriter {
 
 /** What a record begins with, after its brace. */
 const idMember = recordSeparator.slice(2)
-
-function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
-}
 
 /** Of a company without its listings. */
 const companyKinds: Readonly<Record<string, ColumnKind>> = {

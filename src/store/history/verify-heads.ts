@@ -4,7 +4,7 @@ import { metaTypesMax } from '../../resources/resource.ts'
 import { decodeNode, type DirectoryEntry, openDirectory, sumOf } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { addToCount, metaOf, type ListingShape } from '../listing/shape.ts'
-import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
+import { type HeadRow, inOrderAsked } from '../listing/tables.ts'
 import type { ReadSegments, SegmentSummary } from './verify-segments.ts'
 
 export type Directories = ReturnType<typeof createDirectories>
@@ -17,11 +17,7 @@ export function createDirectories(readSegments: ReadSegments) {
     const unread = numbers.filter((segment) => !nodes.has(segment))
     const keys = unread.map((segment) => ({ companyId, segment }))
     for await (const { segment, entries } of readSegments(keys)) nodes.set(segment, entries)
-    return numbers.map((segment) => {
-      const node = nodes.get(segment)
-      if (node === undefined) throw new MissingSegmentError({ companyId, segment })
-      return node
-    })
+    return inOrderAsked(companyId, numbers, nodes)
   }
 
   return {

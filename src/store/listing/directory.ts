@@ -4,6 +4,7 @@
 // directories, too. So no head exceeds some kilobytes, and a change writes few nodes.
 
 import { after, type Awaitable } from '../awaitable.ts'
+import { latin1In } from '../record-texts.ts'
 import { inBatches } from './in-batches.ts'
 
 /** A segment, or a node, whose numbers are those of all its segments together. */
@@ -86,13 +87,9 @@ export const onlySegment = (directory: string): number | null =>
 let last = { text: '', node: decodeDirectory('[0]') }
 
 export function decodeNode(entries: Uint8Array): Directory {
-  const text = textOf(entries)
+  const text = latin1In(entries)
   if (text !== last.text) last = { text, node: decodeDirectory(text) }
   return last.node
-}
-
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 export const emptyDirectory = encodeDirectory({ level: 0, entries: [] })
@@ -217,7 +214,7 @@ export function buildDirectory(
   known: readonly KnownNode[],
   newNumber: () => number,
 ): { readonly directory: string; readonly nodes: readonly NewNode[] } {
-  const byContent = new Map(known.map((node) => [textOf(node.entries), node.entry]))
+  const byContent = new Map(known.map((node) => [latin1In(node.entries), node.entry]))
   const nodes: NewNode[] = []
   let level = 0
   let upper = entries

@@ -40,6 +40,23 @@ export class MissingSegmentError extends Error {
   }
 }
 
+/**
+ * A column of a company's segments in the order asked for.
+ *
+ * @throws MissingSegmentError if one was not found.
+ */
+export function inOrderAsked(
+  companyId: number,
+  asked: readonly number[],
+  found: ReadonlyMap<number, Uint8Array>,
+): Uint8Array[] {
+  return asked.map((segment) => {
+    const bytes = found.get(segment)
+    if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
+    return bytes
+  })
+}
+
 /** A listing of a resource in which a record is. */
 export interface ListedId {
   readonly id: number

@@ -10,7 +10,7 @@ import {
   type RowWriter,
 } from '../sql/dialect.ts'
 import type { Client } from 'pg'
-import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
+import { inOrderAsked, type ListingReads } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
 import { firstTexts, headOf, headSql, heldByHead, type ReadHead } from '../sql/head-tables.ts'
 import {
@@ -164,7 +164,7 @@ export function listingReads(rows: Rows): ListingReads {
       found.push(...(await rows<FoundSegment>(sql, companyId, asked)))
       if (found.length >= asked.length) break
     }
-    return inOrder(companyId, asked, found)
+    return inOrderAsked(companyId, asked, new Map(found))
   }
   return {
     head: async (...asked) => (await readHead(rows, asked, false)).head,
@@ -175,21 +175,3 @@ export function listingReads(rows: Rows): ListingReads {
 }
 
 type FoundSegment = readonly [segment: number, bytes: Uint8Array]
-
-/**
- * A column of segments in the order asked for.
- *
- * @throws Error if one is missing.
- */
-function inOrder(
-  companyId: number,
-  asked: readonly number[],
-  found: readonly FoundSegment[],
-): readonly Uint8Array[] {
-  const bySegment = new Map(found)
-  return asked.map((segment) => {
-    const bytes = bySegment.get(segment)
-    if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
-    return bytes
-  })
-}
