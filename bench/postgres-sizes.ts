@@ -72,14 +72,11 @@ function show(records: number, companies: number, sizes: readonly Size[]): void 
   )
   for (const { name, rows, table, indexes } of sizes) {
     const cells = [table, indexes].map(
-      (bytes) => `${(bytes / 1e6).toFixed(1).padStart(9)} MB ${perRow(bytes, rows).padStart(6)}`,
+      (bytes) =>
+        `${(bytes / 1e6).toFixed(1).padStart(9)} MB ${(bytes / rows).toFixed(0).padStart(6)}`,
     )
     console.log(`  ${name.padEnd(20)} ${cells.join('')}`)
   }
   const total = sizes.reduce((sum, { table, indexes }) => sum + table + indexes, 0)
   console.log(`  ${'together'.padEnd(20)} ${(total / 1e6).toFixed(1).padStart(9)} MB`)
-}
-
-function perRow(bytes: number, rows: number): string {
-  return (bytes / rows).toFixed(0)
 }

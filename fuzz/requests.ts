@@ -60,16 +60,14 @@ const path = weighted(
   [1, listingPath.map((given) => `http://other.example${given}`)],
   [
     1,
-    fc.tuple(listingPath, fc.nat(60), visible).map(([given, at, text]) => insert(given, at, text)),
+    fc
+      .tuple(listingPath, fc.nat(60), visible)
+      .map(([given, at, text]) => given.slice(0, at) + text + given.slice(at)),
   ],
   [1, fc.array(percentEncoded, { maxLength: 4 }).map((parts) => `/api/v1/${parts.join('/')}`)],
   [1, visible],
   [1, fc.integer({ min: 1_000, max: 20_000 }).map((length) => `/${'a'.repeat(length)}`)],
 )
-
-function insert(text: string, at: number, more: string): string {
-  return text.slice(0, at) + more + text.slice(at)
-}
 
 const aboutVersions = weighted(
   [3, fc.integer({ min: 1, max: 8 }).map(String)],

@@ -36,17 +36,14 @@ export function createProgress({ stderr, now }: CommandContext, unit = 'rows') {
     nextAt = now() + (stderr.isTTY ? barEveryMs : lineEveryMs)
     const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
     if (stderr.isTTY) {
-      const bar = share.map((percent) => ` ${barOf(done)} ${percent}`)
+      const drawn = '█'.repeat(Math.floor(done * barLength)).padEnd(barLength, '░')
+      const bar = share.map((percent) => ` ${drawn} ${percent}`)
       stderr.showStatus([step + bar.join(''), ...counted(count)].join(' | '))
     } else {
       const figures = [...counted(count), ...share].join(', ')
       stderr.writeLines(figures === '' ? `${step} …` : `${step}: ${figures}`)
     }
   }
-}
-
-function barOf(done: number): string {
-  return '█'.repeat(Math.floor(done * barLength)).padEnd(barLength, '░')
 }
 
 /** Reports that the command is waiting for the write lock; a signal ends the wait. */

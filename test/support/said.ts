@@ -16,17 +16,14 @@ export interface SaidRow {
   readonly attributes: string
 }
 
-/**
- * All that sources say about companies, by company and source.
- *
- * @param version of the registry; the last one if undefined.
- */
-export async function readSaid(db: string, version?: number): Promise<SaidRow[]> {
+/** All that sources say about companies, by company and source. */
+export async function readSaid(db: string): Promise<SaidRow[]> {
   const companies = await queryStore(db, 'select id from companies order by id')
   return withReader(db, async (reader) => {
     const rows: SaidRow[] = []
     for (const { id } of companies) {
-      const read = await reader.readCompany({ companyId: Number(id), version, resources: [] })
+      const asked = { companyId: Number(id), version: undefined, resources: [] }
+      const read = await reader.readCompany(asked)
       if (read === undefined || 'outside' in read) continue
       const { jurisdiction, identifier } = read.company
       for (const one of read.sources ?? []) {

@@ -70,7 +70,9 @@ function reportLines(
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
     outcome(counts, version, took, { ...options, unreadableRows }),
-    ...(options.isNew && version !== undefined ? [newStore(options)] : []),
+    ...(options.isNew && version !== undefined
+      ? [`Created the store ${describeStore(options.input.settings.db)}.`]
+      : []),
     ...(listEntry === undefined
       ? []
       : [
@@ -78,10 +80,6 @@ function reportLines(
             'back up the list, and run dossier compact.',
         ]),
   ]
-}
-
-function newStore({ input }: ReportOptions): string {
-  return `Created the store ${describeStore(input.settings.db)}.`
 }
 
 function outcome(

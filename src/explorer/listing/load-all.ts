@@ -21,10 +21,6 @@ export interface Selection {
   readonly rows: readonly Row[]
   /** How many records are selected; `rows` may be fewer. */
   readonly selected: number
-  /** The first answer, with its counters. */
-  readonly answer: ListingAnswer
-  /** The version of all records. */
-  readonly version: number | undefined
 }
 
 /** Loads the records that a query selects, all of one version. */
@@ -40,8 +36,7 @@ export async function loadAll(
     const path = listingPath(company, resource, withQuery(query, text))
     return ask<ListingAnswer>(path, options)
   }
-  const first = await pageAt(1)
-  const { version, body } = first
+  const { version, body } = await pageAt(1)
   const rows = [...rowsOf(resource, body)]
   const selected = body.pagination_total
   const fixed = version === undefined || isOfPast(query) ? {} : { version: String(version) }
@@ -50,5 +45,5 @@ export async function loadAll(
     if (more.length === 0) break
     rows.push(...more)
   }
-  return { rows, selected, answer: body, version }
+  return { rows, selected }
 }
