@@ -66,6 +66,30 @@ test('changes in a company that a person left before all kept versions lose the 
   }
 })
 
+test('later imports do not name a person in a company left before all kept versions', async (t) => {
+  const { db } = await makeNamedApp(t)
+  for (const company of ['1', '2']) {
+    const rows = [{ key: 'A', ...gb(company), identifier, name: jane }]
+    await importRows(db, 'employees', rows, { isSnapshot: true })
+  }
+  await prune(db)
+  await withhold(db, 'mask', person)
+  await importRows(db, 'companies', [{ ...named, owner: jane }])
+  await checkGone(db)
+})
+
+test('natural keys of records that an erased company lost before all kept versions are hashed', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const keys = ['K-1 Roe', 'K-1 Doe']
+  for (const count of [2, 1]) {
+    const rows = keys.slice(0, count).map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
+    await importRows(db, 'jobs', rows, { isSnapshot: true })
+  }
+  await prune(db)
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  await checkGone(db, keys)
+})
+
 const extract = (month: number) => ({ ...recordedOn(`2026-0${month}-01`), isSnapshot: true })
 const named = { jurisdiction: 'GB', identifier: '1', name: 'X Ltd' }
 

@@ -168,7 +168,10 @@ async function eraseCompanies(
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
       const gone = await rewriteListing(work, { shape, companyId: id, change: () => undefined })
-      const own = await withoutOthers(work, listing, new Set(gone.map((one) => one.id)))
+      // Of what was removed before all kept versions, only natural keys are left.
+      const before = await tables.traces(listing, [id], { since: 0, until: work.version })
+      const all = new Set([...gone, ...before].map((one) => one.id))
+      const own = await withoutOthers(work, listing, all)
       await hideKeys(work, listing, own)
       await tables.dropHeads(listing, await tables.headsOf(listing, [id]))
     }

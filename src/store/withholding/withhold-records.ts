@@ -64,11 +64,11 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   if (all.length > 0) {
     const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
     // Of companies that had a record before all kept versions, only recorded changes are left.
-    const before: number[] = []
     for (const batch of inBatches(seen.ids, idsAtOnce)) {
-      before.push(...(await work.tables.whereTraced(resource.name, batch)))
+      const before = await work.tables.whereTraced(resource.name, batch)
+      for (const id of before) seen.companies.add(id)
     }
-    const where = new Set([...seen.companies, ...named, ...before])
+    const where = new Set([...seen.companies, ...named])
     await hideInCompanies(work, where, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
   return {
