@@ -1,13 +1,15 @@
-// What later imports bring of people whose data is withheld (contract 13).
+// What later imports bring of people whose data is withheld, and what earlier ones have left
+// (contract 13).
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makePlace, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, makePlace, query } from '../support/import-rows.ts'
 import { memberOf } from '../support/make-app.ts'
-import { keepStore } from '../support/store-state.ts'
+import { keepStore, storeBytes } from '../support/store-state.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { lift, withhold } from '../support/write-store.ts'
+import { lift, prune, withhold } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
 
 for (const kind of ['mask', 'erase'] as const) {
@@ -265,4 +267,42 @@ test('in a store that a restore had left, an order means what it means, whoever 
   assert.deepEqual([await total(1), await total(2), await total(3)], [1, 1, 0])
   assert.equal((await load('5', 'Ann Szabo')).counts.erased, 1)
   await checkGone(db, ['nBob Nagy', 'Ann Szabo'])
+})
+
+test('the log does not tell what was the same in all rows of an erased company', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  for (const company of [gb('Q-1'), { company_id: 7 }]) {
+    const row = { ...company, description: 'Of the mill' }
+    const rows = Array.from({ length: 6 }, (_, n) => ({ ...row, key: `${n}` }))
+    await importRows(db, 'jobs', rows, { source: Object.keys(company).join('-') })
+  }
+  const tells = async () => (await storeBytes(db)).includes('Of the mill')
+  await withhold(db, 'erase', { company: ['GB', 'Q-1'] })
+  assert.deepEqual([(await storeBytes(db)).includes('Q-1'), await tells()], [false, true])
+  await withhold(db, 'erase', { company: 7 })
+  assert.equal(await tells(), false)
+})
+
+test('later imports do not name a person in a company left before all kept versions', async (t) => {
+  const { db } = await makeNamedApp(t)
+  for (const company of ['1', '2']) {
+    const rows = [{ key: 'A', ...gb(company), identifier, name: jane }]
+    await importRows(db, 'employees', rows, { isSnapshot: true })
+  }
+  await prune(db)
+  await withhold(db, 'mask', person)
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+  await checkGone(db)
+})
+
+test('natural keys of records that an erased company lost before all kept versions are hashed', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const keys = ['K-1 Roe', 'K-1 Doe']
+  for (const count of [2, 1]) {
+    const rows = keys.slice(0, count).map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
+    await importRows(db, 'jobs', rows, { isSnapshot: true })
+  }
+  await prune(db)
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  await checkGone(db, keys)
 })

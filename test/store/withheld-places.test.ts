@@ -39,20 +39,6 @@ test('examples in the log of imports lose what is withheld', async (t) => {
   await mustRun(folder, `imports --json --db ${db}`)
 })
 
-test('the log does not tell what was the same in all rows of an erased company', async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
-  for (const company of [gb('Q-1'), { company_id: 7 }]) {
-    const row = { ...company, description: 'Of the mill' }
-    const rows = Array.from({ length: 6 }, (_, n) => ({ ...row, key: `${n}` }))
-    await importRows(db, 'jobs', rows, { source: Object.keys(company).join('-') })
-  }
-  const tells = async () => (await storeBytes(db)).includes('Of the mill')
-  await withhold(db, 'erase', { company: ['GB', 'Q-1'] })
-  assert.deepEqual([(await storeBytes(db)).includes('Q-1'), await tells()], [false, true])
-  await withhold(db, 'erase', { company: 7 })
-  assert.equal(await tells(), false)
-})
-
 test('changes in a company that a person left before all kept versions lose the name, too', async (t) => {
   for (const kind of ['mask', 'erase'] as const) {
     const { db } = await makeNamedApp(t)
@@ -64,30 +50,6 @@ test('changes in a company that a person left before all kept versions lose the 
     await withhold(db, kind, person)
     await checkGone(db)
   }
-})
-
-test('later imports do not name a person in a company left before all kept versions', async (t) => {
-  const { db } = await makeNamedApp(t)
-  for (const company of ['1', '2']) {
-    const rows = [{ key: 'A', ...gb(company), identifier, name: jane }]
-    await importRows(db, 'employees', rows, { isSnapshot: true })
-  }
-  await prune(db)
-  await withhold(db, 'mask', person)
-  await importRows(db, 'companies', [{ ...named, owner: jane }])
-  await checkGone(db)
-})
-
-test('natural keys of records that an erased company lost before all kept versions are hashed', async (t) => {
-  const { db } = await makeNamedApp(t)
-  const keys = ['K-1 Roe', 'K-1 Doe']
-  for (const count of [2, 1]) {
-    const rows = keys.slice(0, count).map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
-    await importRows(db, 'jobs', rows, { isSnapshot: true })
-  }
-  await prune(db)
-  await withhold(db, 'erase', { company: ['GB', '1'] })
-  await checkGone(db, keys)
 })
 
 const extract = (month: number) => ({ ...recordedOn(`2026-0${month}-01`), isSnapshot: true })
