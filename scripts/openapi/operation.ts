@@ -38,6 +38,8 @@ interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
     readonly example?: unknown
     readonly otherTypes?: AnswerDescription['types']
   }
+  /** It names no company, version, cursor or copy, so there is no 404 and no 410. */
+  readonly namesNothing?: true
   /** What has not happened if the answer is a 304, as the beginning of a sentence. */
   readonly unchanged: string
 }
@@ -45,7 +47,8 @@ interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
 /** The headers of a 200 that its 304 has, too. */
 const unchangedHeaders = ['Link', 'Content-Location', 'Accept-Ranges', 'Repr-Digest']
 
-export function describeTagged({ answer, unchanged, ...operation }: TaggedRead): Operation {
+export function describeTagged(read: TaggedRead): Operation {
+  const { answer, unchanged, namesNothing = false, ...operation } = read
   const { description, headers = [], schema, example, otherTypes } = answer
   const schemas = { ...operation.schemas, ...sharedSchemas }
   const json = schema === undefined ? undefined : schemaRef(schema)
@@ -63,6 +66,6 @@ export function describeTagged({ answer, unchanged, ...operation }: TaggedRead):
         headers: answerHeaders(headers.filter((name) => unchangedHeaders.includes(name))),
       },
     },
-    failures: failureStatuses,
+    failures: failureStatuses.filter((one) => !(namesNothing && [404, 410].includes(one))),
   }
 }

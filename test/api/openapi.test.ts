@@ -21,7 +21,7 @@ import { makeRecords } from '../support/make-record.ts'
 const records = resources.map((resource) => {
   return { resource, company: 1, records: makeRecords(resource, 3) }
 })
-const { ask } = await makeApp({ after }, { records })
+const { ask, store } = await makeApp({ after }, { records })
 const answer = await ask('/openapi.json', { authorization: null })
 const document = JSON.parse(answer.text) as Document
 const { checkAnnounced, deref, responsesOf, validate } = readAnnouncement(document)
@@ -309,6 +309,25 @@ test('examples of cursors are cursors, and the longest register number is announ
   for (const { schema } of [parameters['company_id'] as Parameter, inQuery ?? assert.fail()]) {
     const [jurisdiction, identifier] = ['J', '7'].map((one) => one.repeat(nameBytesMax))
     validate(schema, `${jurisdiction}:${identifier}`)
+  }
+})
+
+test('what names nothing is never absent, and a text is not empty', async () => {
+  for (const path of ['/companies', '/versions', '/exports', '/key']) {
+    const { responses } = document.paths[`/api/v1${path}`]?.get ?? assert.fail()
+    assert.ok(!('404' in responses) && !('410' in responses), path)
+  }
+  const key = await store.issueKey({ name: 'follower', scopes: ['companies', 'changes'] })
+  const authorization = `Bearer ${key}`
+  for (const path of ['/api/v1/companies', '/api/v1/changes']) {
+    const parameters = document.paths[path]?.get.parameters ?? []
+    for (const { name, schema } of parameters.map((part) => deref<Parameter>(part))) {
+      const { type, items = schema } = schema as { type?: string; items?: unknown }
+      if (type === 'integer' || name.includes('-')) continue
+      assert.throws(() => validate(items, ''), name)
+      const { status } = await ask(`${path}?${name}=`, { authorization })
+      assert.equal(status, 400, name)
+    }
   }
 })
 

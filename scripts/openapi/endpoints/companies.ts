@@ -17,24 +17,26 @@ import {
   shortText,
 } from '../schemas.ts'
 
+const givenText = { ...shortText, minLength: 1 }
+
 /** The parameters that select companies. */
 const texts: Readonly<Record<(typeof companyTexts)[number], JsonSchema>> = {
   identifier: {
     description: `Number of the company in its register; up to ${identifiersMax} of them`,
     schema: {
-      ...{ type: 'array', maxItems: identifiersMax, items: shortText },
+      ...{ type: 'array', maxItems: identifiersMax, items: givenText },
       examples: [['09876543']],
     },
     explode: true,
   },
   jurisdiction: {
     description: 'Jurisdiction of the register, together with `identifier`',
-    schema: { ...shortText, examples: ['GB'] },
+    schema: { ...givenText, examples: ['GB'] },
   },
   q: {
     description:
       'Words of the name, instead of `identifier`: all of them, the last one as a beginning',
-    schema: { ...shortText, maxLength: queryLengthMax },
+    schema: { ...givenText, maxLength: queryLengthMax },
     // One of the two ways to ask has an example, so that the reference page sends a sound request.
     example: 'northwind tra',
   },
@@ -64,6 +66,7 @@ export function describeCompanies(): Operation {
       headers: ['Link'],
       schema: 'CompaniesPage',
     },
+    namesNothing: true,
     unchanged: 'The page has not changed',
     schemas: { CompanyEntry: entry, CompaniesPage: page },
   })

@@ -67,6 +67,7 @@ export function describeExports(): Operation {
       schema: 'Exports',
       example: { ok: true, exports: [exampleEntry] },
     },
+    namesNothing: true,
     unchanged: 'The copies have not changed',
     schemas: {
       Export: entry,

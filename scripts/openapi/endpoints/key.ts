@@ -59,6 +59,7 @@ export function describeKey(resources: readonly Resource[]): Operation {
       'was used; and the version of the registry. Needs a valid key, but no scope.',
     parameters: [],
     answer: { description: 'The key, and the registry', schema: 'KeyAnswer' },
+    namesNothing: true,
     unchanged: 'Nothing has changed',
     schemas: {
       Key: itself,

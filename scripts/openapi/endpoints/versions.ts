@@ -54,6 +54,7 @@ export function describeVersions(): Operation {
       'limit',
     ],
     answer: { description: 'A page of versions', headers: ['Link'], schema: 'VersionsPage' },
+    namesNothing: true,
     unchanged: 'Nothing was imported',
     schemas: { Version: entry, VersionsPage: page },
   })
