@@ -203,7 +203,10 @@ test('a user who lacks a right is told which, and neither serves nor compacts in
     /for table keys; to change .*, name the owner of its tables/,
   )
   await owner.query('alter table dossier.imports enable row level security')
-  await told('imports', /this user may not read imports; grant it the rights/)
+  await told(
+    'imports',
+    /may not read imports \(row-level security may hide rows\); grant it the rights/,
+  )
   const one = await openSession(url)
   await assert.rejects(one.query('select from imports'), /affected by row-level security policy/)
   await one.end()

@@ -124,7 +124,11 @@ export async function checkSchema(client: ClientBase, db: string): Promise<void>
 }
 
 const unreadableSql = `
-  select relname as name from pg_class
+  select
+    relname || case
+      when has_table_privilege(oid, 'select') then ' (row-level security may hide rows)' else ''
+    end as name
+  from pg_class
   where relnamespace = ${ownSchema} and relname = any($1)
     and (not has_table_privilege(oid, 'select') or row_security_active(oid))
   order by relname`
