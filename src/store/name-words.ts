@@ -28,9 +28,12 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 const plainLetter = /[đðħłøŧæœþς]/g
 
-/** A run of scripts that are written without blanks between words, or, as Korean, often are. */
+/**
+ * A run of scripts that are written without blanks between words, or, as Korean, often are. It
+ * does not begin with a mark: Thai has the tilde, too, which Latin letters may have.
+ */
 const dense =
-  /([\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]+)/u
+  /((?!\p{M})[\p{M}\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]+)/u
 
 /**
  * The words of a name, each once: of a text without blanks between words, such as Chinese or

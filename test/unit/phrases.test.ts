@@ -32,6 +32,22 @@ test('a phrase is found whatever its case, its marks and the characters between 
   }
 })
 
+test('a phrase is found in whatever form its marks are encoded', () => {
+  for (const name of [
+    'José Muñoz',
+    'João Simões',
+    'Nguyễn Thị Bưởi',
+    'Ṭoḏ',
+    'ガザ 太郎',
+    'น้ำ ใจดี',
+  ]) {
+    const forms = [name.normalize('NFC'), name.normalize('NFD')]
+    for (const form of forms) {
+      for (const text of forms) assert.equal(hide([form], `CEO: ${text}`), 'CEO: [withheld]')
+    }
+  }
+})
+
 test('a phrase is found in capitals that are written otherwise, and without strokes', () => {
   for (const [name, written] of [
     ['Jürgen Groß', 'JÜRGEN GROSS'],
