@@ -187,6 +187,30 @@ test('Parquet: texts of 60 kB in row groups of 1,024 fit in 350 MB', async (t) =
   assertBounded(peakMb, 350)
 })
 
+test('2,600 events of 60 kB between and in place of others of a company: imported and verified within 350 MB', async (t) => {
+  const folder = makeFolder(t)
+  const event = (id: number, before: string, attr: string) =>
+    `${JSON.stringify({ id, company_id: 7, date: '2024-05-31', attr, before })}\n`
+  const few = [1, 900, 1_300, 1_301, 2_600].map((id) => event(id, 'short', 'former'))
+  writeFileSync(join(folder, 'few.ndjson'), few.join(''))
+  const file = openSync(join(folder, 'many.ndjson'), 'w')
+  // All are put within the only segment of the listing, and some of them replace its records.
+  for (let id = 2; id < 2_600; id++) {
+    writeSync(file, event(id, String(id).padEnd(60_000, 'x'), `attr ${id % 3}`))
+  }
+  closeSync(file)
+  const run = async (command: string) => {
+    const { child, ended } = startDossier(t, folder, command)
+    const peak = await peakOf(child.pid, ended)
+    const { code, err } = await ended
+    assert.equal(code, 0, err)
+    assertBounded(peak, 350)
+  }
+  await run('import events few.ndjson')
+  await run('import events many.ndjson --accept')
+  await run('verify')
+})
+
 test('reading an idle named pipe can be interrupted, and its data is read when it arrives', async (t) => {
   const folder = makeFolder(t)
   execFileSync('mkfifo', [join(folder, 'pipe.ndjson')])

@@ -9,7 +9,6 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { readAttributes, statementOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
-import { compareOrder } from '../listing/merge.ts'
 import { keysOf, readIndexes, readSegments } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { attributesShape, type ListingShape, metaOf } from '../listing/shape.ts'
@@ -116,16 +115,9 @@ function readFormer(
   const records = read()
   let next: ListedRecord | undefined
   return {
-    async take(before, most = Infinity) {
-      const taken: ListedRecord[] = []
-      while (taken.length < most) {
-        next ??= (await records.next()).value
-        if (next === undefined) break
-        if (before !== undefined && compareOrder(shape, next, before) >= 0) break
-        taken.push(next)
-        next = undefined
-      }
-      return taken
+    peek: async () => (next ??= (await records.next()).value),
+    advance() {
+      next = undefined
     },
   }
 }

@@ -15,7 +15,8 @@ export function createDirectories(readSegments: ReadSegments) {
 
   async function readNodes(companyId: number, numbers: readonly number[]): Promise<Uint8Array[]> {
     const unread = numbers.filter((segment) => !nodes.has(segment))
-    const keys = unread.map((segment) => ({ companyId, segment }))
+    // Nodes have no texts.
+    const keys = unread.map((segment) => ({ companyId, segment, bytes: 0 }))
     for await (const { segment, entries } of readSegments(keys)) nodes.set(segment, entries)
     return inOrderAsked(companyId, numbers, nodes)
   }

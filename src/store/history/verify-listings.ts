@@ -2,8 +2,8 @@
 // is kept of the records against the present ones.
 
 import type { ListedRecord } from '../listing/segment.ts'
-import { inBatches } from '../listing/in-batches.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
+import { type SizedKey, textsTogether } from '../listing/open-listings.ts'
 import type { HeadRow, SegmentKey } from '../listing/tables.ts'
 import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
 import { createDirectories, type Directories, faultsOfHead } from './verify-heads.ts'
@@ -11,7 +11,7 @@ import { addSums, isSameSums, noIds } from './verify-ids.ts'
 import { checkSegment, type SegmentSummary } from './verify-segments.ts'
 
 /** A segment that a head names. */
-interface NamedSegment extends SegmentKey {
+interface NamedSegment extends SizedKey {
   readonly kind: CheckedKind | undefined
   readonly isPresent: boolean
 }
@@ -21,8 +21,6 @@ type SegmentsThere = ReadonlyMap<number, number>
 
 /** What sources say about companies; undefined where that cannot be read. */
 export type Said = ReadonlyMap<number, readonly ListedRecord[] | undefined>
-
-const segmentsAtOnce = 200
 
 /**
  * Verifies listings of some companies.
@@ -37,8 +35,8 @@ export async function verifyListings(
 ): Promise<Said> {
   const { tables } = registry.db
   const isThere = ({ segment, companyId }: SegmentKey) => there.get(segment) === companyId
-  async function* read(keys: readonly SegmentKey[]) {
-    for (const some of inBatches(keys.filter(isThere), segmentsAtOnce)) {
+  async function* read(keys: readonly SizedKey[]) {
+    for (const some of textsTogether(keys.filter(isThere))) {
       yield* await tables.segments(some, 'both')
     }
   }
@@ -89,9 +87,9 @@ async function openHeads(
       )
       if (leaves === undefined) continue
       opened.set(head, leaves)
-      for (const { segment } of leaves) {
+      for (const { segment, bytes } of leaves) {
         if (named.has(segment)) continue
-        named.set(segment, { segment, companyId, kind, isPresent: head === heads.at(-1) })
+        named.set(segment, { segment, bytes, companyId, kind, isPresent: head === heads.at(-1) })
       }
     }
   }

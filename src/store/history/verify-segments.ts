@@ -10,13 +10,14 @@ import {
   recordsOf,
 } from '../listing/segment.ts'
 import { typesOf } from '../listing/shape.ts'
-import type { SegmentKey, SegmentRow } from '../listing/tables.ts'
+import type { SizedKey } from '../listing/open-listings.ts'
+import type { SegmentRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { CheckedKind, VerifiedRegistry } from './verify-companies.ts'
 import { type IdSums, sumIds } from './verify-ids.ts'
 
 /** Reads the segments that exist. */
-export type ReadSegments = (keys: readonly SegmentKey[]) => AsyncIterable<SegmentRow>
+export type ReadSegments = (keys: readonly SizedKey[]) => AsyncIterable<SegmentRow>
 
 type Place = Pick<ListedRecord, 'id' | 'sort'>
 

@@ -6,7 +6,7 @@ import { metaTypesMax } from '../../resources/resource.ts'
 import { formatCount } from '../../text/format-count.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from './directory.ts'
-import { elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
+import { compareOrder, elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
 import type { IndexReader, OpenListing } from './open-listings.ts'
 import { type ListedRecord, type SegmentIndex, valueAt } from './segment.ts'
 import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
@@ -22,17 +22,16 @@ interface ListingMerge {
   readonly gone: ReadonlySet<number>
 }
 
+/** Reads new records in the order of their listing. */
 export interface PutReader {
-  /** The next records before a place in the order of the listing, up to a number of them. */
-  take(
-    before: Pick<ListedRecord, 'id' | 'sort'> | undefined,
-    most?: number,
-  ): Awaitable<ListedRecord[]>
+  /** The next record; undefined if there is none. */
+  peek(): Awaitable<ListedRecord | undefined>
+  /** Goes on to the one after it. */
+  advance(): void
 }
 
-/** How many segments, and how many new records, are merged at a time. */
-const segmentsAtOnce = 300
-const recordsAtOnce = 20_000
+/** How much is merged at a time: of segments, and of new records. */
+const windowMax = { segments: 300, records: 20_000, bytes: 8_388_608 }
 
 /**
  * Merges new records into a listing, and makes its new head.
@@ -48,10 +47,17 @@ export async function mergeListing(
   const types = parseMeta(listing?.head.meta ?? '[]')
   let left = gone.size
 
-  function mergeWindow(old: readonly OldSegment[], records: readonly ListedRecord[]): void {
-    out.addMerge({ companyId, entries, parts: planMerge(shape, old, records, gone) })
-    if (shape.metaColumn === undefined) return
-    for (const type of left === 0 ? [] : goneTypes(old, gone, shape.metaColumn)) {
+  async function mergeWindow(window: Window): Promise<void> {
+    const { old, records } = window
+    const lost = goneIn(window, gone)
+    out.addMerge({ companyId, entries, parts: planMerge(shape, old, records, lost) })
+    if (shape.metaColumn !== undefined) countTypes(window, shape.metaColumn)
+    if (out.isFull()) await out.flush()
+  }
+
+  function countTypes({ old, elsewhere, records }: Window, metaColumn: number): void {
+    const isGone = (id: number) => gone.has(id) && !elsewhere.has(id)
+    for (const type of left === 0 ? [] : typesIn(old, isGone, metaColumn)) {
       addToCount(types, type, -1)
       left -= 1
     }
@@ -60,48 +66,98 @@ export async function mergeListing(
     if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
   }
 
-  /** Merges the new records before a place, many at a time; returns the rest of them. */
-  async function putBefore(place: Parameters<PutReader['take']>[0]): Promise<ListedRecord[]> {
-    for (;;) {
-      const records = await puts.take(place, recordsAtOnce)
-      if (records.length < recordsAtOnce) return records
-      mergeWindow([], records)
-      if (out.isFull()) await out.flush()
-    }
-  }
-
   const leaves = listing?.leaves ?? []
+  let from = 0
   let indexes: SegmentIndex[] = []
-  for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
+  // The records of the first segment that earlier windows have merged.
+  let merged: readonly number[] = []
+  for (let isMore = true; isMore;) {
+    const length = countTogether(leaves, from)
     // The segment after the window shows where the window ends.
-    const wanted = Math.min(segmentsAtOnce + 1, leaves.length - at)
+    const wanted = Math.min(length + 1, leaves.length - from)
     await read(wanted - indexes.length, (index) => indexes.push(index))
+    const next = indexes[length]
+    const { records, rest } = await takeBefore(shape, puts, next && keyAt(next, 0))
     const old = leaves
-      .slice(at, at + segmentsAtOnce)
+      .slice(from, from + length)
       .map((entry, n) => ({ entry, index: elementOf(indexes, n) }))
-    const records = await putBefore(keyAt(elementOf(indexes, 0), 0))
-    const next = indexes[segmentsAtOnce]
-    if (next !== undefined) mergeWindow(old, records.concat(await puts.take(keyAt(next, 0))))
-    else {
-      const within = await puts.take(keyAt(elementOf(indexes, old.length - 1), -1))
-      mergeWindow(old, records.concat(within, await puts.take(undefined, recordsAtOnce)))
-    }
-    indexes = indexes.slice(segmentsAtOnce)
+    // A window that is full of new records ends before the next one, perhaps within a segment.
+    const isBefore = (place: Place) => rest === undefined || compareOrder(shape, place, rest) < 0
+    const whole = old.filter(({ index }) => isBefore(keyAt(index, -1))).length
+    const [before, after] = divide(old[whole]?.index, isBefore)
+    const elsewhere = new Set([...merged, ...after])
+    await mergeWindow({
+      old: old.slice(0, before.length > 0 ? whole + 1 : whole),
+      elsewhere,
+      records,
+    })
+    merged = before
+    from += whole
+    indexes = indexes.slice(whole)
+    isMore = rest !== undefined || from < leaves.length
   }
-  const last = await putBefore(undefined)
-  if (last.length > 0) mergeWindow([], last)
   out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
 }
 
-/** The types of the records that are removed from segments. */
-function* goneTypes(
+type Place = Pick<ListedRecord, 'id' | 'sort'>
+
+/** What is merged at a time. */
+interface Window {
+  readonly old: readonly OldSegment[]
+  /** The ids of records of its first and its last segment that other windows merge. */
+  readonly elsewhere: ReadonlySet<number>
+  readonly records: readonly ListedRecord[]
+}
+
+/** How many of the next segments are merged together. */
+function countTogether(leaves: readonly DirectoryEntry[], from: number): number {
+  let [to, bytes] = [from, 0]
+  for (; to < leaves.length && to - from < windowMax.segments && bytes < windowMax.bytes; to++) {
+    bytes += leaves[to]?.bytes ?? 0
+  }
+  return to - from
+}
+
+/** The next new records before a place, and the one after these if there are too many. */
+async function takeBefore(shape: ListingShape, puts: PutReader, end: Place | undefined) {
+  const records: ListedRecord[] = []
+  for (let bytes = 0; ;) {
+    const found = puts.peek()
+    const next = found instanceof Promise ? await found : found
+    const isIn = next && (end === undefined || compareOrder(shape, next, end) < 0)
+    if (isIn !== true) return { records, rest: undefined }
+    if (records.length === windowMax.records || bytes >= windowMax.bytes) {
+      return { records, rest: next }
+    }
+    records.push(next)
+    bytes += next.text.length
+    puts.advance()
+  }
+}
+
+/** The ids of a segment before and after a place. */
+function divide(index: SegmentIndex | undefined, isBefore: (place: Place) => boolean) {
+  const ids = [...(index?.ids ?? [])]
+  const after = ids.findIndex((_, n) => index && !isBefore(keyAt(index, n)))
+  return [ids.slice(0, after), ids.slice(after)] as const
+}
+
+/** The ids of the records of a window's segments that are not kept in it. */
+function goneIn({ old, elsewhere }: Window, gone: ReadonlySet<number>): ReadonlySet<number> {
+  if (elsewhere.size === 0) return gone
+  const lost = old.flatMap(({ index }) => [...index.ids].filter((id) => gone.has(id)))
+  return new Set([...elsewhere, ...lost])
+}
+
+/** The types of the records that are gone from segments. */
+function* typesIn(
   old: readonly OldSegment[],
-  gone: ReadonlySet<number>,
+  isGone: (id: number) => boolean,
   metaColumn: number,
 ): Generator {
   for (const { index } of old) {
     const values = elementOf(index.columns, metaColumn)
-    for (let n = 0; n < index.count; n++) if (gone.has(index.ids[n] ?? 0)) yield valueAt(values, n)
+    for (let n = 0; n < index.count; n++) if (isGone(index.ids[n] ?? 0)) yield valueAt(values, n)
   }
 }
 

@@ -97,7 +97,12 @@ export async function* scanEntries(
 
 /** How many segments are read at a time, and how many with their texts. */
 const indexesAtOnce = 1_000
-const textsAtOnce = 400
+const textsAtOnce = { segments: 400, bytes: 8_388_608 }
+
+/** A segment, with the bytes of its texts. */
+export interface SizedKey extends SegmentKey {
+  readonly bytes: number
+}
 
 /** Passes on the indexes of the next segments: at once, if they have been read already. */
 export type IndexReader = (count: number, take: (index: SegmentIndex) => void) => Awaitable<void>
@@ -144,10 +149,10 @@ export function readIndexes(
 export async function* readSegments(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
-  keys: readonly SegmentKey[],
+  keys: readonly SizedKey[],
   wanted?: WantedParts,
 ): AsyncGenerator<{ readonly companyId: number; readonly records: Iterable<ListedRecord> }> {
-  for (const batch of inBatches(keys, textsAtOnce)) {
+  for (const batch of textsTogether(keys)) {
     for (const { companyId, entries, texts } of await tables.segments(batch, 'both')) {
       if (texts === null) throw new Error(`a segment of company ${companyId} has no texts`)
       yield { companyId, records: recordsOf(decodeEntries(shape, entries, wanted), texts) }
@@ -155,8 +160,12 @@ export async function* readSegments(
   }
 }
 
-export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): SegmentKey[] {
-  return entries.map(({ segment }) => ({ companyId, segment }))
+/** Segments in batches whose texts fit into memory. */
+export const textsTogether = <Key extends { readonly bytes: number }>(keys: Iterable<Key>) =>
+  inBatches(keys, textsAtOnce.segments, ({ bytes }) => bytes, textsAtOnce.bytes)
+
+export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): SizedKey[] {
+  return entries.map(({ segment, bytes }) => ({ companyId, segment, bytes }))
 }
 
 /** The segments and nodes to which heads of a company lead. */

@@ -90,7 +90,6 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
       const [listing, puts] = [open.get(companyId), putsOf(companyId)]
       const gone = lost?.get(companyId) ?? new Set()
       await mergeListing(shape, { companyId, listing, read, puts, gone }, out)
-      if (out.isFull()) await out.flush()
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()

@@ -7,9 +7,14 @@ import type { Difference, NamedCompany, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { comparedParts, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { SegmentKey } from '../listing/tables.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
-import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
+import {
+  keysOf,
+  leavesOf,
+  openListings,
+  readSegments,
+  type SizedKey,
+} from '../listing/open-listings.ts'
 import { refusedIdsOf } from './compare.ts'
 import { readVersionsInForce, sourceId } from '../sql/import-log.ts'
 import type { ImportContext } from './context.ts'
@@ -213,7 +218,7 @@ async function ownTexts(
 /** The records that a source has in segments. */
 async function* ownRecords(
   { tables, shape, source }: SourceRecords,
-  keys: readonly SegmentKey[],
+  keys: readonly SizedKey[],
 ): AsyncGenerator<ListedRecord> {
   for await (const { records } of readSegments(tables, shape, keys, comparedParts(shape))) {
     for (const record of records) if (record.source === source) yield record

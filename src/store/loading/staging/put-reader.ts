@@ -3,7 +3,6 @@
 
 import { columnValuesOf } from '../../../resources/filters.ts'
 import type { Resource } from '../../../resources/resource.ts'
-import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/merge-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
 import { type ListingShape, shapeOf, sortOf } from '../../listing/shape.ts'
@@ -22,16 +21,9 @@ export function createPutReader(staging: Staging, kind: PutKind): (company: numb
   const puts = readChanges(staging, shape, kind)
   let next = puts.next()
   return (company) => ({
-    take(before, most = Infinity) {
-      const taken: ListedRecord[] = []
-      while (next.done !== true && taken.length < most) {
-        const [companyId, record] = next.value
-        if (companyId !== company) break
-        if (before !== undefined && compareOrder(shape, record, before) >= 0) break
-        taken.push(record)
-        next = puts.next()
-      }
-      return taken
+    peek: () => (next.done !== true && next.value[0] === company ? next.value[1] : undefined),
+    advance() {
+      next = puts.next()
     },
   })
 }
