@@ -187,7 +187,7 @@ test('Parquet: texts of 60 kB in row groups of 1,024 fit in 350 MB', async (t) =
   assertBounded(peakMb, 350)
 })
 
-test('2,600 events of 60 kB between and in place of others of a company: imported and verified within 350 MB', async (t) => {
+test('2,600 events of 60 kB between and in place of others of a company: imported, verified and exported within 350 MB', async (t) => {
   const folder = makeFolder(t)
   const event = (id: number, before: string, attr: string) =>
     `${JSON.stringify({ id, company_id: 7, date: '2024-05-31', attr, before })}\n`
@@ -209,6 +209,7 @@ test('2,600 events of 60 kB between and in place of others of a company: importe
   await run('import events few.ndjson')
   await run('import events many.ndjson --accept')
   await run('verify')
+  await run('export copies --format parquet')
 })
 
 test('reading an idle named pipe can be interrupted, and its data is read when it arrives', async (t) => {
