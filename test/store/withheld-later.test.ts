@@ -198,6 +198,17 @@ test('a company can be erased again after its order was lifted', async (t) => {
   await checkSound(db)
 })
 
+test('a record that is masked again after a lift hides what its first order hid', async (t) => {
+  const { db } = await makeNamedApp(t)
+  await importRows(db, 'employees', [{ ...gb('1'), id: 5, identifier, name: jane }])
+  await withhold(db, 'mask', { resource: 'employees', id: 5 })
+  await lift(db, 1)
+  // The record is still masked, so only the lifted order knows whom it names.
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+  await withhold(db, 'mask', { resource: 'employees', id: 5 })
+  await checkGone(db)
+})
+
 test('no other company gets the id of an erased one, not even in a backup from before it', async (t) => {
   const { db } = makePlace(t, 'registry.db')
   const load = (...numbers: string[]) =>

@@ -38,8 +38,11 @@ export async function wantedOf(
   hasher: Hasher,
 ): Promise<Wanted> {
   if ('id' in subject) {
-    // Whom a masked record names is known to its earlier orders only.
-    const earlier = ordersOf(list).filter((one) => isInForce(one) && hasFound(one, subject))
+    // Whom a masked record names is known to its earlier orders only: one that was lifted, too, if
+    // it was on this record alone.
+    const earlier = ordersOf(list).filter(
+      (one) => (isInForce(one) || 'id' in one.subject) && hasFound(one, subject),
+    )
     return { kind, subject, found: joinFound(earlier.map(({ found }) => found)) }
   }
   if ('field' in subject) {
