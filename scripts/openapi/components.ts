@@ -16,6 +16,7 @@ import {
   objectOf,
   okSchema,
   ref,
+  registerNumberPattern,
   schemaRef,
   type Schemas,
   shortText,
@@ -66,7 +67,7 @@ export const parameterComponents: Schemas = {
     description: 'Id of the company, or its register number: `GB:09876543`',
     // The reference page takes no list of types.
     schema: {
-      oneOf: [companySchema, { ...companyText, pattern: '^[^:]+:.+$' }],
+      oneOf: [companySchema, { ...companyText, pattern: `^${registerNumberPattern}$` }],
     },
     example: 1,
   },

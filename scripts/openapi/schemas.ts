@@ -19,6 +19,8 @@ export const companySchema = {
 }
 /** The schema of the text that names a company: its id, or its register number. */
 export const companyText = { type: 'string', maxLength: 2 * nameBytesMax + ':'.length }
+/** The pattern of a register number: the register, a colon, the company's number in it. */
+export const registerNumberPattern = '[^:]+:.+'
 /** The schema of a count. */
 export const countSchema = { ...companySchema, minimum: 0 }
 /** The member `ok` of what succeeded. */

@@ -15,6 +15,7 @@ import {
   type JsonSchema,
   objectOf,
   okSchema,
+  registerNumberPattern,
   schemaName,
   schemaRef,
   shortText,
@@ -136,6 +137,6 @@ function textSchema(name: string, resources: readonly Resource[]): JsonSchema {
     return { type: 'string', enum: ['companies', ...resources.map((one) => one.name)] }
   }
   return name === 'company_id'
-    ? { ...companyText, pattern: '^([1-9][0-9]{0,15}|[^:]+:.+)$', examples: ['1'] }
+    ? { ...companyText, pattern: `^([1-9][0-9]{0,15}|${registerNumberPattern})$`, examples: ['1'] }
     : { ...cursor, examples: ['0'] }
 }
