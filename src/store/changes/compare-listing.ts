@@ -5,10 +5,10 @@
 
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
-import { hasDigest, type SegmentIndex } from '../listing/segment.ts'
+import { hasDigest, type RecordPlace, type SegmentIndex } from '../listing/segment.ts'
 import type { RecordChange } from './cut-change.ts'
 import { collectIds, type IndexSource } from './index-source.ts'
-import { type Comparing, findLeaf, type ListingStates, type Place } from './listing-states.ts'
+import { type Comparing, findLeaf, type ListingStates } from './listing-states.ts'
 
 /** What still fits on a page: changes, and bytes of texts. */
 export interface PageLeft {
@@ -23,7 +23,7 @@ const [windowMin, windowMax] = [4, 64]
 export async function compareListing(
   { source }: Comparing,
   states: ListingStates,
-  start: Place | undefined,
+  start: RecordPlace | undefined,
   left: PageLeft,
 ): Promise<readonly RecordChange[]> {
   const { companyId } = states
@@ -68,7 +68,7 @@ interface Segments {
   readonly leaves: readonly DirectoryEntry[]
   readonly indexes: readonly SegmentIndex[]
   /** Their last record; undefined if no others follow. */
-  readonly end: Place | undefined
+  readonly end: RecordPlace | undefined
 }
 
 async function readSegments(
@@ -83,13 +83,13 @@ async function readSegments(
   return { leaves, indexes, end: last && keyAt(last, -1) }
 }
 
-function earlier({ shape }: IndexSource, a: Place | undefined, b: Place | undefined) {
+function earlier({ shape }: IndexSource, a: RecordPlace | undefined, b: RecordPlace | undefined) {
   if (a === undefined || b === undefined) return a ?? b
   return compareOrder(shape, a, b) < 0 ? a : b
 }
 
 /** How many segments have nothing after a place. */
-function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: Place): number {
+function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: RecordPlace): number {
   return indexes.filter((index) => compareOrder(shape, keyAt(index, -1), end) <= 0).length
 }
 
@@ -97,8 +97,8 @@ function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: Place): n
 interface Part {
   readonly was: Segments
   readonly is: Segments
-  readonly after: Place | undefined
-  readonly end: Place | undefined
+  readonly after: RecordPlace | undefined
+  readonly end: RecordPlace | undefined
 }
 
 async function changesIn(
@@ -108,10 +108,10 @@ async function changesIn(
 ): Promise<readonly RecordChange[]> {
   const { shape } = source
   const { traces, isFormerKnown } = states
-  const isIn = (place: Place) =>
+  const isIn = (place: RecordPlace) =>
     (part.after === undefined || compareOrder(shape, place, part.after) > 0) &&
     (part.end === undefined || compareOrder(shape, place, part.end) <= 0)
-  const gone = new Map<number, Place>()
+  const gone = new Map<number, RecordPlace>()
   for (const trace of traces.values()) {
     const isGone = trace.kind === 'remove' || trace.kind === 'erase'
     if (isGone && isIn(trace)) gone.set(trace.id, trace)
@@ -120,7 +120,7 @@ async function changesIn(
   const before = new Map<number, Entry>()
   for (const entry of entriesOf(part.was)) if (isIn(entry)) before.set(entry.id, entry)
   for (const [id, entry] of before) gone.set(id, entry)
-  const found: (Place & { readonly change: RecordChange })[] = []
+  const found: (RecordPlace & { readonly change: RecordChange })[] = []
   for (const entry of entriesOf(part.is)) {
     if (!isIn(entry)) continue
     const { id, sort } = entry
@@ -162,7 +162,7 @@ function allOf(
 }
 
 /** A record of a segment: the place of its text, and of its digest. */
-interface Entry extends Place {
+interface Entry extends RecordPlace {
   readonly segment: number
   readonly from: number
   readonly length: number
@@ -190,8 +190,8 @@ function areSame(a: Entry | undefined, b: Entry): boolean {
 async function withoutMoved(
   source: IndexSource,
   { companyId, leaves: { present } }: ListingStates,
-  gone: ReadonlyMap<number, Place>,
-): Promise<readonly Place[]> {
+  gone: ReadonlyMap<number, RecordPlace>,
+): Promise<readonly RecordPlace[]> {
   if (gone.size === 0 || !source.shape.hasSort) return [...gone.values()]
   const listed = await collectIds(source, { companyId, leaves: present }, gone)
   return [...gone.values()].filter(({ id }) => !listed.has(id))

@@ -3,7 +3,7 @@
 import { type DifferingLeaves, type DirectoryEntry, markOf } from '../listing/directory.ts'
 import { compareOrder, elementOf, keyAt } from '../listing/merge.ts'
 import { compareHeads, leavesOf } from '../listing/open-listings.ts'
-import type { ListedRecord } from '../listing/segment.ts'
+import type { RecordPlace } from '../listing/segment.ts'
 import type {
   ChangedListing,
   HeadRow,
@@ -12,9 +12,6 @@ import type {
   VersionSpan,
 } from '../listing/tables.ts'
 import type { IndexSource, Leaves } from './index-source.ts'
-
-/** The place of a record in the order of a listing. */
-export type Place = Pick<ListedRecord, 'id' | 'sort'>
 
 /** A listing that has changed. */
 export interface ListingStates extends ChangedListing {
@@ -115,7 +112,7 @@ async function openLeaves(
   return withPlaces(comparing, { former, present }, leaves, put)
 }
 
-const isUpTo = ({ shape }: IndexSource, place: Place, end: Place) =>
+const isUpTo = ({ shape }: IndexSource, place: RecordPlace, end: RecordPlace) =>
   compareOrder(shape, place, end) <= 0
 
 /** How many segments are searched together for records that traces name. */
@@ -126,7 +123,7 @@ async function withPlaces(
   { tables, source }: Comparing,
   heads: { readonly former: HeadRow; readonly present: HeadRow },
   differing: DifferingLeaves,
-  places: readonly Place[],
+  places: readonly RecordPlace[],
 ): Promise<DifferingLeaves> {
   const { companyId } = heads.present
   const leaves = await leavesOf(tables, heads.present)
@@ -159,7 +156,7 @@ async function withPlaces(
 export async function findLeaf(
   source: IndexSource,
   { companyId, leaves }: Leaves,
-  place: Place,
+  place: RecordPlace,
   isIncluded = false,
 ): Promise<number> {
   let [low, high] = [0, leaves.length]

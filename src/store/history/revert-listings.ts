@@ -61,7 +61,6 @@ export async function revertListings(
       reverted.push(companyId)
       for (const id of gone) if (!back.has(id)) ids.gone.push({ id, companyId, source })
       for (const id of found.made) ids.made.push({ id, companyId, source })
-      if (out.isFull()) await out.flush()
     }
     await out.flush()
     if (shape !== attributesShape) await writeIds(tables, listing, ids, states)

@@ -7,6 +7,7 @@ import {
   checkSegment as findDamage,
   decodeEntries,
   type ListedRecord,
+  type RecordPlace,
   recordsOf,
 } from '../listing/segment.ts'
 import { typesOf } from '../listing/shape.ts'
@@ -19,12 +20,10 @@ import { type IdSums, sumIds } from './verify-ids.ts'
 /** Reads the segments that exist. */
 export type ReadSegments = (keys: readonly SizedKey[]) => AsyncIterable<SegmentRow>
 
-type Place = Pick<ListedRecord, 'id' | 'sort'>
-
 /** What the checks of heads need to know about a segment. */
 export interface SegmentSummary extends DirectoryEntry {
-  readonly first: Place
-  readonly last: Place
+  readonly first: RecordPlace
+  readonly last: RecordPlace
   /** How many of its records have each type. */
   readonly types: ReadonlyMap<string, number>
   readonly ids: IdSums

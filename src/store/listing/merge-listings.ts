@@ -8,7 +8,7 @@ import type { Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from './directory.ts'
 import { compareOrder, elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
 import type { IndexReader, OpenListing } from './open-listings.ts'
-import { type ListedRecord, type SegmentIndex, valueAt } from './segment.ts'
+import { type ListedRecord, type RecordPlace, type SegmentIndex, valueAt } from './segment.ts'
 import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
 import type { Output } from './write-listings.ts'
 
@@ -71,7 +71,8 @@ export async function mergeListing(
   let indexes: SegmentIndex[] = []
   // The records of the first segment that earlier windows have merged.
   let merged: readonly number[] = []
-  for (let isMore = true; isMore;) {
+  let isMore: boolean
+  do {
     const length = countTogether(leaves, from)
     // The segment after the window shows where the window ends.
     const wanted = Math.min(length + 1, leaves.length - from)
@@ -82,24 +83,19 @@ export async function mergeListing(
       .slice(from, from + length)
       .map((entry, n) => ({ entry, index: elementOf(indexes, n) }))
     // A window that is full of new records ends before the next one, perhaps within a segment.
-    const isBefore = (place: Place) => rest === undefined || compareOrder(shape, place, rest) < 0
-    const whole = old.filter(({ index }) => isBefore(keyAt(index, -1))).length
-    const [before, after] = divide(old[whole]?.index, isBefore)
-    const elsewhere = new Set([...merged, ...after])
+    const { whole, before, after } = splitAt(shape, old, rest)
     await mergeWindow({
       old: old.slice(0, before.length > 0 ? whole + 1 : whole),
-      elsewhere,
+      elsewhere: new Set([...merged, ...after]),
       records,
     })
     merged = before
     from += whole
     indexes = indexes.slice(whole)
     isMore = rest !== undefined || from < leaves.length
-  }
+  } while (isMore)
   out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
 }
-
-type Place = Pick<ListedRecord, 'id' | 'sort'>
 
 /** What is merged at a time. */
 interface Window {
@@ -119,7 +115,7 @@ function countTogether(leaves: readonly DirectoryEntry[], from: number): number 
 }
 
 /** The next new records before a place, and the one after these if there are too many. */
-async function takeBefore(shape: ListingShape, puts: PutReader, end: Place | undefined) {
+async function takeBefore(shape: ListingShape, puts: PutReader, end: RecordPlace | undefined) {
   const records: ListedRecord[] = []
   for (let bytes = 0; ;) {
     const found = puts.peek()
@@ -135,11 +131,17 @@ async function takeBefore(shape: ListingShape, puts: PutReader, end: Place | und
   }
 }
 
-/** The ids of a segment before and after a place. */
-function divide(index: SegmentIndex | undefined, isBefore: (place: Place) => boolean) {
-  const ids = [...(index?.ids ?? [])]
-  const after = ids.findIndex((_, n) => index && !isBefore(keyAt(index, n)))
-  return [ids.slice(0, after), ids.slice(after)] as const
+/**
+ * Splits segments at a place: how many are before it as a whole, and the ids of the next one before
+ * and after it.
+ */
+function splitAt(shape: ListingShape, old: readonly OldSegment[], end: RecordPlace | undefined) {
+  const isBefore = (place: RecordPlace) => end === undefined || compareOrder(shape, place, end) < 0
+  const whole = old.filter(({ index }) => isBefore(keyAt(index, -1))).length
+  const index = old[whole]?.index
+  if (index === undefined) return { whole, before: [], after: [] }
+  const after = index.ids.findIndex((_, n) => !isBefore(keyAt(index, n)))
+  return { whole, before: [...index.ids.slice(0, after)], after: [...index.ids.slice(after)] }
 }
 
 /** The ids of the records of a window's segments that are not kept in it. */

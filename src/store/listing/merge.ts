@@ -5,7 +5,7 @@
 
 import { type CutSegment, cutSegments, type Growth, growthOfNew, segmentBytesMax } from './cut.ts'
 import type { DirectoryEntry } from './directory.ts'
-import { type ListedRecord, recordsOf, type SegmentIndex } from './segment.ts'
+import { type ListedRecord, type RecordPlace, recordsOf, type SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 
 /** A segment of a listing as it is. */
@@ -34,11 +34,7 @@ export function elementOf<T>(list: readonly T[], n: number): T {
 }
 
 /** Compares two places in the order of a listing. */
-export function compareOrder(
-  { direction }: ListingShape,
-  a: Pick<ListedRecord, 'id' | 'sort'>,
-  b: Pick<ListedRecord, 'id' | 'sort'>,
-): number {
+export function compareOrder({ direction }: ListingShape, a: RecordPlace, b: RecordPlace): number {
   const order = a.sort - b.sort || a.id - b.id
   return direction === 'descending' ? -order : order
 }

@@ -37,6 +37,9 @@ export interface ListedRecord {
   readonly text: Uint8Array
 }
 
+/** The place of a record in the order of its listing. */
+export type RecordPlace = Pick<ListedRecord, 'id' | 'sort'>
+
 /** The index of a segment, decoded: lists with an element for each record. */
 export interface SegmentIndex {
   readonly count: number
