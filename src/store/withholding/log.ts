@@ -140,7 +140,7 @@ function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
   return labels
 }
 
-/** Whether a value that is the same in all rows names a company: then all such values are its. */
+/** Whether a value that is the same in all rows names one of the companies: all rows are of it. */
 function ofOneCompany(companies: readonly CompanyRow[]): (same: unknown) => boolean {
   const named = companies.flatMap(({ id, identifier }) => [id, String(id), identifier ?? []]).flat()
   const values = new Set(named.map(showValue))
