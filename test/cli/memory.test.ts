@@ -199,18 +199,35 @@ test('2,600 events of 60 kB between and in place of others of a company: importe
     writeSync(file, event(id, String(id).padEnd(60_000, 'x'), `attr ${id % 3}`))
   }
   closeSync(file)
-  const run = async (command: string) => {
-    const { child, ended } = startDossier(t, folder, command)
-    const peak = await peakOf(child.pid, ended)
-    const { code, err } = await ended
-    assert.equal(code, 0, err)
-    assertBounded(peak, 350)
-  }
-  await run('import events few.ndjson')
-  await run('import events many.ndjson --accept')
-  await run('verify')
-  await run('export copies --format parquet')
+  await runBounded(t, folder, 'import events few.ndjson')
+  await runBounded(t, folder, 'import events many.ndjson --accept')
+  await runBounded(t, folder, 'verify')
+  await runBounded(t, folder, 'export copies --format parquet')
 })
+
+test('70 companies of 1 MB: their changes are recorded within 350 MB', async (t) => {
+  const folder = makeFolder(t)
+  const text = 'x'.repeat(60_000)
+  for (const name of ['first', 'second']) {
+    const file = openSync(join(folder, `${name}.ndjson`), 'w')
+    for (let n = 1; n <= 70; n++) {
+      const texts = Array.from({ length: 16 }, (_, at) => `"text ${at}":"${text}"`).join()
+      writeSync(file, `{"jurisdiction":"GB","identifier":"${n}","name":"${name} ${n}",${texts}}\n`)
+    }
+    closeSync(file)
+  }
+  await runBounded(t, folder, 'import companies first.ndjson')
+  await runBounded(t, folder, 'import companies second.ndjson --accept --as-of 2026-01-31')
+})
+
+/** Runs a command that ends with success, within 350 MB of memory. */
+async function runBounded(t: TestContext, folder: string, command: string): Promise<void> {
+  const { child, ended } = startDossier(t, folder, command)
+  const peak = await peakOf(child.pid, ended)
+  const { code, err } = await ended
+  assert.equal(code, 0, err)
+  assertBounded(peak, 350)
+}
 
 test('reading an idle named pipe can be interrupted, and its data is read when it arrives', async (t) => {
   const folder = makeFolder(t)

@@ -4,6 +4,7 @@ import { keysOf, openListings, readSegments } from '../listing/open-listings.ts'
 import { type ListedRecord, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups } from '../listing/tables.ts'
+import { inBatches } from '../listing/in-batches.ts'
 
 /** What a source says about a company, besides the attributes themselves. */
 export interface Statement {
@@ -54,22 +55,40 @@ export function statementAt({ columns }: SegmentIndex, n: number): Statement {
   return statementOf({ values: columns.map((column) => valueAt(column, n)) })
 }
 
+/** What sources say about companies, by company: nothing about one that no source names. */
+export type Said = ReadonlyMap<number, readonly ListedRecord[]>
+
+/** The bytes of attributes that are read at a time. */
+const bytesAtOnce = 4_194_304
+
 /**
- * What the sources say about companies at a version, by company; companies that no source names are
- * left out.
+ * What sources say about companies, as many at a time as fit into memory, in the order given.
  *
  * @param version the last one if undefined.
  */
-export async function readAttributes(
+export async function* attributesInTurn(
   tables: ListingLookups,
   companies: readonly number[],
   version?: number,
-): Promise<Map<number, ListedRecord[]>> {
+): AsyncGenerator<Said> {
   const open = await openListings(tables, attributesShape.listing, companies, version)
-  const said = new Map([...open.keys()].map((id) => [id, [] as ListedRecord[]]))
-  const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves))
-  for await (const { companyId, records } of readSegments(tables, attributesShape, keys)) {
-    said.get(companyId)?.push(...records)
+  const leavesOf = (id: number) => open.get(id)?.leaves ?? []
+  const bytesOf = (id: number) => leavesOf(id).reduce((sum, { bytes }) => sum + bytes, 0)
+  for (const some of inBatches(companies, companies.length, bytesOf, bytesAtOnce)) {
+    const said = new Map(some.map((id) => [id, [] as ListedRecord[]]))
+    const keys = some.flatMap((id) => keysOf(id, leavesOf(id)))
+    for await (const { companyId, records } of readSegments(tables, attributesShape, keys)) {
+      said.get(companyId)?.push(...records)
+    }
+    yield said
   }
-  return said
+}
+
+/** What sources say about a few companies, as `attributesInTurn`. */
+export async function readAttributes(...asked: Parameters<typeof attributesInTurn>): Promise<Said> {
+  const all = new Map<number, readonly ListedRecord[]>()
+  for await (const said of attributesInTurn(...asked)) {
+    for (const [id, records] of said) all.set(id, records)
+  }
+  return all
 }

@@ -5,7 +5,7 @@ import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { textIn } from '../record-texts.ts'
-import { statementOf, wasRemoved } from './attributes.ts'
+import { type Said, statementOf, wasRemoved } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
 /**
@@ -14,31 +14,42 @@ import { createWordIndex, type NameChange } from './word-index.ts'
  *
  * @param records what sources say about it.
  */
-export function nameOf(
-  records: readonly Pick<ListedRecord, 'source' | 'values' | 'text'>[],
+export const nameOf = (
+  records: readonly NamingRecord[],
   sources: ReadonlyMap<number, NamingSource>,
-): string | undefined {
-  let best: { readonly name: string; readonly rank: Rank } | undefined
-  for (const record of records) {
-    const source = sources.get(record.source)
-    if (source === undefined) continue
-    const name = nameIn(record, source)
-    if (name === undefined) continue
-    if (records.length === 1) return name
-    const { saidIn } = statementOf(record)
-    const rank = { isRemoved: wasRemoved(record), saidIn, source: source.name }
-    if (best === undefined || isBefore(rank, best.rank)) best = { name, rank }
-  }
-  return best?.name
-}
+): string | undefined => chooseName(records.flatMap((one) => givenName(one, sources) ?? []))
 
-interface Rank {
+type NamingRecord = Pick<ListedRecord, 'source' | 'values' | 'text'>
+
+/** A name that a source gives a company. */
+export interface GivenName {
+  readonly name: string
   readonly isRemoved: boolean
   readonly saidIn: number
   readonly source: string
 }
 
-function isBefore(one: Rank, other: Rank): boolean {
+/** The name in what a source says about a company. */
+export function givenName(
+  record: NamingRecord,
+  sources: ReadonlyMap<number, NamingSource>,
+): GivenName | undefined {
+  const source = sources.get(record.source)
+  if (source === undefined) return undefined
+  const name = nameIn(record, source)
+  if (name === undefined) return undefined
+  const { saidIn } = statementOf(record)
+  return { name, isRemoved: wasRemoved(record), saidIn, source: source.name }
+}
+
+/** Chooses among the names that sources give a company. */
+export function chooseName(given: readonly GivenName[]): string | undefined {
+  let best: GivenName | undefined
+  for (const one of given) if (best === undefined || isBefore(one, best)) best = one
+  return best?.name
+}
+
+function isBefore(one: GivenName, other: GivenName): boolean {
   if (one.isRemoved !== other.isRemoved) return other.isRemoved
   if (one.saidIn !== other.saidIn) return one.saidIn > other.saidIn
   return one.source < other.source
@@ -91,8 +102,6 @@ export async function createNameKeeper(db: RegistryDatabase) {
     },
   }
 }
-
-type Said = ReadonlyMap<number, readonly ListedRecord[]>
 
 /** The stored names of companies. */
 async function readNames(

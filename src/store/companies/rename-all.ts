@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { ListingTables } from '../listing/tables.ts'
-import { readAttributes } from './attributes.ts'
+import { attributesInTurn } from './attributes.ts'
 import { type NameKeeper, nameOf } from './keep-names.ts'
 
 const companiesAtOnce = 400
@@ -19,14 +19,15 @@ export async function renameAll(
   for (let after = -1; after < Infinity;) {
     const range = { after, limit: companiesAtOnce }
     const companies = await tables.companiesWith(attributesShape.listing, range)
-    const said = [...(await readAttributes(tables, companies))]
-    const renamed = said.filter(([, one]) => nameOf(one, before) !== nameOf(one, now))
-    await names.change(new Map(renamed))
-    await traceCompanies(
-      tables,
-      version,
-      renamed.map(([company]) => company),
-    )
+    for await (const said of attributesInTurn(tables, companies)) {
+      const renamed = [...said].filter(([, one]) => nameOf(one, before) !== nameOf(one, now))
+      await names.change(new Map(renamed))
+      await traceCompanies(
+        tables,
+        version,
+        renamed.map(([company]) => company),
+      )
+    }
     after = companies.at(-1) ?? Infinity
     await nextTurn()
   }

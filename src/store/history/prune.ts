@@ -127,8 +127,8 @@ async function dropHeads(
       await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
     }
     const named = await namedSegments(tables, gone)
-    for (const segment of await namedSegments(tables, kept)) named.delete(segment)
-    for (const segment of named) segments.push({ companyId, segment })
+    for (const segment of (await namedSegments(tables, kept)).keys()) named.delete(segment)
+    for (const segment of named.keys()) segments.push({ companyId, segment })
     dropped.push(...gone)
   }
   for (const some of inBatches(segments, 1_000)) await tables.dropSegments(some)

@@ -6,7 +6,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { OperatorError } from '../../config/operator-error.ts'
-import { readAttributes, statementOf } from '../companies/attributes.ts'
+import { attributesInTurn, statementOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
 import { keysOf, readIndexes, readSegments } from '../listing/open-listings.ts'
@@ -64,7 +64,9 @@ export async function revertListings(
     }
     await out.flush()
     if (shape !== attributesShape) await writeIds(tables, listing, ids, states)
-    await names?.change(await readAttributes(tables, reverted))
+    for await (const said of names ? attributesInTurn(tables, reverted) : []) {
+      await names?.change(said)
+    }
     done += companies.length
     onShare(done / changed.length)
     await nextTurn()

@@ -3,8 +3,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
-import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
+import {
+  readAttributes,
+  type Statement,
+  statementAt,
+  statementOf,
+} from '../companies/attributes.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
+import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { isRemoval } from '../sql/import-log.ts'
 
@@ -71,11 +77,17 @@ async function countPresent({ tables }: RegistryDatabase): Promise<Count[]> {
   const { listing } = attributesShape
   for (let after = -1; ;) {
     const ids = await tables.companiesWith(listing, { after, limit: companiesAtOnce })
-    for (const said of (await readAttributes(tables, ids)).values()) {
-      for (const { source, values } of said) {
-        if (statementOf({ values }).isPresent) counts.set(source, (counts.get(source) ?? 0) + 1)
+    const open = await openListings(tables, listing, ids)
+    const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves))
+    await readIndexes(
+      tables,
+      attributesShape,
+      keys,
+    )(keys.length, (index) => {
+      for (const [n, source] of index.sources.entries()) {
+        if (statementAt(index, n).isPresent) counts.set(source, (counts.get(source) ?? 0) + 1)
       }
-    }
+    })
     if (ids.length < companiesAtOnce) break
     after = ids.at(-1) ?? Infinity
     await nextTurn()

@@ -74,9 +74,9 @@ export async function verifyCompanies(
   for await (const rows of sideBySide<VerifiedRows>(db, queriesOf(there), headsAtOnce)) {
     onStep('companies')
     const segments = new Map(rows.segments.map(([company, segment]) => [segment, company]))
-    const said = await verifyListings(registry, listingsOf(registry, rows), segments)
+    const given = await verifyListings(registry, listingsOf(registry, rows), segments)
     const names = new Map(rows.names)
-    checkNames(registry, said, names)
+    checkNames(registry, given, names)
     await words.check(names)
     await nextTurn()
   }

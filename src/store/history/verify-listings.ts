@@ -1,7 +1,7 @@
 // Verifies listings of some companies: each head against its segments, each segment once, and what
 // is kept of the records against the present ones.
 
-import type { ListedRecord } from '../listing/segment.ts'
+import type { GivenName } from '../companies/keep-names.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { type SizedKey, textsTogether } from '../listing/open-listings.ts'
 import type { HeadRow, SegmentKey } from '../listing/tables.ts'
@@ -19,20 +19,20 @@ interface NamedSegment extends SizedKey {
 /** The company of each segment that is there. */
 type SegmentsThere = ReadonlyMap<number, number>
 
-/** What sources say about companies; undefined where that cannot be read. */
-export type Said = ReadonlyMap<number, readonly ListedRecord[] | undefined>
+/** The names that sources give companies; undefined where these cannot be read. */
+export type NamesGiven = ReadonlyMap<number, readonly GivenName[] | undefined>
 
 /**
  * Verifies listings of some companies.
  *
  * @param there all segments of these companies.
- * @returns what sources say about them.
+ * @returns the names that sources give them.
  */
 export async function verifyListings(
   registry: VerifiedRegistry,
   listings: readonly VerifiedListing[],
   there: SegmentsThere,
-): Promise<Said> {
+): Promise<NamesGiven> {
   const { tables } = registry.db
   const isThere = ({ segment, companyId }: SegmentKey) => there.get(segment) === companyId
   async function* read(keys: readonly SizedKey[]) {
@@ -55,18 +55,18 @@ export async function verifyListings(
     const summary = kind && checkSegment(registry, kind, row, isPresent)
     if (summary !== undefined) sound.set(row.segment, summary)
   }
-  const said = new Map<number, readonly ListedRecord[] | undefined>()
+  const given = new Map<number, readonly GivenName[] | undefined>()
   for (const listing of listings) {
     const present = verifyHeads(registry, listing, opened, sound)
     if (listing.kind?.resource !== undefined) checkIds(registry, listing, present)
     else if (listing.kind !== undefined) {
-      said.set(
+      given.set(
         listing.companyId,
-        present?.flatMap((one) => one.said),
+        present?.flatMap((one) => one.names),
       )
     }
   }
-  return said
+  return given
 }
 
 /** The segments to which each head leads; each of them is checked as one of the last such head. */

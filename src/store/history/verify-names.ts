@@ -1,39 +1,25 @@
 // Verifies the names of companies, which are what their sources say, and the index of their words.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { nameOf } from '../companies/keep-names.ts'
+import { chooseName } from '../companies/keep-names.ts'
 import { readChunks } from '../companies/word-index.ts'
-import type { ListedRecord } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { NamingSource } from '../listing/tables.ts'
 import { wordsOfName } from '../name-words.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { idsOf } from '../sql/postings.ts'
 import type { VerifiedRegistry } from './verify-companies.ts'
-import type { Said } from './verify-listings.ts'
+import type { NamesGiven } from './verify-listings.ts'
 import type { Report } from './verify.ts'
 
 type Names = ReadonlyMap<number, string>
 
 /** Compares names of companies with what sources say about them. */
-export function checkNames({ sources, report }: VerifiedRegistry, said: Said, names: Names): void {
-  for (const id of new Set([...said.keys(), ...names.keys()])) {
-    const records = said.has(id) ? said.get(id) : []
+export function checkNames({ report }: VerifiedRegistry, given: NamesGiven, names: Names): void {
+  for (const id of new Set([...given.keys(), ...names.keys()])) {
+    const own = given.has(id) ? given.get(id) : []
     // What cannot be read is reported as such.
-    if (records === undefined || nameIn(records, sources) === names.get(id)) continue
+    if (own === undefined || chooseName(own) === names.get(id)) continue
     report('names', `company ${id}: its name is not what its sources say`)
-  }
-}
-
-function nameIn(
-  records: readonly ListedRecord[],
-  sources: ReadonlyMap<number, NamingSource>,
-): string | undefined {
-  try {
-    return nameOf(records, sources)
-  } catch {
-    // Attributes that are not JSON are reported as such.
-    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 // Verifies segments: their bytes, and each of their records.
 
 import { statementOf } from '../companies/attributes.ts'
+import { type GivenName, givenName } from '../companies/keep-names.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
 import {
@@ -27,8 +28,8 @@ export interface SegmentSummary extends DirectoryEntry {
   /** How many of its records have each type. */
   readonly types: ReadonlyMap<string, number>
   readonly ids: IdSums
-  /** What sources say about a company now; none for records of a resource, or of the past. */
-  readonly said: readonly ListedRecord[]
+  /** The names that sources give a company now; none for records of a resource, or of the past. */
+  readonly names: readonly GivenName[]
 }
 
 /** Checks a segment and its records; undefined if it is damaged. */
@@ -68,8 +69,22 @@ export function checkSegment(
     types: typesOf(shape, records),
     ids: sumIds(index),
     // A company may have as many past states as there are versions.
-    said: resource === undefined && isPresent ? records : [],
+    names: resource === undefined && isPresent ? namesIn(records, registry) : [],
   }
+}
+
+function namesIn(
+  records: readonly ListedRecord[],
+  { sources }: VerifiedRegistry,
+): readonly GivenName[] {
+  return records.flatMap((record) => {
+    try {
+      return givenName(record, sources) ?? []
+    } catch {
+      // Attributes that are not JSON are reported as such.
+      return []
+    }
+  })
 }
 
 function checkRecords(

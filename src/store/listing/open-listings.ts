@@ -168,16 +168,16 @@ export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): S
   return entries.map(({ segment, bytes }) => ({ companyId, segment, bytes }))
 }
 
-/** The segments and nodes to which heads of a company lead. */
+/** The segments and nodes to which heads of a company lead, with the bytes of their texts. */
 export async function namedSegments(
   tables: Pick<ListingReads, 'entries'>,
   heads: readonly HeadRow[],
-): Promise<Set<number>> {
-  const named = new Set<number>()
+): Promise<Map<number, number>> {
+  const named = new Map<number, number>()
   for (const head of heads) {
     const { nodes, leaves } = await openHead(tables, head)
-    for (const { entry } of nodes) named.add(entry.segment)
-    for (const { segment } of leaves) named.add(segment)
+    for (const { entry } of nodes) named.set(entry.segment, 0)
+    for (const { segment, bytes } of leaves) named.set(segment, bytes)
   }
   return named
 }

@@ -4,11 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cutSegments, growthOfNew } from '../listing/cut.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { attributesShape } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
-import { createOutput } from '../listing/write-listings.ts'
+import { createOutput, type Output } from '../listing/write-listings.ts'
 import { digestIn, textIn, textsIn } from './staging/spool.ts'
-import type { StagedValue } from './staging/temporary-database.ts'
-import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
+import { attributesInTurn, type Said, statementOf, valuesOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { renameAll } from '../companies/rename-all.ts'
@@ -17,12 +15,7 @@ import { lastCompany } from './apply-records.ts'
 import type { ImportContext } from './context.ts'
 import { attributeRows, changedCompanies } from './record-differences.ts'
 
-/**
- * How many companies are written at a time, and how long their attributes may be together: written
- * soon, they do not outlive the young generation of the heap.
- */
-const attributesAtOnce = 400
-const lengthAtOnce = 1_048_576
+const companiesAtOnce = 400
 
 /** Writes what `change` holds, and brings names up to date. */
 export async function applyCompanies(context: ImportContext): Promise<void> {
@@ -32,33 +25,36 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
   const last = lastCompany(staging)
   const names = await createNameKeeper(db)
   const out = createOutput(context, attributesShape)
-  const changed = staging.iterate(changedCompanies)
-  const lengthOf = ([, length]: readonly StagedValue[]) => Number(length)
-  for (const batch of inBatches(changed, attributesAtOnce, lengthOf, lengthAtOnce)) {
-    const companies = batch.map(([company]) => Number(company))
-    const said = await readAttributes(tables, companies)
-    const rows = attributeRows(staging, companies)
-    const now = new Map<number, readonly ListedRecord[]>()
-    for (const company of companies) {
-      const former = said.get(company) ?? []
-      const own = former.find(({ source }) => source === context.source)
-      const row = rows.get(company)
-      const record = row ? changedRecord(context, row) : absentRecord(context, own)
-      const records = [...former.filter((one) => one !== own), record]
-      records.sort((a, b) => compareOrder(attributesShape, a, b))
-      const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
-      const entries = cut.map((one) => out.addSegment(company, one))
-      out.addListing({ companyId: company, meta: null, entries, known: [] })
-      now.set(company, records)
+  for (const companies of changedCompanies(staging, companiesAtOnce)) {
+    for await (const said of attributesInTurn(tables, companies)) {
+      const now = addStatements(context, said, out)
+      await out.flush()
+      await names.change(now, new Set(companies.filter((id) => said.get(id)?.length === 0)))
     }
-    await out.flush()
-    await names.change(now, new Set(companies.filter((id) => !said.has(id))))
     parts('writing')(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
   }
   parts('indexing names')(0)
   if (isRenaming) await renameAll(tables, version, names)
   await names.finish()
+}
+
+/** Makes the new listings of companies; returns what sources say about them then. */
+function addStatements(context: ImportContext, said: Said, out: Output): Said {
+  const rows = attributeRows(context.staging, [...said.keys()])
+  const now = new Map<number, readonly ListedRecord[]>()
+  for (const [companyId, former] of said) {
+    const own = former.find(({ source }) => source === context.source)
+    const row = rows.get(companyId)
+    const record = row ? changedRecord(context, row) : absentRecord(context, own)
+    const records = [...former.filter((one) => one !== own), record]
+    records.sort((a, b) => compareOrder(attributesShape, a, b))
+    const cut = cutSegments(attributesShape, records, growthOfNew(attributesShape))
+    const entries = cut.map((one) => out.addSegment(companyId, one))
+    out.addListing({ companyId, meta: null, entries, known: [] })
+    now.set(companyId, records)
+  }
+  return now
 }
 
 /** An import without a day does not say since when its statements hold. */

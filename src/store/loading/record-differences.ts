@@ -2,7 +2,7 @@
 // replaces the old state, and appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { readAttributes, statementOf, wasPresent } from '../companies/attributes.ts'
+import { attributesInTurn, statementOf, wasPresent } from '../companies/attributes.ts'
 import type { Difference, NamedCompany, Recording } from '../importing.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { comparedParts, shapeOf } from '../listing/shape.ts'
@@ -22,6 +22,7 @@ import { textIn as textOfBytes } from '../record-texts.ts'
 import type { PutKind } from './staging/put-reader.ts'
 import { recordText, textIn, textsIn } from './staging/spool.ts'
 import type { StagedRowBytes, Staging } from './staging/staging.ts'
+import type { StagedValue } from './staging/temporary-database.ts'
 
 const companiesAtOnce = 100
 
@@ -54,14 +55,13 @@ export async function stageDifferences(
   const changes = { tables, shape: shapeOf(recording.resource), source: recording.source }
   const earlier = isOfCompanies ? undefined : await readEarlierRecords(context, changes)
   let recorded = 0
-  for (const batch of inBatches(staging.iterate(changedCompanies), companiesAtOnce)) {
-    const ids = batch.map(([company]) => Number(company))
+  for (const ids of changedCompanies(staging, companiesAtOnce)) {
     const companies = await companiesOf(context, ids)
     const differences =
       earlier === undefined
-        ? await companyDifferences(context, companies)
-        : await listingDifferences(context, companies, earlier)
-    for (const difference of differences) {
+        ? companyDifferences(context, companies)
+        : listingDifferences(context, companies, earlier)
+    for await (const difference of differences) {
       for (const row of recording.record(difference)) {
         const passed = gate.passRecorded({ ...row, companyId: difference.company.id })
         if (passed === undefined) continue
@@ -75,11 +75,19 @@ export async function stageDifferences(
   return recorded
 }
 
-/**
- * The companies that the merge changes, in ascending order, with the length of their longest row.
- */
-export const changedCompanies =
-  'select company_id, max(length) from change group by company_id order by company_id'
+const changedSql =
+  'select company_id, sum(length) from change group by company_id order by company_id'
+
+/** How long rows may be together: written soon, they leave before the heap's old generation. */
+const lengthAtOnce = 1_048_576
+
+/** The companies that the merge changes, in ascending order, some at a time. */
+export function* changedCompanies(staging: Staging, count: number): Generator<readonly number[]> {
+  const lengthOf = ([, length]: readonly StagedValue[]) => Number(length)
+  for (const some of inBatches(staging.iterate(changedSql), count, lengthOf, lengthAtOnce)) {
+    yield some.map(([company]) => Number(company))
+  }
+}
 
 /** The rows that change what the source says about some companies, by company. */
 export function attributeRows(
@@ -118,25 +126,28 @@ export async function companiesOf(
 }
 
 /** The source's statements before and after, for each company that it had before. */
-async function companyDifferences(
+async function* companyDifferences(
   { staging, tables, source, asOf }: ImportContext,
   companies: readonly NamedCompany[],
-): Promise<Difference[]> {
-  const ids = companies.map(({ id }) => id)
-  const said = await readAttributes(tables, ids)
-  const rows = attributeRows(staging, ids)
-  return companies.flatMap((company): Difference[] => {
-    const own = said.get(company.id)?.find((one) => one.source === source)
-    if (own === undefined) return []
-    const before = { isPresent: wasPresent(own), texts: [textOfBytes(own.text)] }
-    const row = rows.get(company.id)
-    if (row !== undefined) {
-      const after = { isPresent: true, texts: [textIn(row).toString()] }
-      return [{ company, asOf: textsIn(row).asOf ?? String(asOf), before, after }]
+): AsyncGenerator<Difference> {
+  const named = new Map(companies.map((company) => [company.id, company]))
+  for await (const said of attributesInTurn(tables, [...named.keys()])) {
+    const rows = attributeRows(staging, [...said.keys()])
+    for (const [id, records] of said) {
+      const company = named.get(id)
+      const own = records.find((one) => one.source === source)
+      if (company === undefined || own === undefined) continue
+      const before = { isPresent: wasPresent(own), texts: [textOfBytes(own.text)] }
+      const row = rows.get(id)
+      if (row !== undefined) {
+        const after = { isPresent: true, texts: [textIn(row).toString()] }
+        yield { company, asOf: textsIn(row).asOf ?? String(asOf), before, after }
+      } else {
+        const days = [asOf ?? '', statementOf(own).asOf ?? ''].sort()
+        yield { company, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }
+      }
     }
-    const days = [asOf ?? '', statementOf(own).asOf ?? ''].sort()
-    return [{ company, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }]
-  })
+  }
 }
 
 type TextsById = Map<number, string>
@@ -165,16 +176,15 @@ async function readEarlierRecords(context: ImportContext, recorded: SourceRecord
 const removed = 'select id from change where company_id = ? and seq is null'
 
 /** A listing's records before and after, for companies in which the source had records before. */
-async function listingDifferences(
+async function* listingDifferences(
   context: ImportContext,
   companies: readonly NamedCompany[],
   earlier: EarlierRecords,
-): Promise<Difference[]> {
+): AsyncGenerator<Difference> {
   const { tables, plan, staging } = context
   const ids = companies.map(({ id }) => id)
   const open = await openListings(tables, plan.target.name, ids)
   const changed = Map.groupBy(readChanged(staging, ids), ([[company]]) => Number(company))
-  const differences: Difference[] = []
   for (const company of companies) {
     const had = await ownTexts(context, company.id, open.get(company.id)?.leaves)
     const before = had.size > 0 ? had : await formerTexts(context, company.id, earlier)
@@ -189,14 +199,13 @@ async function listingDifferences(
     for (const [[, id], row] of changed.get(company.id) ?? []) {
       after.set(Number(id), recordText(Number(id), row).toString())
     }
-    differences.push({
+    yield {
       company,
       asOf: String(context.asOf),
       before: { isPresent: true, texts: byId(before) },
       after: { isPresent: true, texts: byId(after) },
-    })
+    }
   }
-  return differences
 }
 
 /** Texts in the order of their ids. */

@@ -1,7 +1,7 @@
 // Withholds something in a store, in one transaction: in the present and in every past version.
 
 import type { Resource } from '../../resources/resource.ts'
-import { readAttributes } from '../companies/attributes.ts'
+import { attributesInTurn } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { namesOf } from '../companies/register-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
@@ -144,8 +144,7 @@ async function keepNames({ db, tables, touched }: Work): Promise<number> {
   const names = await createNameKeeper(db)
   const said = touched.filter(({ listing }) => listing === attributesShape.listing)
   const companies = [...new Set(said.map(({ companyId }) => companyId))]
-  const now = await readAttributes(tables, companies)
-  await names.change(new Map(companies.map((id) => [id, now.get(id) ?? []])))
+  for await (const now of attributesInTurn(tables, companies)) await names.change(now)
   return names.finish()
 }
 

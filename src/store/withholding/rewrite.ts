@@ -4,7 +4,7 @@
 import { cutSegments } from '../listing/cut.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { addToCount, metaText, parseMeta, type ListingShape, typesOf } from '../listing/shape.ts'
-import { leavesOf, namedSegments, openHead } from '../listing/open-listings.ts'
+import { leavesOf, namedSegments, openHead, textsTogether } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, SegmentRow } from '../listing/tables.ts'
@@ -40,9 +40,6 @@ export interface Touched {
   readonly states: number
 }
 
-/** How many segments are read at a time. */
-const segmentsAtOnce = 100
-
 /** Rewrites a listing, and returns the records that were changed. */
 export async function rewriteListing(
   context: Rewriting,
@@ -59,9 +56,9 @@ export async function rewriteListing(
   const changed = new Map<number, Touched>()
   const replaced = new Map<number, Replaced>()
   const out = createOutput(context, shape)
-  const inOrder = [...named].sort((a, b) => a - b)
-  for (const some of inBatches(inOrder, segmentsAtOnce)) {
-    const keys = some.map((segment) => ({ companyId, segment }))
+  const inOrder = [...named].map(([segment, bytes]) => ({ companyId, segment, bytes }))
+  inOrder.sort((a, b) => a.segment - b.segment)
+  for (const keys of textsTogether(inOrder)) {
     for (const row of await tables.segments(keys, 'both')) {
       const isPresent = present.has(row.segment)
       const made = replaceSegment(out, rewrite, row, ({ id, sort }, isGone) => {
@@ -76,8 +73,8 @@ export async function rewriteListing(
   if (replaced.size === 0) return []
   for (const head of heads) await rewriteHead(context, listing, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
-  for (const segment of await namedSegments(tables, now)) named.delete(segment)
-  for (const some of inBatches(named, 1_000)) {
+  for (const segment of (await namedSegments(tables, now)).keys()) named.delete(segment)
+  for (const some of inBatches(named.keys(), 1_000)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
   return [...changed.values()]
