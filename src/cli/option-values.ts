@@ -37,9 +37,9 @@ export function parseVersion(what: string, text: string, min = 1): number {
   )
 }
 
-/** A number in plain digits; NaN for any other text. */
+/** A number in plain digits; NaN for any other text, such as a register's number (0012). */
 export function wholeNumber(text: string): number {
-  const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  const number = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN
   return Number.isSafeInteger(number) ? number : NaN
 }
 

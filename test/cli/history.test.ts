@@ -180,7 +180,10 @@ test('company suggests companies for a mistyped name', async (t) => {
   const one = await runCommand('.', `company GB:09876543 --db ${db}`)
   const two = await runCommand('.', `company GB 09876543 --db ${db}`)
   assert.deepEqual([one.code, one.out], [0, two.out])
-  for (const word of ['GB:', ':7', 'seven', '0']) {
+  const unknown = /^dossier: Company 98 .* registry; if that is .*, see: dossier find 98$/m
+  checkExit(await runCommand('.', ['company', '98', '--db', db]), 1, unknown)
+  const id = /\(company (\d+)\)/.exec(one.out)?.[1]
+  for (const word of ['GB:', ':7', 'seven', '0', `0${id}`]) {
     const run = await runCommand('.', ['company', word, '--db', db])
     checkExit(run, 2, /^dossier: name one company by .* register number \(GB:.*: dossier find$/m)
   }

@@ -178,6 +178,10 @@ test('the command line says what an order lacks', async (t) => {
     [['mask', 'company', '7', ...why], /a company cannot be masked/],
     [['mask', 'employees', '7', ...why, '--text', 'x'], /--text applies to companies only/],
     [['erase', 'employees', 'x', ...why], /"x" is not an ID/],
+    [
+      ['erase', 'employees', '012', ...why],
+      /"012" is not an ID; it takes a number, or FIELD=VALUE/,
+    ],
     [['erase', 'company', 'x', ...why], /name one company by its id, or by its register number/],
     [
       ['erase', 'employees', 'position=x', ...why],

@@ -71,7 +71,9 @@ as ${changeResource.name}; with --history, an import of ${historical.join(', ')}
       'the date of the extract (2026-11-30), which recorded changes get; companies may have ' +
       'a column as_of instead',
     '--history': `also record changes of the records: for ${historical.join(', ')}, with --as-of`,
-    '--rejects FILE': 'load the valid rows; write the refused ones, with reasons, to FILE (NDJSON)',
+    '--rejects FILE':
+      'load the valid rows; write the refused ones, with reasons, to FILE (NDJSON), a new file, ' +
+      'also with --dry-run',
     '--known-companies-only': 'refuse records of companies that are not in the registry',
     '--no-history': 'record no changes, even if earlier extracts of the source had a date',
     '--record-first': 'also record, as changes, attributes that are new to the source',

@@ -15,6 +15,9 @@ export function explainApiError(
 ): unknown {
   if (!(error instanceof ApiError)) return error
   if (error.cause !== undefined) return error.cause
-  const message = reword(error.message)
+  const message = reword(error.message).replace(
+    /^Company (\d+) is not in the registry$/,
+    '$&; if that is its number in a register, see: dossier find $1',
+  )
   return error.code === 400 ? new UsageError(message) : new OperatorError(message)
 }

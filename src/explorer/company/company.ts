@@ -1,6 +1,6 @@
 // A company: who it is, the version that is shown, and its parts as tabs.
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Company, Version } from '../answers.ts'
 import { IsWhole } from '../listing/cell.ts'
 import { CompanyHead } from './company-head.ts'
@@ -92,13 +92,7 @@ function Tabs({ place, company, now }: Parts) {
   const tab = (view: string | undefined, label: string, count?: unknown) => html`<li key=${view}>
     <a href=${addressOf({ company: place.company, view, query })}
       aria-current=${place.view === view ? 'page' : undefined}>${label}${count}</a></li>`
-  // On narrow screens the tabs scroll sideways; the open one is scrolled into view.
-  const list = useRef<HTMLUListElement>(null)
-  useEffect(() => {
-    const open = list.current?.querySelector<HTMLElement>('[aria-current]')
-    if (open != null) list.current?.scrollTo({ left: open.offsetLeft - 24 })
-  }, [place.view, company])
-  return html`<nav class="tabs" aria-label=${texts.companySections}><ul ref=${list}>
+  return html`<nav class="tabs" aria-label=${texts.companySections}><ul>
     ${tab(undefined, texts.overview)}
     ${resources.map(({ name, title }) => {
       const label = texts.plural(title)

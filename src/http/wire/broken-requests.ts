@@ -55,7 +55,7 @@ export function createBrokenLog(
  * to the requests before it, and closes the connection.
  */
 export function answerBrokenRequest(
-  error: Error & { code?: string },
+  error: Error & { code?: string; reason?: string },
   socket: Socket,
   log: LogBroken,
 ): void {
@@ -64,7 +64,9 @@ export function answerBrokenRequest(
     socket.destroy()
     return
   }
-  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, log)
+  // The parser has the same code for versions of another form, such as HTTP/x.
+  const status = error.reason === 'Invalid HTTP version' ? 505 : statusOfCode[error.code ?? '']
+  refuse(socket, status ?? 400, error.code, log)
 }
 
 /** Answers what Node would not answer in our form, or at all: CONNECT, and bodies that stall. */
