@@ -125,6 +125,14 @@ test('a missing store is restored; the log of another one is not taken for its o
   assert.deepEqual(kept(folder), [])
 })
 
+test('a store without a log, as a killed first import leaves it, is replaced', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  changeStore(db, 'pragma journal_mode = delete')
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
+  assert.deepEqual(records(db), records(copy))
+  assert.equal(queryValue(db, 'pragma journal_mode'), 'wal')
+})
+
 test('a store that is too damaged to be opened is replaced, and kept as it is', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   truncateSync(db, 100_000)

@@ -16,9 +16,10 @@ import type { Restored, RestoreWatch } from '../inspecting.ts'
 import { backUp, copyPages, logEndings, refuseOldLog } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { pragma } from './statements.ts'
+import { busyMs } from './open.ts'
 import { beginWriting, watchFile, watchPath } from './transaction.ts'
 import { applicationId } from './schema.ts'
-import { emptyWal } from './wal.ts'
+import { emptyWal, enterWal } from './wal.ts'
 
 /**
  * Puts a copy in a store's place, and keeps the replaced one next to it.
@@ -114,6 +115,8 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
         `${copy.location() ?? ''} has pages of another size; make a copy with: dossier backup`,
       )
     }
+    // Without a log, as a killed first import leaves it, our own lock would keep our reader out.
+    enterWal(target, busyMs)
     watchFile(target, 'meanwhile; run the command again')
     return target
   } catch (error) {
