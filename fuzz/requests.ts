@@ -1,6 +1,9 @@
 // Structured requests: mostly valid HTTP with arbitrary content.
 
 import fc from 'fast-check'
+import { selectionNames } from '../src/http/requests/selection-parameters.ts'
+import { bounds } from '../src/http/requests/filter-values.ts'
+import { sortFields } from '../src/resources/filters.ts'
 import { resources } from '../src/resources/index.ts'
 import { companies, type Keys } from './server.ts'
 import type { Asked } from './judge.ts'
@@ -56,6 +59,8 @@ const path = weighted(
   [6, companyId.map((company) => `/api/v1/companies/${company}`)],
   [6, fc.constant('/api/v1/companies')],
   [2, fc.constantFrom('/api/v1/key', '/api/v1/versions', '/llms.txt', '/docs/client.md')],
+  [6, fc.constant('/api/v1/changes')],
+  [1, fc.constantFrom('/api/v1/exports', '/api/v1/exports/1/manifest.json', '/api/v1/exports/1/x')],
   [1, fc.constantFrom('/healthz', '/readyz', '/docs', '/openapi.json', '/', '*', '', '//')],
   [1, listingPath.map((given) => `http://other.example${given}`)],
   [
@@ -79,6 +84,50 @@ const aboutCompanies = weighted(
   [1, percentEncoded],
   [1, oddNumbers],
 )
+/** The parameters of each listing, with bounds and without. */
+const selection = fc.constantFrom(
+  ...new Set(
+    resources
+      .flatMap(selectionNames)
+      .flatMap((name) => [name, ...bounds.map((bound) => `${name}[${bound}]`)]),
+  ),
+)
+const selected = weighted(
+  [3, fc.constantFrom('', '2019-01-31', '2019-02-30', '2019-01-31T12:00:00.5Z', '1', 'EUR', ',')],
+  [2, fc.constantFrom(...resources.flatMap(sortFields).flatMap((name) => [name, `-${name}`]))],
+  [1, oddNumbers],
+  [1, percentEncoded],
+)
+const number = weighted(
+  [4, fc.integer({ min: 0, max: 8 }).map(String)],
+  [1, fc.nat().map(String)],
+  [1, fc.constantFrom('-1', '2147483648', '9999999999', '9007199254740993', '9999999999999999')],
+)
+const point = fc
+  .tuple(number, fc.constantFrom('', '', '.0123456789abcdef.1', '.0123456789abcdef.zzzzzzzzz'))
+  .map((parts) => parts.join(''))
+const listingName = fc.constantFrom('companies', 'names', ...resources.map(({ name }) => name))
+const place = fc
+  .tuple(listingName, fc.array(number, { minLength: 1, maxLength: 5 }))
+  .map(([name, numbers]) => [name, ...numbers].join('.'))
+const cursor = weighted(
+  [3, point],
+  [
+    2,
+    fc
+      .tuple(point, point, place, fc.constantFrom('.', 'rights.', '.1', 'rights.1'))
+      .map((parts) => parts.join('~')),
+  ],
+  [1, visible.map(encode)],
+)
+const aboutChanges = weighted<Header>(
+  [4, fc.tuple(fc.constant('after'), cursor)],
+  [2, fc.tuple(fc.constantFrom('until', 'before'), cursor)],
+  [1, fc.tuple(fc.constant('resource'), listingName)],
+  [1, fc.tuple(fc.constant('company_id'), companyId)],
+  [1, fc.tuple(fc.constant('wait'), fc.constantFrom('0', '1', '61', '-1', '0.5', 'x', ''))],
+  [2, fc.tuple(fc.constant('format'), fc.constantFrom('json', 'csv', 'ndjson', 'xml', ''))],
+)
 const goodNumber = fc.integer({ min: 1, max: 1_000 }).map(String)
 const parameter = weighted(
   [
@@ -93,6 +142,8 @@ const parameter = weighted(
   ],
   [3, fc.tuple(fc.constantFrom('version', 'as_of', 'known_at'), aboutVersions)],
   [3, fc.tuple(fc.constantFrom('identifier', 'q', 'jurisdiction'), aboutCompanies)],
+  [6, fc.tuple(selection, selected)],
+  [6, aboutChanges],
   [1, fc.tuple(percentEncoded, percentEncoded)],
 )
 const query = weighted(

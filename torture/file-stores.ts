@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Course, ImportCase, WatchedStores } from './cases.ts'
+import { sizeWithLog } from '../src/store/sqlite/wal.ts'
 import { startDossier } from './processes.ts'
 import { readFileState } from './sqlite-state.ts'
 import { copyStore, removeStore, sizeOf } from './store-files.ts'
@@ -11,7 +12,7 @@ import { copyStore, removeStore, sizeOf } from './store-files.ts'
 export interface FileCourse extends Course {
   /** When it starts to write what it has merged, in milliseconds after its start. */
   readonly writingMs: number
-  /** The size of the store's log beyond which the import is writing, in bytes. */
+  /** The size of the store and its log beyond which the import is writing, in bytes. */
   readonly writingBytes: number
   /** The size of the store after the import, in bytes. */
   readonly bytes: number
@@ -30,19 +31,20 @@ export const fileStores: WatchedStores<FileCourse> = {
   cases: new Map(),
 }
 
-/** Runs an import undisturbed, and observes when its log grows. */
+/** Runs an import undisturbed, and observes when the store or its log grows. */
 async function measure(db: string, args: readonly string[]): Promise<FileCourse> {
   const startedAt = performance.now()
   const sizes: { readonly atMs: number; readonly bytes: number }[] = []
   const { child, ended } = startDossier(args)
   while (child.exitCode === null) {
-    sizes.push({ atMs: performance.now() - startedAt, bytes: sizeOf(`${db}-wal`) })
+    sizes.push({ atMs: performance.now() - startedAt, bytes: sizeWithLog(db) })
     await sleep(1)
   }
   const { code, ms, err } = await ended
   if (code !== 0) throw new Error(`the undisturbed import ended with ${String(code)}: ${err}`)
-  // A third of the peak: a first load writes a little at its start, when it creates the tables.
-  const writingBytes = Math.max(...sizes.map(({ bytes }) => bytes)) / 3
+  // Half of the growth: a first load writes a little at its start, when it creates the tables.
+  const peak = Math.max(...sizes.map(({ bytes }) => bytes))
+  const writingBytes = (peak + (sizes[0]?.bytes ?? 0)) / 2
   const writingMs = sizes.find(({ bytes }) => bytes > writingBytes)?.atMs ?? ms / 2
   return { durationMs: ms, writingMs, writingBytes, bytes: sizeOf(db) }
 }

@@ -43,13 +43,16 @@ export function mountDisk(folder: string): Disk | undefined {
   mkdirSync(folder, { recursive: true })
   const mount = (...args: string[]) => spawnSync('mount', ['-t', 'tmpfs', ...args]).status === 0
   if (!mount('-o', 'size=1m', 'tmpfs', folder)) return undefined
+  const remove = () => void spawnSync('umount', ['--lazy', folder])
+  // An interrupted run removes the folder of all stores next.
+  process.prependOnceListener('exit', remove)
   return {
     folder,
     resize(bytes) {
       const size = `remount,size=${Math.ceil(bytes / 1_024)}k`
       if (!mount('-o', size, 'tmpfs', folder)) throw new Error(`no disk of ${bytes} bytes`)
     },
-    remove: () => void spawnSync('umount', [folder]),
+    remove,
   }
 }
 

@@ -9,7 +9,7 @@ import { judgeKilled } from './judge.ts'
 import { harmOften, type Moment, type Phase, shareOut, type Trial } from './moments.ts'
 import type { Campaign, Ground, Outcome } from './outcome.ts'
 import { startDossier } from './processes.ts'
-import { sizeOf } from './store-files.ts'
+import { sizeWithLog } from '../src/store/sqlite/wal.ts'
 
 /** Kills first loads and updates, `ground.kills` times each; half companies, half records. */
 export const killImports: Campaign = async function* (ground) {
@@ -63,5 +63,5 @@ async function killOnce(tried: FileCase, { phase, delayMs }: Moment<Begin>): Pro
 function hasBegun(phase: Begin, { db, course }: FileCase): boolean {
   if (phase === 'its start') return true
   if (phase === 'the store appeared') return existsSync(db)
-  return sizeOf(`${db}-wal`) > course.writingBytes
+  return sizeWithLog(db) > course.writingBytes
 }

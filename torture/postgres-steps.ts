@@ -43,8 +43,9 @@ const merging =
   /\b(from|into|copy|update) (companies|company_names|heads|names|record_\w+|segments|sources)\b/i
 const ending = /^\s*(insert into imports|select pg_current_xact_id_if_assigned|commit)\b/i
 
-/** The creation of tables has its own transactions, before that of the import. */
+/** The creation of tables and views has its own transaction, before that of the import. */
 function nextStep(step: Step, query: string): Step {
-  if (step === 'committing' || ending.test(query)) return 'committing'
-  return step === 'merging' || merging.test(query) ? 'merging' : 'connected'
+  if (step === 'committing' || (step === 'merging' && ending.test(query))) return 'committing'
+  const isMerging = merging.test(query) && !/^\s*(create|--)/i.test(query)
+  return step === 'merging' || isMerging ? 'merging' : 'connected'
 }

@@ -110,15 +110,27 @@ test('a missing store is restored; the log of another one is not taken for its o
   const { folder, db, copy } = await makeStores(t)
   const moved = join(folder, 'moved.db')
   renameSync(db, moved)
-  writeFileSync(`${db}-wal`, 'changes')
-  const refused = await runCommand(folder, `restore ${copy} --db ${db} --yes`)
-  const says = /registry\.db-wal is left over from another store and may have its changes; /
-  checkExit(refused, 1, says)
-  assert.ok(!existsSync(db))
-  renameSync(`${db}-wal`, `${moved}-wal`)
+  // A first import that was killed leaves a journal, which would undo what was restored.
+  for (const log of ['registry.db-journal', 'registry.db-wal']) {
+    writeFileSync(join(folder, log), 'changes')
+    const says = `${log} is left over from another store and may have its changes; move it `
+    for (const command of [`restore ${copy} --db ${db} --yes`, `backup ${db} --db ${copy}`]) {
+      checkExit(await runCommand(folder, command), 1, new RegExp(says))
+    }
+    assert.ok(!existsSync(db))
+    renameSync(join(folder, log), `${moved}-log`)
+  }
   await mustRun(folder, `restore ${copy} --db ${db} --yes`)
   assert.deepEqual(records(db), records(copy))
   assert.deepEqual(kept(folder), [])
+})
+
+test('a store without a log, as a killed first import leaves it, is replaced', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  changeStore(db, 'pragma journal_mode = delete')
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
+  assert.deepEqual(records(db), records(copy))
+  assert.equal(queryValue(db, 'pragma journal_mode'), 'wal')
 })
 
 test('a store that is too damaged to be opened is replaced, and kept as it is', async (t) => {

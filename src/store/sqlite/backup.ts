@@ -1,6 +1,6 @@
 // Copies a store while others read and write it.
 
-import { renameSync, statSync } from 'node:fs'
+import { existsSync, renameSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { isAbsent } from '../../files/absent.ts'
@@ -46,6 +46,20 @@ function refuseExisting(path: string): void {
   if (!isAbsent(path)) {
     throw new OperatorError(`${path} already exists; name a new file for the copy`)
   }
+  refuseOldLog(path)
+}
+
+/** What SQLite adds to a file's name for what a killed command has written of it. */
+export const logEndings = ['-wal', '-journal']
+
+/** Refuses a path next to which SQLite would find the changes of a file that was there before. */
+export function refuseOldLog(path: string): void {
+  const log = logEndings.map((end) => path + end).find((name) => existsSync(name))
+  if (log === undefined) return
+  throw new OperatorError(
+    `${log} is left over from another store and may have its changes; ` +
+      'move it to where that store is now, or delete it',
+  )
 }
 
 /**

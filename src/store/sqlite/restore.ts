@@ -13,12 +13,13 @@ import { flush } from '../../files/new-file.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
-import { backUp, copyPages } from './backup.ts'
+import { backUp, copyPages, logEndings, refuseOldLog } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { pragma } from './statements.ts'
+import { busyMs } from './open.ts'
 import { beginWriting, watchFile, watchPath } from './transaction.ts'
 import { applicationId } from './schema.ts'
-import { emptyWal } from './wal.ts'
+import { emptyWal, enterWal } from './wal.ts'
 
 /**
  * Puts a copy in a store's place, and keeps the replaced one next to it.
@@ -46,15 +47,6 @@ export async function restore(
     if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
   }
   return { kept: await putFile(copy, path, watch, check), isFileReplaced: true }
-}
-
-function refuseOldLog(path: string): void {
-  const log = `${path}-wal`
-  if (!existsSync(log)) return
-  throw new OperatorError(
-    `${log} is left over from another store and may have its changes; ` +
-      'move it to where that store is now, or delete it',
-  )
 }
 
 const restoring = 'restoring'
@@ -123,6 +115,8 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
         `${copy.location() ?? ''} has pages of another size; make a copy with: dossier backup`,
       )
     }
+    // Without a log, as a killed first import leaves it, our own lock would keep our reader out.
+    enterWal(target, busyMs)
     watchFile(target, 'meanwhile; run the command again')
     return target
   } catch (error) {
@@ -158,7 +152,7 @@ async function putFile(
   if (kept !== undefined) {
     // The damaged file keeps its name until the new one takes it.
     linkSync(path, kept)
-    if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
+    for (const end of logEndings) if (existsSync(path + end)) renameSync(path + end, kept + end)
   }
   rmSync(`${path}-shm`, { force: true })
   renameSync(next.path, path)
