@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRandom, isoDay, type Random } from '../src/demo/random.ts'
 import { writeRows } from '../test/support/import-rows.ts'
+import { storeAt } from '../test/support/store-at.ts'
 import { keepStore } from '../test/support/store-state.ts'
 import { createSearch } from './canary-names.ts'
 import { forgetPast, lift, type Order, pickOrder, wordsGone } from './canary-orders.ts'
@@ -33,7 +34,7 @@ import { serve } from './serving.ts'
 /** Stores of one kind. */
 interface Place {
   /** Returns the path or URL of an empty store. */
-  make(folder: string): Promise<string>
+  make(folder: string): string | Promise<string>
   /** Copies the store; returns a function that restores the copy. */
   keep(course: Course): Promise<() => Promise<void>>
 }
@@ -57,7 +58,7 @@ interface Course extends Site {
 /** Such courses with stores in files. */
 export const plantCanaries: Campaign = (ground) =>
   runCourses(ground, {
-    make: (folder) => Promise.resolve(join(folder, 'registry.db')),
+    make: (folder) => join(folder, 'registry.db'),
     async keep(course) {
       const path = join(course.own, `${course.told.length}.db`)
       await run(course, 'backup', path)
@@ -76,29 +77,36 @@ async function restoreFile(course: Course, path: string): Promise<void> {
   kept.push({ world, restore: () => restoreFile(course, replaced) })
 }
 
-/** Such courses in PostgreSQL. */
+/** Such courses in PostgreSQL; in a short form, in that of the suite. */
 export const plantCanariesInPostgres: Campaign = (ground) =>
-  onCluster('a course in PostgreSQL', (cluster) => runCourses(ground, placeIn(cluster)))
+  ground.isShort
+    ? runCourses(
+        ground,
+        inPostgres((folder) => storeAt(join(folder, 'registry.db'))),
+      )
+    : onCluster('a course in PostgreSQL', (cluster) => runCourses(ground, placeIn(cluster)))
 
 function placeIn(cluster: Cluster): Place {
   const stores = createPostgresStores(cluster)
-  return {
-    async make(folder) {
-      const db = stores.at(folder, 'registry')
-      await stores.clear(db)
-      return db
-    },
-    async keep(course) {
-      const bringBack = await keepStore(course.db, `kept_${course.kept.length}`)
-      return async () => {
-        await course.served?.stop()
-        await bringBack()
-        await run(course, 'migrate')
-        await startServer(course)
-      }
-    },
-  }
+  return inPostgres(async (folder) => {
+    const db = stores.at(folder, 'registry')
+    await stores.clear(db)
+    return db
+  })
 }
+
+const inPostgres = (make: Place['make']): Place => ({
+  make,
+  async keep(course) {
+    const bringBack = await keepStore(course.db, `kept_${course.kept.length}`)
+    return async () => {
+      await course.served?.stop()
+      await bringBack()
+      await run(course, 'migrate')
+      await startServer(course)
+    }
+  },
+})
 
 async function* runCourses(ground: Ground, place: Place): AsyncGenerator<Outcome> {
   const count = ground.isShort ? 1 : Math.ceil(ground.kills / 2)
@@ -131,7 +139,7 @@ async function followCourse(course: Course): Promise<void> {
     while (!(await importExtract(course, extractCompanies)));
     await startServer(course)
     for (let n = 0; n < 3; n += 1) await importExtract(course, extractRecords)
-    const count = isShort ? 6 : random.integer(8, 24)
+    const count = isShort ? 3 : random.integer(8, 24)
     for (let n = 0; n < count; n += 1) {
       await random.pick(steps)(course)
       if (!isShort && random.oneIn(5)) await lookAtAnswers(course)
@@ -157,7 +165,7 @@ const exportsOf = ({ folder }: Site) => join(folder, 'exports')
 
 async function startServer(course: Course): Promise<void> {
   const patient = ['--delay-ms-max', '60000', '--wait-ms', '20000', '--statement-ms', '20000']
-  const options = [...patient, '--usage-db', 'none', '--exports', exportsOf(course)]
+  const options = [...patient, '--pool', '2', '--usage-db', 'none', '--exports', exportsOf(course)]
   course.served = await serve(course.db, options, course.served?.key)
 }
 
@@ -263,6 +271,6 @@ async function lookEverywhere(course: Course): Promise<void> {
   const { search } = searchOf(course)
   await run(course, 'compact', '--exports', exportsOf(course))
   await lookAtAnswers(course)
-  await searchOutput(course, course.world, search)
+  await searchOutput(course, course.world, course.random, search)
   await searchFiles(course, search)
 }
