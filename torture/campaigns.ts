@@ -1,6 +1,7 @@
 // Every campaign by name, in the order in which they run.
 
 import { backUpMeanwhile } from './backups.ts'
+import { plantCanaries, plantCanariesInPostgres } from './canaries.ts'
 import { loseCitusNodes } from './citus-nodes.ts'
 import { disturbExports } from './exporting.ts'
 import { failCalls } from './failing-calls.ts'
@@ -31,6 +32,7 @@ export const campaignsOf = {
     restore: killRestores,
     withholding: disturbWithholding,
     'withheld-moves': moveWithheld,
+    canaries: plantCanaries,
     exporting: disturbExports,
   },
   postgres: {
@@ -38,6 +40,7 @@ export const campaignsOf = {
     'postgres-crashes': crashPostgres,
     'postgres-turns': takePostgresTurns,
     'postgres-withheld-moves': moveWithheldInPostgres,
+    'postgres-canaries': plantCanariesInPostgres,
   },
   citus: { 'citus-nodes': loseCitusNodes },
 } as const satisfies Record<string, Readonly<Record<string, Campaign>>>

@@ -48,6 +48,7 @@ for (const name of options.words) {
   sums.push(sum)
   const ground = {
     random: createRandom(options.number('seed')),
+    seed: options.number('seed'),
     kills: options.number('kills'),
     rows: options.number('rows'),
     folder,

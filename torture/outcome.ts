@@ -16,6 +16,8 @@ export interface Outcome {
 /** The parameters of a campaign. */
 export interface Ground {
   readonly random: Random
+  /** What `random` began with. */
+  readonly seed: number
   /** The number of first loads to kill, and of updates. */
   readonly kills: number
   /** The number of rows of the extracts; 20,000 take about a second to import. */

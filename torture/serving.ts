@@ -2,6 +2,7 @@
 
 import { type Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../src/resources/index.ts'
 import type { Seen } from './answers.ts'
 import { mustRun, type Running, startDossier } from './processes.ts'
 
@@ -9,20 +10,32 @@ import { mustRun, type Running, startDossier } from './processes.ts'
 export interface Served {
   readonly port: number
   readonly key: string
-  stop(): Promise<void>
+  /** Kills it; returns its log. */
+  stop(): Promise<string>
 }
 
-/** Starts a server on a store, with options besides `--db` and `--port`. */
-export async function serve(db: string, options: readonly string[]): Promise<Served> {
-  const key = (await mustRun(['keys', 'create', '--name', 'reader', '--db', db])).out.trim()
+/**
+ * Starts a server on a store, with options besides `--db` and `--port`.
+ *
+ * @param known a key of the store; by default, one is created.
+ */
+export async function serve(
+  db: string,
+  options: readonly string[],
+  known?: string,
+): Promise<Served> {
+  const key = known ?? (await createKey(db))
   const server = startDossier([
     ...['serve', '--db', db, '--port', '0', '--log-format', 'json'],
     ...options,
   ])
-  process.once('exit', () => server.child.kill('SIGKILL'))
+  const kill = () => server.child.kill('SIGKILL')
+  process.once('exit', kill)
   const stop = async () => {
-    server.child.kill('SIGKILL')
-    await server.ended
+    process.off('exit', kill)
+    kill()
+    const { out, err } = await server.ended
+    return out + err
   }
   try {
     return { port: await portOf(server), key, stop }
@@ -30,6 +43,13 @@ export async function serve(db: string, options: readonly string[]): Promise<Ser
     await stop()
     throw error
   }
+}
+
+/** Creates a key that may read everything. */
+async function createKey(db: string): Promise<string> {
+  const scopes = [...resources.map(({ name }) => name), 'companies', 'changes', 'exports'].join(',')
+  const create = ['keys', 'create', '--name', 'reader', '--scopes', scopes, '--db', db]
+  return (await mustRun(create)).out.trim()
 }
 
 async function portOf({ child, ended }: Running): Promise<number> {

@@ -22,12 +22,15 @@ const rules: Readonly<Record<string, string>> = {
   withholding: 'a withholding that is killed, or fails, leaves a store that agrees with its list',
   'withheld-moves':
     'a killed import that finds a withheld person elsewhere leaves a store that agrees with its list',
+  canaries: 'whatever is imported, taken back and restored, nothing shows what is withheld',
   exporting: 'an export that is killed, or fails, leaves a whole copy or none, and no rests',
   'postgres-kills': 'an import into PostgreSQL ended on either side leaves nothing partial (G1)',
   'postgres-crashes':
     'a PostgreSQL crash leaves no partial import, and the outcome is reported (G1)',
   'postgres-turns':
     'imports into PostgreSQL take turns, and one that ends blocks no other (G8, G10)',
+  'postgres-canaries':
+    'whatever is imported into PostgreSQL, and taken back, nothing shows what is withheld',
   'postgres-withheld-moves':
     'a killed import into PostgreSQL that finds a withheld person elsewhere leaves none of it shown',
 }

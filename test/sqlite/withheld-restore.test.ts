@@ -54,6 +54,22 @@ test('a restore takes what is withheld out of the copy before a server can see i
   await (await openStoreReader(db)).close()
 })
 
+test('a restore tells the list what orders find in the copy alone, once', async (t) => {
+  const { folder, db, copy, list } = await makeStores(t)
+  await mustRun(folder, `restore ${copy} --db ${db} --yes`)
+  const moved = [{ id: 1, company_id: 8, identifier, name: 'Jane Doe' }]
+  await importRows(copy, 'employees', moved)
+  for (let n = 0; n < 2; n += 1) await mustRun(folder, `restore ${copy} --db ${db} --yes`)
+  const told = readFileSync(list, 'utf8').match(/"finds":.*/g)
+  assert.match(
+    String(told),
+    /^[^\n]*"companies":\[\{"id":8,[^\n]*"found in a restored store"[^\n]*$/,
+  )
+  const says = [{ id: 8, jurisdiction: 'GB', identifier: '8', owner: 'Jane Doe' }]
+  await importRows(db, 'companies', says)
+  assert.equal(readFileSync(db).includes('Jane Doe'), false)
+})
+
 test('a backup names the list, without which it cannot be used', async (t) => {
   const { folder, db, list } = await makeStores(t)
   const { out } = await mustRun(folder, `backup later.db --db ${db}`)

@@ -280,6 +280,21 @@ test('in a store that a restore had left, an order means what it means, whoever 
   await checkGone(db, ['nBob Nagy', 'Ann Szabo'])
 })
 
+test('in a store that a restore had left, an order learns of more companies', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const hire = (company: string) =>
+    importRows(db, 'employees', [{ ...gb(company), key: 'A', identifier, name: jane }])
+  await hire('1')
+  const base = await keepStore(db, 'base')
+  await hire('2')
+  const left = await keepStore(db)
+  await base()
+  await withhold(db, 'mask', person)
+  await left()
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '2', owner: jane }])
+  await checkGone(db)
+})
+
 test('the log does not tell what was the same in all rows of an erased company', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   for (const company of [gb('Q-1'), { company_id: 7 }]) {

@@ -14,7 +14,7 @@ export async function runShort(
   const seed = Date.now() % 1_000_000
   t.diagnostic(`seed ${seed}`)
   const skipped: string[] = []
-  const ground = { random: createRandom(seed), ...extent, isShort: true }
+  const ground = { random: createRandom(seed), seed, ...extent, isShort: true }
   for await (const { what, found, fault, isSkipped } of campaign(ground)) {
     if (isSkipped) skipped.push(`${what}: ${found}`)
     assert.equal(fault, undefined, `${what}: ${found} (seed ${seed})`)

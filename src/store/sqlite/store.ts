@@ -125,11 +125,30 @@ async function restoreCaughtUp(
   using copy = nameUnfinished(db, 'withholding')
   const { path } = copy
   await backUp(source, path, watch.copying('copying'))
-  const store = await makeWriter(openForWriting(path, place.resources), path, place)
+  const { list, resources } = place
+  const text = await list.read(registryOf(source))
+  // What orders find in the copy alone is added to the list under the lock of the store.
+  let lines = ''
+  const append = (_db: unknown, more: string) => {
+    lines += more
+    return () => undefined
+  }
+  const own = { resources, list: { ...list, append } }
+  const store = await makeWriter(openForWriting(path, resources), path, own)
   await store.compact(watch)
   await store.close()
   using ready = openForInspecting(path)
-  return await restore(ready, db, watch, checkOf(ready, place.list, watch))
+  const check = checkOf(ready, list, watch)
+  return await restore(ready, db, watch, async (replaced) => {
+    const now = await list.read(registryOf(ready))
+    if (now === text && lines !== '') await list.append(registryOf(ready), lines)
+    else if (now !== `${text}${lines}`) throw changedMeanwhile(list)
+    await check(replaced)
+  })
+}
+
+function changedMeanwhile({ name }: ListPlace): OperatorError {
+  return new OperatorError(`${name} has changed meanwhile; run the command again`)
 }
 
 /**
@@ -140,9 +159,7 @@ async function restoreCaughtUp(
 function checkOf(copy: DatabaseSync, list: ListPlace, { lostMax }: RestoreWatch) {
   return async (replaced?: DatabaseSync): Promise<void> => {
     const { behind } = await compareWithList(registryOf(copy), list)
-    if (behind > 0) {
-      throw new OperatorError(`${list.name} has changed meanwhile; run the command again`)
-    }
+    if (behind > 0) throw changedMeanwhile(list)
     if (replaced === undefined) return
     const own = await lineagesIn(replaced).catch(() => [])
     const { lost = 0 } = relate(own, await lineagesIn(copy)) ?? {}

@@ -243,6 +243,20 @@ export function joinFound(all: readonly Found[]): Found {
   }
 }
 
+/** What was found and is not known yet; undefined if all is. */
+export function newsIn(found: Found, known = joinFound([])): Found | undefined {
+  const [ids, keys] = [new Set(known.ids), new Set(known.keys)]
+  const hashes = new Set(known.phrases.map(({ hash }) => hash))
+  const companies = new Set(known.companies.map(({ id, name }) => name ?? id))
+  const news = {
+    ids: found.ids.filter((id) => !ids.has(id)),
+    keys: found.keys.filter((key) => !keys.has(key)),
+    companies: found.companies.filter(({ id, name }) => !companies.has(name ?? id)),
+    phrases: found.phrases.filter(({ hash }) => !hashes.has(hash)),
+  }
+  return Object.values(news).some(({ length }) => length > 0) ? news : undefined
+}
+
 /** Hashes texts of a kind, such as keys of a resource. */
 export type Hasher = (kind: string, ...texts: readonly string[]) => string
 

@@ -19,6 +19,7 @@ import {
   type IdSubject,
   isInForce,
   joinFound,
+  newsIn,
   type Lift,
   lineOf,
   type ListPlace,
@@ -170,10 +171,12 @@ export async function commitWithFinds(
   }
   const number = list.entries.length + 1
   const why = { reason: `found by the import of version ${finding.version}`, by: 'dossier' }
-  const day = new Date(startedAt).toISOString().slice(0, 10)
+  const day = dayOf(startedAt)
   await commitWith(db, place.list, agreed, { number, registry, finds, ...why, day })
   return number
 }
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** The content of an entry, and what it has done in the store. */
 interface NewEntry {
@@ -205,12 +208,29 @@ async function addEntry(
   return { number, ...done }
 }
 
-/** Brings a store that is behind its list up to it; returns how many entries were missing. */
+/**
+ * Brings a store that is behind its list up to it. If orders find there what they do not know, as
+ * in a backup from before an earlier restore, an entry tells so.
+ *
+ * @returns how many entries were missing.
+ */
 export async function bringUp(db: ImportConnection, place: WithholdingPlace): Promise<number> {
-  const course = { onWait: () => undefined, startedAt: Date.now() }
+  const startedAt = Date.now()
+  const course = { onWait: () => undefined, startedAt }
   await db.begin(course)
-  const { behind } = await agree(db, place, course)
-  await db.commit()
+  const { followed, ...agreed } = await agree(db, place, course)
+  const { list, registry, behind } = agreed
+  const known = new Map(ordersOf(list).map(({ number, found }) => [number, found]))
+  const finds = followed.flatMap(({ order, found }) => {
+    const news = newsIn(found, known.get(order))
+    return news === undefined ? [] : [{ order, found: news }]
+  })
+  if (finds.length === 0) await db.commit()
+  else {
+    const number = list.entries.length + 1
+    const why = { reason: 'found in a restored store', by: 'dossier', day: dayOf(startedAt) }
+    await commitWith(db, place.list, agreed, { number, registry, finds, ...why })
+  }
   return behind
 }
 
@@ -219,14 +239,13 @@ async function agree(
   db: ImportConnection,
   place: WithholdingPlace,
   course: Course,
-): Promise<Agreement> {
+): Promise<Agreement & { readonly followed: readonly Followed[] }> {
   const agreement = await compareWithList(db, place.list)
   const { list, behind, isForeign } = agreement
-  if (behind > 0 && !isForeign) {
-    await follow(db, place, agreement, course)
-    await noteState(db, list.states.at(-1) ?? noState)
-  }
-  return agreement
+  if (behind === 0 || isForeign) return { ...agreement, followed: [] }
+  const followed = await follow(db, place, agreement, course)
+  await noteState(db, list.states.at(-1) ?? noState)
+  return { ...agreement, followed }
 }
 
 /** An order that a store has followed. */
