@@ -102,7 +102,8 @@ const columnsMax = 1_000
 /** @throws OperatorError if a file has too many columns. */
 export function refuseColumns(name: string, columns: number): void {
   if (columns <= columnsMax) return
-  throw new OperatorError(`${name} has more than the maximum of ${formatCount(columnsMax)} columns`)
+  const most = `the maximum of ${formatCount(columnsMax)} columns`
+  throw new OperatorError(`${name} has more than ${most}; remove those that are not needed`)
 }
 
 /** Whether the name of a column is a number or a date, as in a file without a header. */

@@ -17,6 +17,7 @@ const hasYaml = spawnSync('python3', ['-c', 'import yaml']).status === 0
 
 interface Service {
   readonly volumes?: readonly string[]
+  readonly pids_limit?: number
   readonly command?: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly depends_on: Readonly<Record<string, { readonly condition: string }>>
@@ -42,6 +43,8 @@ test(
     for (const one of [owner, servicesOf('compose.yaml')['dossier']]) {
       assert.ok(one?.volumes?.includes(`registry:${one.environment['TMPDIR']}`))
     }
+    // A worker has ten threads; with `auto`, there may be 256 of them.
+    assert.ok(Number(servicesOf('compose.yaml')['dossier']?.pids_limit) > 257 * 10)
     assert.equal(migrate.depends_on['postgres']?.condition, 'service_healthy')
     assert.equal(dossier.depends_on['migrate']?.condition, 'service_completed_successfully')
 

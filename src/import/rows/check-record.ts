@@ -168,7 +168,8 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
   return id instanceof Refusal ? new Refusal(id.reason, column, row[column]) : id
 }
 
-const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
+/** As spreadsheets write it, or as Java does, without a plus: 1.0000123E7. */
+const scientific = /^[+-]?(?:\d+(?:[.,]\d+)?e\+|\d\.\d+e)\d+$/i
 const decimal = /^\d+\.0$/
 const json = /^\{".*\}$|^\[["{].*\]$/s
 const formula = /^=".*"$/s

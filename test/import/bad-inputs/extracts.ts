@@ -117,6 +117,10 @@ export const badExtracts: BadInputs = {
     all.replace('IN,009,', 'IN,1.23E+11,'),
     /row 9.*: identifier: "1\.23E\+11": is a number in scientific notation, .* export it as text/,
   ),
+  '13: an identifier in the scientific notation of Java': next(
+    all.replace('IN,009,', 'IN,1.0000123E7,'),
+    /row 9.*: identifier: "1\.0000123E7": is a number in scientific notation, .* export it as text/,
+  ),
   '13: an identifier as a decimal number': next(
     all.replace('IN,009,', 'IN,9.0,'),
     /row 9.*: identifier: "9\.0": is a decimal number, as programs .*; export it as text/,
