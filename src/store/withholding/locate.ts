@@ -2,11 +2,16 @@
 // registry, which has assigned other ids, by hashes of natural keys and of names of companies, as
 // the gate of imports does, and earlier ones where an import has found what they mean.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { namesOf } from '../companies/register-names.ts'
 import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { inBatches } from '../listing/in-batches.ts'
+import { namedSegments, readSegments, type SizedKey } from '../listing/open-listings.ts'
+import { type ListingShape, shapeOf } from '../listing/shape.ts'
+import type { ListingTables } from '../listing/tables.ts'
+import { textIn } from '../record-texts.ts'
 import { type Located, nameCompanies, type Wanted, type Work } from './apply-order.ts'
 import type { Finds, NamedCompany } from './finds.ts'
 import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
@@ -25,7 +30,7 @@ import {
   type ValueSubject,
   withoutAssigned,
 } from './list.ts'
-import { hashValue } from './personal.ts'
+import { type Fields, hashValue, textsOf } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 import { companiesHaving } from './withhold-records.ts'
 import type { WithholdRequest } from './withhold.ts'
@@ -169,7 +174,7 @@ function identifyingName({ jurisdiction, identifier }: NamedCompany): Identifyin
 }
 
 /** Sets that receive the ids found, by the hash of what is looked for. */
-type Sought = Map<string, Set<number>[]>
+type Sought<Key = string> = Map<Key, Set<number>[]>
 
 /** What an order has found, by the ids that this has here. */
 export function foundAt({ number, found }: Order, located: ReadonlyMap<number, Located>): Found {
@@ -201,8 +206,67 @@ export async function locate(
   return located
 }
 
-function want(wanted: Sought, hash: string, ids: Set<number>): void {
-  wanted.set(hash, [...(wanted.get(hash) ?? []), ids])
+function want<Key>(wanted: Sought<Key>, key: Key, ids: Set<number>): void {
+  const known = wanted.get(key)
+  if (known === undefined) wanted.set(key, [ids])
+  else known.push(ids)
+}
+
+/**
+ * Finds the companies with records that orders on values mean, now or in the past, in one pass for
+ * all of them; returns them by the orders' numbers. A list has only the hashes of values.
+ */
+export async function findHolders(
+  { db: { tables }, resources, hasher }: Pick<Work, 'db' | 'resources' | 'hasher'>,
+  orders: readonly Order[],
+  located: ReadonlyMap<number, Located>,
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  const holders = new Map<number, Set<number>>()
+  for (const resource of resources) {
+    const byField = new Map<string, Sought>()
+    const byId: Sought<number> = new Map()
+    for (const { number, subject, found } of orders) {
+      if (!('field' in subject) || subject.resource !== resource.name) continue
+      const companies = new Set<number>()
+      holders.set(number, companies)
+      const byValue: Sought = byField.get(subject.field) ?? new Map()
+      byField.set(subject.field, byValue)
+      want(byValue, subject.value, companies)
+      const { ids = [] } = located.get(number) ?? {}
+      for (const id of new Set([...ids, ...found.ids])) want(byId, id, companies)
+    }
+    if (byField.size === 0) continue
+    for await (const { companyId, record } of allRecords(tables, shapeOf(resource))) {
+      for (const companies of byId.get(record.id) ?? []) companies.add(companyId)
+      const fields = JSON.parse(textIn(record.text)) as Fields
+      for (const [field, byValue] of byField) {
+        for (const text of textsOf(fields[field])) {
+          const hash = hashValue(hasher, resource.name, field, text)
+          for (const companies of byValue.get(hash) ?? []) companies.add(companyId)
+        }
+      }
+    }
+  }
+  return holders
+}
+
+/** The records of all listings of a kind, in each of their states. */
+async function* allRecords(tables: ListingTables, shape: ListingShape) {
+  const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
+  for (const some of inBatches(await tables.companiesWith(shape.listing, range), idsAtOnce)) {
+    const keys: SizedKey[] = []
+    const heads = await tables.headsOf(shape.listing, some)
+    for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {
+      for (const [segment, bytes] of await namedSegments(tables, own)) {
+        // Nodes have no texts.
+        if (bytes > 0) keys.push({ companyId, segment, bytes })
+      }
+    }
+    for await (const { companyId, records } of readSegments(tables, shape, keys)) {
+      for (const record of records) yield { companyId, record }
+    }
+    await nextTurn()
+  }
 }
 
 async function findKeys(db: RegistryDatabase, byKey: Sought, hasher: Hasher): Promise<void> {

@@ -83,7 +83,8 @@ export function createHold<O extends RecordOrder>(
   }
 }
 
-function textsOf(value: unknown): string[] {
+/** The texts of a field, which may be a list. */
+export function textsOf(value: unknown): string[] {
   if (value === null || value === undefined) return []
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.map(String)

@@ -35,7 +35,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
   const candidates =
-    wanted.later?.companies ?? (await findCandidates(work, subject, needles, masked))
+    wanted.later?.companies ?? (await findCandidates(work, wanted, needles, masked))
   const mayHold = needles && ((texts: Buffer) => needles.some((needle) => texts.includes(needle)))
   const people = await findPeople(work, resource, wanted, candidates, mayHold)
   const companies =
@@ -235,13 +235,10 @@ function plainPart(text: string): string {
  */
 async function findCandidates(
   { tables }: Work,
-  { resource }: RecordSubject,
-  needles: readonly Buffer[] | undefined,
+  { holders }: WantedRecords,
+  needles: readonly Buffer[] = [],
   masked: ReadonlySet<number>,
 ): Promise<readonly number[]> {
-  if (needles !== undefined) {
-    const holding = await tables.companiesHolding(needles)
-    return [...holding.union(masked)].sort((a, b) => a - b)
-  }
-  return tables.companiesWith(resource, { after: -1, limit: Number.MAX_SAFE_INTEGER })
+  const holding = holders ?? (await tables.companiesHolding(needles))
+  return [...holding.union(masked)].sort((a, b) => a - b)
 }

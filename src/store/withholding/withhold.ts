@@ -30,7 +30,14 @@ import {
   ordersOf,
   type Reason,
 } from './list.ts'
-import { type FindingImport, foundAt, locate, wantedLater, wantedOf } from './locate.ts'
+import {
+  findHolders,
+  type FindingImport,
+  foundAt,
+  locate,
+  wantedLater,
+  wantedOf,
+} from './locate.ts'
 import type { Touched } from './rewrite.ts'
 
 /** What to withhold, as an operator names it. */
@@ -266,13 +273,16 @@ async function follow(
   const hasher = createHasher(list.salt)
   const located = await locate(db, orders, hasher)
   const followed: Followed[] = []
-  for (const order of orders.filter(isInForce)) {
+  const inForce = orders.filter(isInForce)
+  const holdersOf = await findHolders({ db, resources, hasher }, inForce, located)
+  for (const order of inForce) {
     // In its own registry, an order on a value finds again whom it has found, by their marks.
     const isByMarks = order.registry === registry && 'field' in order.subject
     const wanted = isByMarks
       ? { ...order, found: foundAt(order, located) }
       : { ...order, located: located.get(order.number) }
-    const applied = await applyOrder({ db, resources, hasher }, wanted, course)
+    const holders = holdersOf.get(order.number)
+    const applied = await applyOrder({ db, resources, hasher }, { ...wanted, holders }, course)
     followed.push({ order: order.number, ...applied })
   }
   for (const { number, subject, isLifted } of orders) {
