@@ -235,6 +235,9 @@ export function withoutAssigned(found: Found): Found {
 }
 
 export function joinFound(all: readonly Found[]): Found {
+  const [only] = all
+  // An order may have found 100,000 records.
+  if (only !== undefined && all.length === 1) return only
   return {
     ids: [...new Set(all.flatMap(({ ids }) => ids))],
     keys: [...new Set(all.flatMap(({ keys }) => keys))],
