@@ -46,7 +46,7 @@ export interface Wanted {
   /** Replaces the ids in its subject. */
   readonly located?: Located | undefined
   /** The companies that have or had what an order on a value means, which a list cannot tell. */
-  readonly holders?: ReadonlySet<number> | undefined
+  readonly candidates?: ReadonlySet<number> | undefined
   /** Where an import has found it: its records, and the companies that have or had them. */
   readonly later?: { readonly ids: ReadonlySet<number>; readonly companies: readonly number[] }
 }

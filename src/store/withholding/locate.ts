@@ -216,19 +216,19 @@ function want<Key>(wanted: Sought<Key>, key: Key, ids: Set<number>): void {
  * Finds the companies with records that orders on values mean, now or in the past, in one pass for
  * all of them; returns them by the orders' numbers. A list has only the hashes of values.
  */
-export async function findHolders(
+export async function locateValues(
   { db: { tables }, resources, hasher }: Pick<Work, 'db' | 'resources' | 'hasher'>,
   orders: readonly Order[],
   located: ReadonlyMap<number, Located>,
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const holders = new Map<number, Set<number>>()
+  const candidates = new Map<number, Set<number>>()
   for (const resource of resources) {
     const byField = new Map<string, Sought>()
     const byId: Sought<number> = new Map()
     for (const { number, subject, found } of orders) {
       if (!('field' in subject) || subject.resource !== resource.name) continue
       const companies = new Set<number>()
-      holders.set(number, companies)
+      candidates.set(number, companies)
       const byValue: Sought = byField.get(subject.field) ?? new Map()
       byField.set(subject.field, byValue)
       want(byValue, subject.value, companies)
@@ -247,7 +247,7 @@ export async function findHolders(
       }
     }
   }
-  return holders
+  return candidates
 }
 
 /** The records of all listings of a kind, in each of their states. */

@@ -235,10 +235,10 @@ function plainPart(text: string): string {
  */
 async function findCandidates(
   { tables }: Work,
-  { holders }: WantedRecords,
+  { candidates }: WantedRecords,
   needles: readonly Buffer[] = [],
   masked: ReadonlySet<number>,
 ): Promise<readonly number[]> {
-  const holding = holders ?? (await tables.companiesHolding(needles))
+  const holding = candidates ?? (await tables.companiesHolding(needles))
   return [...holding.union(masked)].sort((a, b) => a - b)
 }

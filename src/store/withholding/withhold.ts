@@ -31,7 +31,7 @@ import {
   type Reason,
 } from './list.ts'
 import {
-  findHolders,
+  locateValues,
   type FindingImport,
   foundAt,
   locate,
@@ -274,15 +274,15 @@ async function follow(
   const located = await locate(db, orders, hasher)
   const followed: Followed[] = []
   const inForce = orders.filter(isInForce)
-  const holdersOf = await findHolders({ db, resources, hasher }, inForce, located)
+  const candidatesOf = await locateValues({ db, resources, hasher }, inForce, located)
   for (const order of inForce) {
     // In its own registry, an order on a value finds again whom it has found, by their marks.
     const isByMarks = order.registry === registry && 'field' in order.subject
     const wanted = isByMarks
       ? { ...order, found: foundAt(order, located) }
       : { ...order, located: located.get(order.number) }
-    const holders = holdersOf.get(order.number)
-    const applied = await applyOrder({ db, resources, hasher }, { ...wanted, holders }, course)
+    const candidates = candidatesOf.get(order.number)
+    const applied = await applyOrder({ db, resources, hasher }, { ...wanted, candidates }, course)
     followed.push({ order: order.number, ...applied })
   }
   for (const { number, subject, isLifted } of orders) {
