@@ -247,7 +247,7 @@ export function joinFound(all: readonly Found[]): Found {
 }
 
 /** What was found and is not known yet; undefined if all is. */
-export function newsIn(found: Found, known = joinFound([])): Found | undefined {
+export function newsIn(found: Found, known: Found): Found | undefined {
   const [ids, keys] = [new Set(known.ids), new Set(known.keys)]
   const hashes = new Set(known.phrases.map(({ hash }) => hash))
   const companies = new Set(known.companies.map(({ id, name }) => name ?? id))

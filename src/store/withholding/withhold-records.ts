@@ -236,9 +236,9 @@ function plainPart(text: string): string {
 async function findCandidates(
   { tables }: Work,
   { candidates }: WantedRecords,
-  needles: readonly Buffer[] = [],
+  needles: readonly Buffer[] | undefined,
   masked: ReadonlySet<number>,
 ): Promise<readonly number[]> {
-  const holding = candidates ?? (await tables.companiesHolding(needles))
+  const holding = candidates ?? (await tables.companiesHolding(needles ?? []))
   return [...holding.union(masked)].sort((a, b) => a - b)
 }

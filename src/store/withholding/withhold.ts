@@ -13,16 +13,16 @@ import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
   createHasher,
-  type Entry,
+  type Finding,
   type Found,
   foundIn,
   type IdSubject,
   isInForce,
   joinFound,
-  newsIn,
   type Lift,
   lineOf,
   type ListPlace,
+  newsIn,
   nextState,
   noState,
   type Order,
@@ -31,10 +31,10 @@ import {
   type Reason,
 } from './list.ts'
 import {
-  locateValues,
   type FindingImport,
   foundAt,
   locate,
+  locateValues,
   wantedLater,
   wantedOf,
 } from './locate.ts'
@@ -165,7 +165,7 @@ export async function commitWithFinds(
   const { startedAt } = finding.plan
   const course = { onWait: () => undefined, startedAt }
   const agreed = await agree(db, place, course)
-  const { list, registry } = agreed
+  const { list } = agreed
   const context = { db, resources: place.resources, hasher: createHasher(list.salt) }
   const finds: { order: number; found: Found }[] = []
   for (const order of ordersOf(list).filter(isInForce)) {
@@ -176,21 +176,25 @@ export async function commitWithFinds(
     const here = { ids, keys, companies: [], phrases: [] }
     finds.push({ order: order.number, found: joinFound([news, here]) })
   }
-  const number = list.entries.length + 1
-  const why = { reason: `found by the import of version ${finding.version}`, by: 'dossier' }
-  const day = dayOf(startedAt)
-  await commitWith(db, place.list, agreed, { number, registry, finds, ...why, day })
-  return number
+  const reason = `found by the import of version ${finding.version}`
+  return commitWith(db, place.list, agreed, { finds, ...foundBy(reason, startedAt) })
 }
 
-const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+/** Why Dossier adds an entry by itself. */
+const foundBy = (reason: string, startedAt: number): Reason => {
+  return { reason, by: 'dossier', day: new Date(startedAt).toISOString().slice(0, 10) }
+}
+
+/** What an entry says, besides why. */
+type EntryContent =
+  | Pick<Order, 'kind' | 'subject' | 'found'>
+  | Pick<Lift, 'lifts'>
+  | Pick<Adoption, 'adopts'>
+  | Pick<Finding, 'finds'>
 
 /** The content of an entry, and what it has done in the store. */
 interface NewEntry {
-  readonly entry:
-    | Pick<Order, 'kind' | 'subject' | 'found'>
-    | Pick<Lift, 'lifts'>
-    | Pick<Adoption, 'adopts'>
+  readonly entry: EntryContent
   readonly done: Omit<Withheld, 'number'>
 }
 
@@ -208,10 +212,8 @@ async function addEntry(
     await db.discard()
     return { ...done, number: undefined, version: undefined }
   }
-  const { list, registry } = agreed
   const { reason, by, day } = request
-  const number = list.entries.length + 1
-  await commitWith(db, place.list, agreed, { number, registry, ...entry, reason, by, day })
+  const number = await commitWith(db, place.list, agreed, { ...entry, reason, by, day })
   return { number, ...done }
 }
 
@@ -226,19 +228,11 @@ export async function bringUp(db: ImportConnection, place: WithholdingPlace): Pr
   const course = { onWait: () => undefined, startedAt }
   await db.begin(course)
   const { followed, ...agreed } = await agree(db, place, course)
-  const { list, registry, behind } = agreed
-  const known = new Map(ordersOf(list).map(({ number, found }) => [number, found]))
-  const finds = followed.flatMap(({ order, found }) => {
-    const news = newsIn(found, known.get(order))
-    return news === undefined ? [] : [{ order, found: news }]
-  })
+  const finds = followed.flatMap(({ order, news }) => (news ? [{ order, found: news }] : []))
+  const why = foundBy('found in a restored store', startedAt)
   if (finds.length === 0) await db.commit()
-  else {
-    const number = list.entries.length + 1
-    const why = { reason: 'found in a restored store', by: 'dossier', day: dayOf(startedAt) }
-    await commitWith(db, place.list, agreed, { number, registry, finds, ...why })
-  }
-  return behind
+  else await commitWith(db, place.list, agreed, { finds, ...why })
+  return agreed.behind
 }
 
 /** Follows the entries of the list that the store has not followed yet. */
@@ -258,6 +252,8 @@ async function agree(
 /** An order that a store has followed. */
 interface Followed extends Applied {
   readonly order: number
+  /** What the list does not say that the order has found. */
+  readonly news: Found | undefined
 }
 
 /** Does what the entries say that the store has not followed yet. */
@@ -283,7 +279,8 @@ async function follow(
       : { ...order, located: located.get(order.number) }
     const candidates = candidatesOf.get(order.number)
     const applied = await applyOrder({ db, resources, hasher }, { ...wanted, candidates }, course)
-    followed.push({ order: order.number, ...applied })
+    const news = newsIn(applied.found, order.found)
+    followed.push({ order: order.number, news, ...applied })
   }
   for (const { number, subject, isLifted } of orders) {
     // A lifted order does nothing, but imports look for the hashes of its natural keys.
@@ -294,14 +291,19 @@ async function follow(
   return followed
 }
 
-/** Adds an entry to the list, then commits; if that fails, removes the entry again. */
+/**
+ * Adds an entry to the list, then commits; if that fails, removes the entry again.
+ *
+ * @returns the number of the entry.
+ */
 async function commitWith(
   db: ImportConnection,
   place: ListPlace,
-  { list, newText }: Agreement,
-  entry: Entry,
-): Promise<void> {
-  const line = lineOf(entry)
+  { list, newText, registry }: Agreement,
+  entry: EntryContent & Reason,
+): Promise<number> {
+  const number = list.entries.length + 1
+  const line = lineOf({ number, registry, ...entry })
   await noteState(db, nextState(list.states.at(-1) ?? noState, line))
   const takeBack = await place.append(db, newText + line)
   try {
@@ -311,6 +313,7 @@ async function commitWith(
     if (!(error instanceof UnknownOutcomeError)) takeBack()
     throw error
   }
+  return number
 }
 
 async function noteState(db: ImportConnection, state: string): Promise<void> {
