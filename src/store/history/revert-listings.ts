@@ -9,12 +9,12 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { attributesInTurn, statementOf } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { emptyDirectory } from '../listing/directory.ts'
-import { keysOf, readIndexes, readSegments } from '../listing/open-listings.ts'
+import { keysOf, readSegments } from '../listing/open-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { attributesShape, type ListingShape, metaOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId, ListingTables } from '../listing/tables.ts'
-import { mergeListing, type PutReader } from '../listing/merge-listings.ts'
+import { mergeListing, type PutReader, readAny } from '../listing/merge-listings.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -83,7 +83,7 @@ async function revertListing(
   source: number,
   out: Output,
 ): Promise<void> {
-  const { companyId, former, present, back, gone, hasOthers } = found
+  const { companyId, former, present, presentOnly, back, gone, hasOthers } = found
   // What a source says about a company is restored as of the new version.
   const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
   if (isAsFormer) {
@@ -91,8 +91,9 @@ async function revertListing(
     return
   }
   const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
-  const read = readIndexes(context.tables, shape, keysOf(companyId, present.leaves))
-  await mergeListing(shape, { companyId, listing: present, read, puts, gone }, out)
+  const touched = new Set(presentOnly.map(({ segment }) => segment))
+  const read = readAny(context.tables, shape, companyId)
+  await mergeListing(shape, { companyId, listing: present, puts, gone, touched, read }, out)
 }
 
 function emptyHead(shape: ListingShape) {

@@ -4,22 +4,46 @@
 import { OperatorError } from '../../config/operator-error.ts'
 import { metaTypesMax } from '../../resources/resource.ts'
 import { formatCount } from '../../text/format-count.ts'
-import type { Awaitable } from '../awaitable.ts'
-import type { DirectoryEntry } from './directory.ts'
+import { after, type Awaitable } from '../awaitable.ts'
+import { type DirectoryEntry, sumOf } from './directory.ts'
+import { inBatches } from './in-batches.ts'
 import { compareOrder, elementOf, keyAt, type OldSegment, planMerge } from './merge.ts'
-import type { IndexReader, OpenListing } from './open-listings.ts'
-import { type ListedRecord, type RecordPlace, type SegmentIndex, valueAt } from './segment.ts'
+import { type IndexReader, keysOf, type OpenListing, readIndexes } from './open-listings.ts'
+import { type ListedRecord, type RecordPlace, valueAt } from './segment.ts'
 import { addToCount, type ListingShape, metaOf, parseMeta, typesOf } from './shape.ts'
+import type { ListingLookups } from './tables.ts'
 import type { Output } from './write-listings.ts'
 
 interface ListingMerge {
   readonly companyId: number
   readonly listing: OpenListing | undefined
-  /** Reads the indexes of its segments. */
-  readonly read: IndexReader
   readonly puts: PutReader
   /** The ids of the records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
+  /** The numbers of the segments that have these; any of its segments may if undefined. */
+  readonly touched?: ReadonlySet<number> | undefined
+  readonly read: WindowReader
+}
+
+/** Reads the indexes of consecutive segments of a listing; those of a short one once. */
+type WindowReader = (leaves: readonly DirectoryEntry[]) => Promise<readonly OldSegment[]>
+
+/** Creates a reader of segments whose indexes another one passes on next. */
+export function readNext(read: IndexReader): WindowReader {
+  return async (leaves) => {
+    const old: OldSegment[] = []
+    await read(leaves.length, (index) => old.push({ entry: elementOf(leaves, old.length), index }))
+    return old
+  }
+}
+
+/** Creates a reader of any segments of a listing. */
+export function readAny(
+  tables: Pick<ListingLookups, 'segments'>,
+  shape: ListingShape,
+  companyId: number,
+): WindowReader {
+  return (leaves) => readNext(readIndexes(tables, shape, keysOf(companyId, leaves)))(leaves)
 }
 
 /** Reads new records in the order of their listing. */
@@ -34,68 +58,80 @@ export interface PutReader {
 const windowMax = { segments: 300, records: 20_000, bytes: 8_388_608 }
 
 /**
- * Merges new records into a listing, and makes its new head.
+ * Merges new records into a listing, and makes its new head. Windows that do not change are not
+ * read.
  *
  * @throws OperatorError where `meta` would have more types than it may (contract 3.7).
  */
 export async function mergeListing(
   shape: ListingShape,
-  { companyId, listing, read, puts, gone }: ListingMerge,
+  merge: ListingMerge,
   out: Output,
 ): Promise<void> {
+  const { companyId, listing, puts, gone, touched, read } = merge
   const entries: DirectoryEntry[] = []
-  const types = parseMeta(listing?.head.meta ?? '[]')
-  let left = gone.size
+  const types = createTypes(shape, merge)
 
   async function mergeWindow(window: Window): Promise<void> {
     const { old, records } = window
     const lost = goneIn(window, gone)
     out.addMerge({ companyId, entries, parts: planMerge(shape, old, records, lost) })
-    if (shape.metaColumn !== undefined) countTypes(window, shape.metaColumn)
+    types.count(window)
     if (out.isFull()) await out.flush()
   }
 
-  function countTypes({ old, elsewhere, records }: Window, metaColumn: number): void {
-    const isGone = (id: number) => gone.has(id) && !elsewhere.has(id)
-    for (const type of left === 0 ? [] : typesIn(old, isGone, metaColumn)) {
-      addToCount(types, type, -1)
-      left -= 1
-    }
-    for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
-    // Each record that is still to be removed may be the last one of its type.
-    if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
+  async function mergeUpTo(end: RecordPlace | undefined, all: readonly OldSegment[]) {
+    let old = all
+    // The records of the first segment that have been merged.
+    let merged: readonly number[] = []
+    let isMore: boolean
+    do {
+      const { records, rest } = await takeBefore(shape, puts, end)
+      // If there are too many new records, the window ends before the next one.
+      const { whole, before, after } = splitAt(shape, old, rest)
+      await mergeWindow({
+        old: old.slice(0, before.length > 0 ? whole + 1 : whole),
+        elsewhere: new Set([...merged, ...after]),
+        records,
+      })
+      merged = before
+      old = old.slice(whole)
+      isMore = rest !== undefined
+    } while (isMore)
   }
 
-  const leaves = listing?.leaves ?? []
-  let from = 0
-  let indexes: SegmentIndex[] = []
-  // The records of the first segment that earlier windows have merged.
-  let merged: readonly number[] = []
-  let isMore: boolean
-  do {
-    const length = countTogether(leaves, from)
-    // The segment after the window shows where the window ends.
-    const wanted = Math.min(length + 1, leaves.length - from)
-    await read(wanted - indexes.length, (index) => indexes.push(index))
-    const next = indexes[length]
-    const { records, rest } = await takeBefore(shape, puts, next && keyAt(next, 0))
-    const old = leaves
-      .slice(from, from + length)
-      .map((entry, n) => ({ entry, index: elementOf(indexes, n) }))
-    // A window that is full of new records ends before the next one, perhaps within a segment.
-    const { whole, before, after } = splitAt(shape, old, rest)
-    await mergeWindow({
-      old: old.slice(0, before.length > 0 ? whole + 1 : whole),
-      elsewhere: new Set([...merged, ...after]),
-      records,
-    })
-    merged = before
-    from += whole
-    indexes = indexes.slice(whole)
-    isMore = rest !== undefined || from < leaves.length
-  } while (isMore)
-  out.addListing({ companyId, meta: metaOf(shape, types), entries, known: listing?.nodes ?? [] })
+  for (const { leaves, end } of await windowsOf(listing?.leaves ?? [], read)) {
+    const isTouched = touched === undefined || leaves.some(({ segment }) => touched.has(segment))
+    if (isTouched || (await nextBefore(shape, puts, end)) !== undefined) {
+      await mergeUpTo(end, await read(leaves))
+    } else out.addMerge({ companyId, entries, parts: leaves.map((kept) => ({ kept })) })
+  }
+  out.addListing({ companyId, meta: types.meta(), entries, known: listing?.nodes ?? [] })
 }
+
+/** Consecutive segments, and the place of the first record after them. */
+interface LeafWindow {
+  readonly leaves: readonly DirectoryEntry[]
+  readonly end: RecordPlace | undefined
+}
+
+/** The windows in which a listing is merged: at least one. */
+async function windowsOf(
+  all: readonly DirectoryEntry[],
+  read: WindowReader,
+): Promise<readonly LeafWindow[]> {
+  if (isShort(all)) return [{ leaves: all, end: undefined }]
+  const windows = [...inBatches(all, windowMax.segments, ({ bytes }) => bytes, windowMax.bytes)]
+  const later = await read(windows.slice(1).flatMap(([first]) => first ?? []))
+  return windows.map((leaves, n) => {
+    const next = later[n]
+    return { leaves, end: next && keyAt(next.index, 0) }
+  })
+}
+
+/** Whether a listing is merged at once. */
+export const isShort = (leaves: readonly DirectoryEntry[]): boolean =>
+  leaves.length <= windowMax.segments && sumOf(leaves).bytes <= windowMax.bytes
 
 /** What is merged at a time. */
 interface Window {
@@ -105,23 +141,25 @@ interface Window {
   readonly records: readonly ListedRecord[]
 }
 
-/** How many of the next segments are merged together. */
-function countTogether(leaves: readonly DirectoryEntry[], from: number): number {
-  let [to, bytes] = [from, 0]
-  for (; to < leaves.length && to - from < windowMax.segments && bytes < windowMax.bytes; to++) {
-    bytes += leaves[to]?.bytes ?? 0
-  }
-  return to - from
+/** The next new record if it is before a place. */
+function nextBefore(
+  shape: ListingShape,
+  puts: PutReader,
+  end: RecordPlace | undefined,
+): Awaitable<ListedRecord | undefined> {
+  return after(puts.peek(), (next) => {
+    const isIn = next && (end === undefined || compareOrder(shape, next, end) < 0)
+    return isIn === true ? next : undefined
+  })
 }
 
 /** The next new records before a place, and the one after these if there are too many. */
 async function takeBefore(shape: ListingShape, puts: PutReader, end: RecordPlace | undefined) {
   const records: ListedRecord[] = []
   for (let bytes = 0; ;) {
-    const found = puts.peek()
+    const found = nextBefore(shape, puts, end)
     const next = found instanceof Promise ? await found : found
-    const isIn = next && (end === undefined || compareOrder(shape, next, end) < 0)
-    if (isIn !== true) return { records, rest: undefined }
+    if (next === undefined) return { records, rest: undefined }
     if (records.length === windowMax.records || bytes >= windowMax.bytes) {
       return { records, rest: next }
     }
@@ -149,6 +187,30 @@ function goneIn({ old, elsewhere }: Window, gone: ReadonlySet<number>): Readonly
   if (elsewhere.size === 0) return gone
   const lost = old.flatMap(({ index }) => [...index.ids].filter((id) => gone.has(id)))
   return new Set([...elsewhere, ...lost])
+}
+
+/** Counts the types of a listing's records (contract 3.7). */
+function createTypes(
+  shape: ListingShape,
+  { companyId, listing, gone }: Pick<ListingMerge, 'companyId' | 'listing' | 'gone'>,
+) {
+  const { metaColumn } = shape
+  const types = parseMeta(listing?.head.meta ?? '[]')
+  let left = gone.size
+  return {
+    count({ old, elsewhere, records }: Window): void {
+      if (metaColumn === undefined) return
+      const isGone = (id: number) => gone.has(id) && !elsewhere.has(id)
+      for (const type of left === 0 ? [] : typesIn(old, isGone, metaColumn)) {
+        addToCount(types, type, -1)
+        left -= 1
+      }
+      for (const [type, count] of typesOf(shape, records)) addToCount(types, type, count)
+      // Each record that is still to be removed may be the last one of its type.
+      if (types.size > metaTypesMax + left) throw tooManyTypes(shape, companyId, [...types.keys()])
+    },
+    meta: () => metaOf(shape, types),
+  }
 }
 
 /** The types of the records that are gone from segments. */

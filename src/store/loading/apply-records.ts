@@ -5,7 +5,7 @@ import { shapeOf } from '../listing/shape.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListedId } from '../listing/tables.ts'
-import { mergeListing } from '../listing/merge-listings.ts'
+import { isShort, mergeListing, readAny, readNext } from '../listing/merge-listings.ts'
 import { createOutput } from '../listing/write-listings.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import type { OnShare } from '../work-watch.ts'
@@ -83,13 +83,22 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
     const companies = batch.map(([company]) => Number(company))
     const open = await openListings(tables, shape.listing, companies)
-    const keys = companies.flatMap((id) => keysOf(id, open.get(id)?.leaves ?? []))
-    const read = readIndexes(tables, shape, keys)
+    const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
+    const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
+    const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
+    const readShort = readNext(readIndexes(tables, shape, keys))
     const lost = open.size === 0 ? undefined : readGone(context, companies)
     for (const companyId of companies) {
       const [listing, puts] = [open.get(companyId), putsOf(companyId)]
-      const gone = lost?.get(companyId) ?? new Set()
-      await mergeListing(shape, { companyId, listing, read, puts, gone }, out)
+      const { gone, places } = lost?.get(companyId) ?? nothingGone
+      const leaves = leavesOf(companyId)
+      if (isShort(leaves)) {
+        await mergeListing(shape, { companyId, listing, puts, gone, read: readShort }, out)
+        continue
+      }
+      const touched = new Set(leaves.filter((_, n) => places.has(n)).map(({ segment }) => segment))
+      const read = readAny(tables, shape, companyId)
+      await mergeListing(shape, { companyId, listing, puts, gone, touched, read }, out)
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
@@ -101,21 +110,32 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
 export const lastCompany = (staging: Staging): number =>
   Math.max(1, Number(staging.value('select max(company_id) from change')))
 
-/** The ids of the records that listings lose or replace, by company. */
+interface Gone {
+  /** The ids of the records. */
+  readonly gone: Set<number>
+  /** Which of the listing's segments have them. */
+  readonly places: Set<number>
+}
+
+const nothingGone: Gone = { gone: new Set(), places: new Set() }
+
+/** The records that listings lose or replace, by company. */
 function readGone(
   { staging }: ImportContext,
   companies: readonly number[],
-): ReadonlyMap<unknown, ReadonlySet<number>> {
-  const rows = staging.rows(
-    `select c.company_id, c.id from json_each(?) e
+): ReadonlyMap<number, Gone> {
+  const byCompany = new Map<number, Gone>()
+  const rows = staging.iterate(
+    `select c.company_id, c.id, c.leaf from json_each(?) e
      cross join change c on c.company_id = e.value where c.is_known`,
     JSON.stringify(companies),
   )
-  const byCompany = Map.groupBy(rows, ([company]) => company)
-  return new Map(
-    Array.from(byCompany, ([company, gone]) => [
-      company,
-      new Set(gone.map(([, id]) => Number(id))),
-    ]),
-  )
+  for (const [company, id, leaf] of rows) {
+    let lost = byCompany.get(Number(company))
+    if (lost === undefined)
+      byCompany.set(Number(company), (lost = { gone: new Set(), places: new Set() }))
+    lost.gone.add(Number(id))
+    lost.places.add(Number(leaf))
+  }
+  return byCompany
 }

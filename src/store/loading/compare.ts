@@ -4,8 +4,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, type Awaitable } from '../awaitable.ts'
 import { statementAt } from '../companies/attributes.ts'
-import { type IndexReader, keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
+import {
+  type IndexReader,
+  keysOf,
+  type OpenListing,
+  openListings,
+  readIndexes,
+} from '../listing/open-listings.ts'
 import { digestBytes, hasDigest, type SegmentIndex } from '../listing/segment.ts'
+import { isShort } from '../listing/merge-listings.ts'
 import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
@@ -127,7 +134,9 @@ async function compareBatch(
   const { tables, shape } = context
   const companies = batch.map(({ companyId }) => companyId)
   const open = await openListings(tables, shape.listing, companies)
-  const leavesOf = (companyId: number) => open.get(companyId)?.leaves ?? []
+  const unread = await findAllNew(context, batch, open, comparison)
+  const leavesOf = (companyId: number) =>
+    unread.has(companyId) ? [] : (open.get(companyId)?.leaves ?? [])
   const keys = companies.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
   const read = readIndexes(tables, shape, keys, comparedParts(shape))
   for (const rows of batch) {
@@ -135,6 +144,43 @@ async function compareBatch(
     // Awaiting nothing costs as much as comparing a company with one row.
     if (done instanceof Promise) await done
   }
+}
+
+/** How many segments a listing has at least for each row, if the row's id is looked up first. */
+const segmentsPerRow = 1 / 4
+
+/**
+ * Finds the companies whose long listings have none of the rows: there is nothing to compare there
+ * unless records can be missing, or recorded changes be reported again.
+ */
+async function findAllNew(
+  context: ImportContext,
+  batch: readonly CompanyRows[],
+  open: ReadonlyMap<number, OpenListing>,
+  { isGiven }: Comparison,
+): Promise<ReadonlySet<number>> {
+  const { plan, shape } = context
+  const found = new Set<number>()
+  if (plan.isSnapshot || !isGiven || shape === attributesShape || recordedBefore(context))
+    return found
+  for (const { companyId, ids } of batch) {
+    const leaves = open.get(companyId)?.leaves ?? []
+    if (isShort(leaves) || leaves.length < ids.length * segmentsPerRow) continue
+    if (!(await hasAny(context, companyId, ids))) found.add(companyId)
+  }
+  return found
+}
+
+async function hasAny(
+  { tables, shape }: ImportContext,
+  companyId: number,
+  ids: readonly number[],
+): Promise<boolean> {
+  for (const some of inBatches(ids, idsAtOnce)) {
+    const listed = await tables.whereListed(shape.listing, some)
+    if (listed.some((one) => one.companyId === companyId)) return true
+  }
+  return false
 }
 
 /** Compares the rows of a company with its listing. */
