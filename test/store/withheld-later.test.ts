@@ -332,3 +332,28 @@ test('natural keys of records that an erased company lost before all kept versio
   await withhold(db, 'erase', { company: ['GB', '1'] })
   await checkGone(db, keys)
 })
+
+for (const isRestored of [false, true]) {
+  const where = isRestored ? 'in a restored store' : 'by its id'
+  test(`the natural key of a record removed before all kept versions is withheld ${where}`, async (t) => {
+    const { db } = await makeNamedApp(t)
+    const hire = (...keys: readonly string[]) => {
+      const rows = keys.map((key) => ({ ...gb('1'), key, title: 'Clerk' }))
+      return importRows(db, 'jobs', rows, { isSnapshot: true })
+    }
+    await hire('K-1 Roe', 'K-2')
+    await hire('K-2')
+    await prune(db)
+    const id = Number(query(db, `select id from record_keys where key = '=K-1 Roe'`)[0]?.['id'])
+    const restore = await keepStore(db)
+    if (isRestored) await hire('K-1 Roe', 'K-2')
+    const { touched, keys } = await withhold(db, 'erase', { resource: 'jobs', id })
+    assert.deepEqual([touched.length > 0, keys], [isRestored, 1])
+    if (isRestored) await restore()
+    const { counts } = await hire('K-1 Roe', 'K-2')
+    assert.deepEqual([counts.erased, counts.unchanged], [1, 1])
+    await checkGone(db, ['K-1 Roe'])
+    await checkSound(db)
+    await assert.rejects(withhold(db, 'erase', { resource: 'jobs', id: 12 }), /has no record 12/)
+  })
+}

@@ -191,7 +191,7 @@ const doneWords = { mask: 'Masked', erase: 'Erased' } as const
 const shownMax = 20
 
 /** @param done what was done, before the number of the entry. */
-function reportLines(done: string, { number, version, touched, names }: Withheld): string[] {
+function reportLines(done: string, { number, version, touched, names, keys }: Withheld): string[] {
   const rows = [...Map.groupBy(touched, ({ listing }) => listing)].map(([listing, all]) => {
     const present = all.filter(({ isPresent }) => isPresent).length
     const states = all.reduce((sum, one) => sum + one.states, 0)
@@ -210,6 +210,10 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
   const rest = touched.length - places.length
   const renamed =
     names === 0 ? [] : [`  names of companies, with their words: ${formatCount(names)}`]
+  const keyed =
+    keys === 0 || touched.length > 0
+      ? []
+      : [`  natural keys of records that are in no version: ${formatCount(keys)}`]
   const end =
     number === undefined
       ? 'Dry run: nothing was changed.'
@@ -220,6 +224,7 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
   return [
     ...tableLines(rows),
     ...renamed,
+    ...keyed,
     ...places,
     ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
     end,

@@ -51,9 +51,11 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     await nextTurn()
   }
   // Those that are meant by their ids may have nothing to hide yet.
-  const meant = namedIds(wanted).union(wanted.later?.ids ?? new Set())
+  const meant = namedIds(wanted).union(wanted.later?.ids ?? new Set<number>())
   const others = await withoutOthers(work, resource.name, seen.ids.difference(meant))
-  const ids = [...seen.ids.intersection(meant), ...others]
+  // Of what was removed before all kept versions, only natural keys are left.
+  const keyed = await idsWithKeys(work.tables, resource.name, meant)
+  const ids = [...seen.ids.intersection(meant).union(keyed), ...others]
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
@@ -95,6 +97,19 @@ export async function withoutOthers(
     gone.push(...batch.filter((id) => !others.has(id)))
   }
   return gone
+}
+
+/** The ids that belong to natural keys. */
+async function idsWithKeys(
+  tables: ListingTables,
+  listing: string,
+  ids: Iterable<number>,
+): Promise<Set<number>> {
+  const keyed = new Set<number>()
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    for (const { id } of await tables.recordKeys(listing, batch)) keyed.add(id)
+  }
+  return keyed
 }
 
 /** The records that have the value of an order in some state. */

@@ -70,6 +70,8 @@ export interface Withheld {
   readonly touched: readonly Touched[]
   /** How many companies have got another name. */
   readonly names: number
+  /** How many natural keys it hides. */
+  readonly keys: number
 }
 
 /** The list and the resources of a store. */
@@ -100,7 +102,8 @@ export function withhold(
     }
     const { version, touched, names, found } = applied
     const { kind, subject } = wanted
-    return { entry: { kind, subject, found }, done: { version, touched, names } }
+    const keys = found.keys.length
+    return { entry: { kind, subject, found }, done: { version, touched, names, keys } }
   })
 }
 
@@ -123,7 +126,7 @@ export function lift(
     if (order.isLifted) {
       throw new OperatorError(`order ${lifts} has already been lifted; see: dossier withhold list`)
     }
-    return { entry: { lifts }, done: { version: undefined, touched: [], names: 0 } }
+    return { entry: { lifts }, done: { version: undefined, touched: [], names: 0, keys: 0 } }
   })
 }
 
@@ -144,9 +147,10 @@ export function adopt(
     const followed = await follow(db, place, { ...agreed, list: { ...list, registry } }, request)
     const touched = followed.flatMap((one) => one.touched)
     const names = followed.reduce((sum, one) => sum + one.names, 0)
+    const keys = followed.reduce((sum, { found }) => sum + found.keys.length, 0)
     const done = followed.filter(({ version }) => version !== undefined)
     const adopts = done.map(({ order, found }) => ({ order, found }))
-    return { entry: { adopts }, done: { version: done.at(-1)?.version, touched, names } }
+    return { entry: { adopts }, done: { version: done.at(-1)?.version, touched, names, keys } }
   })
 }
 
