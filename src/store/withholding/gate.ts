@@ -38,7 +38,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
     if (passed?.content !== row.content) {
       counts.withheld += 1
-      if (row.key !== null) heldKeys.add(row.key)
+      if (passed !== undefined && row.key !== null) heldKeys.add(row.key)
     }
     if (passed === undefined) counts.erased += 1
     return passed
@@ -56,7 +56,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       const pass = passSharedOf(companies)
       return (row: StagedRow) => counted(row, pass(row))
     },
-    /** The natural keys of rows that had something withheld. */
+    /** The natural keys of rows that have passed without something that is withheld. */
     heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
     hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
@@ -78,8 +78,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
      *   which it hides texts has got a name; called under the write lock.
      */
     async checkState(db: RegistryDatabase): Promise<void> {
-      const isSame = isDeepStrictEqual(await readKnown(db, list, plan), known)
-      if (isSame && (await readState(db)) === state) return
+      const isSame = (await readState(db)) === state && (await hasSame(db, list, plan, known))
+      if (isSame) return
       throw new OperatorError(
         'what is withheld has changed while this import read its files; nothing was changed; ' +
           'run it again',
@@ -93,14 +93,28 @@ type Names = ReadonlyMap<number, readonly string[]>
 /** What the registry has of what the list withholds. */
 interface Known {
   readonly names: Names
-  /** The hashes of natural keys: those of rows that were held back are not in the list. */
-  readonly keys: readonly string[]
+  /** Hashed natural keys: those of rows that were held back are not in the list. */
+  readonly keys: ReadonlySet<string>
 }
 
 async function readKnown(db: RegistryDatabase, list: List, plan: ImportPlan): Promise<Known> {
-  if (list.entries.length === 0) return { names: new Map(), keys: [] }
-  const keys = await hashedKeys(db, plan.target.name, plan.source)
+  const keys = new Set<string>()
+  if (list.entries.length === 0) return { names: new Map(), keys }
+  for await (const some of hashedKeys(db, plan.target.name, plan.source)) {
+    for (const key of some) keys.add(key)
+  }
   return { names: await namesNow(db, list), keys }
+}
+
+/** Whether the registry has what it had; without a copy, since there may be 1,000,000 keys. */
+async function hasSame(db: RegistryDatabase, list: List, plan: ImportPlan, known: Known) {
+  if (list.entries.length === 0) return true
+  let count = 0
+  for await (const keys of hashedKeys(db, plan.target.name, plan.source)) {
+    if (!keys.every((key) => known.keys.has(key))) return false
+    count += keys.length
+  }
+  return count === known.keys.size && isDeepStrictEqual(await namesNow(db, list), known.names)
 }
 
 /**
@@ -120,15 +134,13 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   const hasher = createHasher(list.salt)
   const companies = createCompanies(inForce, hasher, known.names)
   const { resource, name } = target
-  const keys = new Set([
-    ...known.keys,
-    ...ordersOn(orders, name).flatMap(({ found }) => found.keys),
-  ])
+  const listed = new Set(ordersOn(orders, name).flatMap(({ found }) => found.keys.map(keyOfHash)))
+  const isHashed = (key: string) => listed.has(key) || known.keys.has(key)
   /** A row with the hash instead of its natural key, if the registry has the hash. */
   const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
-    if (row.key === null || keys.size === 0) return row
-    const hash = hashKey(hasher, name, source, row.key)
-    return keys.has(hash) ? { ...row, key: keyOfHash(hash) } : row
+    if (row.key === null || listed.size + known.keys.size === 0) return row
+    const key = keyOfHash(hashKey(hasher, name, source, row.key))
+    return isHashed(key) ? { ...row, key } : row
   }
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined

@@ -23,20 +23,25 @@ export function hashStoredKey(hasher: Hasher, listing: string, source: string, k
 /** The hash as it is stored instead of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
 
-/** The hashes that a source's records have instead of natural keys. */
-export async function hashedKeys(
+const keysAtOnce = 10_000
+
+/** The hashes that a source's records have instead of natural keys, as stored; many at a time. */
+export async function* hashedKeys(
   db: RegistryDatabase,
   listing: string,
   source: string,
-): Promise<readonly string[]> {
+): AsyncGenerator<readonly string[]> {
   const id = await knownSourceId(db, source)
-  if (id === undefined) return []
+  if (id === undefined) return
   // No stored key begins with a character after this one.
   const sql = `
     select key from record_keys
-    where listing = $1 and source_id = $2 and key >= '${hashed}' order by key`
-  const rows = await db.rows<readonly [key: string]>(sql, listing, id)
-  return rows.map(([key]) => key.slice(hashed.length))
+    where listing = $1 and source_id = $2 and key > $3 order by key limit ${keysAtOnce}`
+  for (let last: string | undefined = hashed; last !== undefined;) {
+    const rows: readonly (readonly [key: string])[] = await db.rows(sql, listing, id, last)
+    yield rows.map(([key]) => key)
+    last = rows.length < keysAtOnce ? undefined : rows.at(-1)?.[0]
+  }
 }
 
 const idsAtOnce = 1_000
