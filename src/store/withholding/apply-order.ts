@@ -5,7 +5,6 @@ import { attributesInTurn } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import { namesOf } from '../companies/register-names.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
@@ -94,7 +93,6 @@ export async function applyOrder(
   const former = await namesOf(tables, erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
-  await dropIds(work)
   const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
   await forgetInLog(work, [...former, ...rewritten], found.phrases)
   const names = await keepNames(work)
@@ -131,16 +129,6 @@ async function withholdSubject(
 /** The companies that an order means: several, if others had the name of this one. */
 const companiesOf = ({ located }: Wanted): readonly number[] => [...(located?.companies ?? [])]
 
-const idsAtOnce = 1_000
-
-/** Drops the ids of records that are no longer in their present listings. */
-async function dropIds({ tables, touched }: Work): Promise<void> {
-  const gone = touched.filter(({ isPresent, isGone }) => isPresent && isGone)
-  for (const [listing, rows] of Map.groupBy(gone, (one) => one.listing)) {
-    for (const some of inBatches(rows, idsAtOnce)) await tables.dropIds(listing, some)
-  }
-}
-
 /** Brings the names of companies up to date; returns how many have changed. */
 async function keepNames({ db, tables, touched }: Work): Promise<number> {
   const names = await createNameKeeper(db)
@@ -163,26 +151,31 @@ async function eraseCompanies(
 ): Promise<Found['companies']> {
   const { tables, resources, onStep } = work
   const shapes = [...resources.map(shapeOf), attributesShape]
-  const ids = [...new Set(names.map(({ id }) => id))]
-  for (const id of new Set([...ids, ...reserved])) {
+  const companies = [...new Set(names.map(({ id }) => id))]
+  for (const companyId of new Set([...companies, ...reserved])) {
     for (const [n, shape] of shapes.entries()) {
       const { listing } = shape
       onStep(`withholding ${listing}`, n / shapes.length)
-      const gone = await rewriteListing(work, { shape, companyId: id, change: () => undefined })
+      const gone = await rewriteListing(work, { shape, companyId, change: () => undefined })
       // Of what was removed before all kept versions, only natural keys are left.
-      const before = await tables.traces(listing, [id], { since: 0, until: work.version })
-      const all = new Set([...gone, ...before].map((one) => one.id))
-      const own = await withoutOthers(work, listing, all)
-      await hideKeys(work, listing, own)
-      await tables.dropHeads(listing, await tables.headsOf(listing, [id]))
+      const before = await tables.traces(listing, [companyId], { since: 0, until: work.version })
+      for (const rows of [gone, before]) {
+        const own = withoutOthers(
+          work,
+          listing,
+          rows.map(({ id }) => id),
+        )
+        for await (const ids of own) await hideKeys(work, listing, ids)
+      }
+      await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
     }
-    await tables.dropCompanies([id])
-    await tables.dropPastCompanies([id])
+    await tables.dropCompanies([companyId])
+    await tables.dropPastCompanies([companyId])
     // The id stays reserved, by a past state before all versions, which no reader can ask for.
     const reserved = { jurisdiction: null, identifier: null, version: 0, until: 1 }
-    await tables.putPastCompanies([{ id, ...reserved }])
+    await tables.putPastCompanies([{ id: companyId, ...reserved }])
   }
-  return listed(work, ids, names)
+  return listed(work, companies, names)
 }
 
 /** Hides a text in companies. */

@@ -52,25 +52,24 @@ async function leaveTraces(
   { version, touched, erased }: Logged,
 ): Promise<void> {
   const companies = new Map<number, TraceRow>()
-  const records = new Map<string, TraceRow[]>()
-  for (const { listing, companyId, id, sort, isPresent, isGone } of touched) {
-    const kind = isGone ? 'erase' : 'put'
+  const ofCompany = (id: number, kind: TraceRow['kind']) =>
+    companies.set(id, { companyId: id, version, id, sort: 0, kind })
+  for (const [listing, all] of Map.groupBy(touched, (one) => one.listing)) {
     if (listing === attributesShape.listing) {
-      companies.set(companyId, { companyId, version, id: companyId, sort: 0, kind: 'put' })
-    } else if (isPresent || isGone) {
-      const rows = records.get(listing) ?? []
-      records.set(listing, rows)
-      rows.push({ companyId, version, id, sort, kind })
+      for (const { companyId } of all) ofCompany(companyId, 'put')
+      continue
+    }
+    const told = all.filter(({ isPresent, isGone }) => isPresent || isGone)
+    for (const some of inBatches(told, rowsAtOnce)) {
+      const rows = some.map(({ companyId, id, sort, isGone }): TraceRow => {
+        return { companyId, version, id, sort, kind: isGone ? 'erase' : 'put' }
+      })
+      await tables.putTraces(listing, await withoutKept(tables, listing, rows))
     }
   }
-  for (const id of erased) {
-    companies.set(id, { companyId: id, version, id, sort: 0, kind: 'erase' })
-  }
-  records.set(attributesShape.listing, [...companies.values()])
-  for (const [listing, rows] of records) {
-    for (const some of inBatches(rows, rowsAtOnce)) {
-      await tables.putTraces(listing, await withoutKept(tables, listing, some))
-    }
+  for (const id of erased) ofCompany(id, 'erase')
+  for (const rows of inBatches(companies.values(), rowsAtOnce)) {
+    await tables.putTraces(attributesShape.listing, rows)
   }
 }
 

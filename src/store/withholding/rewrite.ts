@@ -40,6 +40,8 @@ export interface Touched {
   readonly states: number
 }
 
+const rowsAtOnce = 1_000
+
 /** Rewrites a listing, and returns the records that were changed. */
 export async function rewriteListing(
   context: Rewriting,
@@ -71,10 +73,12 @@ export async function rewriteListing(
   }
   for (const one of changed.values()) context.touched.push(one)
   if (replaced.size === 0) return []
+  const lost = Iterator.from(changed.values()).filter((one) => one.isPresent && one.isGone)
+  for (const some of inBatches(lost, rowsAtOnce)) await tables.dropIds(listing, some)
   for (const head of heads) await rewriteHead(context, listing, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
   for (const segment of (await namedSegments(tables, now)).keys()) named.delete(segment)
-  for (const some of inBatches(named.keys(), 1_000)) {
+  for (const some of inBatches(named.keys(), rowsAtOnce)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
   return [...changed.values()]

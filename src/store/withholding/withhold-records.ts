@@ -52,10 +52,12 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   }
   // Those that are meant by their ids may have nothing to hide yet.
   const meant = namedIds(wanted).union(wanted.later?.ids ?? new Set<number>())
-  const others = await withoutOthers(work, resource.name, seen.ids.difference(meant))
+  const others = await Array.fromAsync(
+    withoutOthers(work, resource.name, seen.ids.difference(meant)),
+  )
   // Of what was removed before all kept versions, only natural keys are left.
   const keyed = await idsWithKeys(work.tables, resource.name, meant)
-  const ids = [...seen.ids.intersection(meant).union(keyed), ...others]
+  const ids = [...seen.ids.intersection(meant).union(keyed), ...others.flat()]
   const keys = await hideKeys(work, resource.name, ids)
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
@@ -81,22 +83,23 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   }
 }
 
-/** Leaves out the ids of records that are still in some listing, perhaps as another source's. */
-export async function withoutOthers(
+/**
+ * Leaves out the ids of records that are still in some listing unmasked, perhaps as another
+ * source's; returns many at a time.
+ */
+export async function* withoutOthers(
   { tables, touched }: Work,
   listing: string,
   ids: Iterable<number>,
-): Promise<number[]> {
+): AsyncGenerator<readonly number[]> {
   const nameOf = ({ companyId, id }: Pick<ListedId, 'companyId' | 'id'>) => `${companyId} ${id}`
-  const present = touched.filter((one) => one.isPresent && one.listing === listing)
-  const own = new Set(present.map(nameOf))
-  const gone: number[] = []
+  const masked = touched.filter((one) => one.listing === listing && one.isPresent && !one.isGone)
+  const own = new Set(masked.map(nameOf))
   for (const batch of inBatches(ids, idsAtOnce)) {
     const listed = await tables.whereListed(listing, batch)
     const others = new Set(listed.filter((one) => !own.has(nameOf(one))).map(({ id }) => id))
-    gone.push(...batch.filter((id) => !others.has(id)))
+    yield batch.filter((id) => !others.has(id))
   }
-  return gone
 }
 
 /** The ids that belong to natural keys. */
