@@ -117,7 +117,8 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
   }
   if (/^https?:\/\//i.test(name)) throw notFetched(name)
   const stat = statOf(name)
-  if (stat === undefined) throw new OperatorError(`${name} does not exist; correct its name`)
+  if (stat === undefined)
+    throw new OperatorError(`${shellWord(name)} does not exist; correct its name`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
   try {
     accessSync(name, constants.R_OK)
