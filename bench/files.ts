@@ -127,6 +127,13 @@ export function makeChanged(shape: Shape): string {
   })
 }
 
+/** Writes the events of a shape, all changed; returns the path. */
+export function makeAllChanged(shape: Shape): string {
+  return writeOnce(`${nameOf(shape)}-all-changed.ndjson`, shape.records, (n) =>
+    event(n + 1, companyOf(shape, n)).replace('09876543', '19876543'),
+  )
+}
+
 /** Writes some records of a shape, spread over its listings, all changed; returns the path. */
 export function makeFew(shape: Shape, count: number): string {
   // With a divisor of the number of companies, they would all be of a few of them.

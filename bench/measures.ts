@@ -7,6 +7,7 @@ import {
   dossier,
   eventsOf,
   folder,
+  makeAllChanged,
   makeFile,
   makePeerStore,
   makeStore,
@@ -214,9 +215,12 @@ const appending: Measure = async (scale) => {
     const more = makeFile({ ...shape, listing: 1e9, records: 1e9 }, from, from + 1_000)
     seconds.push((await processes.importFile('events', more, db)).seconds)
   }
+  const { peakMb } = await processes.importFile('events', makeAllChanged(shape), db, ['--accept'])
   removeStore(db)
+  const what = 'changing 1,000,000 events of a company, memory'
   return [
     { what: 'appending 1,000 events to 1,000,000', unit: 's', values: seconds, reach: { most: 1 } },
+    { what, unit: 'MB', values: [peakMb], reach: { most: 350 } },
   ]
 }
 

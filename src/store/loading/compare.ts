@@ -199,17 +199,17 @@ function compareCompany(
     const place = [ats[row] ?? 0, lengths[row] ?? 0] as const
     staging.insert('change', companyId, ids[row] ?? 0, seqs[row] ?? 0, ...flags, ...place)
   }
-  /** The rows whose records the listing has not shown yet, by their ids. */
-  const unlisted = new Map(ids.map((id, row) => [id, row]))
+  /** Marks the rows whose records the listing has. */
+  const listed = new Uint8Array(ids.length)
   const recorded = recordedBefore(context)
   function compare(index: SegmentIndex, n: number): void {
     const id = index.ids[n] ?? 0
-    const row = unlisted.get(id)
+    const row = findId(ids, id)
     const isPresent = isPresentAt(shape, index, n)
     recorded?.note(index, n)
     if (isPresent && index.sources[n] === source) comparison.held += 1
     if (row !== undefined) {
-      unlisted.delete(id)
+      listed[row] = 1
       const isSame = hasDigest(index, n, digests, row)
       // A company that returns unchanged may have an earlier day.
       if (!isSame || !isPresent) change(row, isPresent, isSame ? null : dayAt(shape, index, n))
@@ -225,10 +225,21 @@ function compareCompany(
   })
   return after(compared, () => {
     if (!isGiven) return
-    for (const row of unlisted.values()) {
-      if (recorded?.has(digests, row) !== true) change(row, false, null)
+    for (const [row, isListed] of listed.entries()) {
+      if (isListed === 0 && recorded?.has(digests, row) !== true) change(row, false, null)
     }
   })
+}
+
+/** Where an id is in a list of ascending ones, which takes less memory than a map of them. */
+function findId(ids: readonly number[], id: number): number | undefined {
+  let [from, to] = [0, ids.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((ids[middle] ?? 0) < id) from = middle + 1
+    else to = middle
+  }
+  return ids[from] === id ? from : undefined
 }
 
 /**
