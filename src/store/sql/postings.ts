@@ -2,6 +2,8 @@
 // of some ids, and the distances from each to the next, as bytes. So a word that half a million
 // names have takes one or two bytes for each, and a search reads some hundred rows of it.
 
+import { createWriter } from '../listing/bytes.ts'
+
 /** The size of a chunk, in bytes of distances. */
 const chunkBytes = 1_600
 
@@ -22,24 +24,19 @@ function chunksOf(ids: readonly number[], idsMax = Infinity): Chunk[] {
   for (let at = 0; at < ids.length;) {
     const first = ids[at] ?? 0
     const end = Math.min(ids.length, at + idsMax)
-    const bytes: number[] = []
     let last = first
-    for (at += 1; at < end && bytes.length < chunkBytes; at += 1) {
+    for (at += 1; at < end && writer.reserve(0) < chunkBytes; at += 1) {
       const id = ids[at] ?? 0
-      writeDistance(bytes, id - last)
+      writer.number(id - last)
       last = id
     }
-    chunks.push({ first, distances: Uint8Array.from(bytes) })
+    chunks.push({ first, distances: writer.take() })
   }
   return chunks
 }
 
-/** Seven bits a byte, the lowest first; all but the last byte have the eighth bit. */
-function writeDistance(bytes: number[], distance: number): void {
-  let rest = distance
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80)
-  bytes.push(rest)
-}
+/** The distances of the chunk that is being cut. */
+const writer = createWriter()
 
 /** Appends the ids of a chunk to a list. */
 function readChunk({ first, distances }: Chunk, ids: number[]): void {
@@ -113,7 +110,7 @@ function takerOf(ids: readonly number[]) {
 
 /** Cuts a changed chunk: after an insertion evenly, so that further ids fit. */
 function rechunk(kept: readonly number[], added: readonly number[]): Chunk[] {
-  const ids = merge(kept, added)
+  const ids = inOrder([...kept, ...added])
   const chunks = chunksOf(ids)
   const isAppended = (kept.at(-1) ?? 0) < (added[0] ?? Infinity)
   return isAppended || chunks.length < 2
@@ -123,14 +120,5 @@ function rechunk(kept: readonly number[], added: readonly number[]): Chunk[] {
 
 function inOrder(ids: readonly number[]): readonly number[] {
   const isInOrder = ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0))
-  return isInOrder ? ids : [...new Set(ids)].sort(ascending)
+  return isInOrder ? ids : [...new Set(ids)].sort((a, b) => a - b)
 }
-
-/** Merges ascending ids; an id in both is kept once. */
-function merge(one: readonly number[], other: readonly number[]): readonly number[] {
-  if (other.length === 0) return one
-  if (one.length === 0 || (one.at(-1) ?? 0) < (other[0] ?? 0)) return [...one, ...other]
-  return [...new Set([...one, ...other])].sort(ascending)
-}
-
-const ascending = (a: number, b: number) => a - b
