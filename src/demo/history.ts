@@ -4,7 +4,7 @@ import type { Company, Row } from './registry.ts'
 import { beginning, end, isoSecond, type Random } from './random.ts'
 
 /** The attributes that change, and how to make a value of each. */
-const attributes: Readonly<Record<string, (random: Random, company: Company) => string>> = {
+const attributes = {
   address: (random, { words }) =>
     words.address(random.pick(words.streets), random.integer(1, 240), random.pick(words.cities)),
   officers: (random, { words }) =>
@@ -12,10 +12,13 @@ const attributes: Readonly<Record<string, (random: Random, company: Company) => 
   status: (random) => random.pick(['active', 'dormant', 'in liquidation', 'under audit']),
   share_capital: (random, { words }) => `${random.integer(1, 90) * 1_000} ${words.currency}`,
   activity: (random, { words }) => random.pick(words.trades),
-}
+} satisfies Readonly<Record<string, (random: Random, company: Company) => string>>
+
+type Attribute = keyof typeof attributes
 
 /** Addresses and officers change more often than the rest. */
-const changing = ['address', 'address', 'officers', 'officers', ...Object.keys(attributes)]
+const all = Object.keys(attributes) as Attribute[]
+const changing: readonly Attribute[] = ['address', 'address', 'officers', 'officers', ...all]
 
 /**
  * The events of all companies, oldest first within each.
@@ -34,7 +37,7 @@ export function* eventRows(
     for (let index = 0; index < length; index++) {
       id += 1
       const attr = random.pick(changing)
-      const before = current.get(attr) ?? sampleValue(attr, random, company)
+      const before = current.get(attr) ?? attributes[attr](random, company)
       const after = differentValue(before, attr, random, company)
       current.set(attr, after)
       yield {
@@ -57,15 +60,9 @@ function momentOf(index: number, length: number, random: Random): number {
   return Math.floor(beginning + index * share + random.integer(0, Math.floor(share) - 1))
 }
 
-function differentValue(before: string, attr: string, random: Random, company: Company): string {
+function differentValue(before: string, attr: Attribute, random: Random, company: Company): string {
   for (;;) {
-    const after = sampleValue(attr, random, company)
+    const after = attributes[attr](random, company)
     if (after !== before) return after
   }
-}
-
-function sampleValue(attr: string, random: Random, company: Company): string {
-  const make = attributes[attr]
-  if (make === undefined) throw new RangeError(`${attr} is no attribute`)
-  return make(random, company)
 }
