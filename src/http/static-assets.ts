@@ -1,7 +1,7 @@
 // Files that browsers load: read once, compressed once for each coding, and sent to every client
 // from the same memory. They need no key, so they have limits of their own.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { parse } from 'node:path/posix'
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
@@ -50,7 +50,7 @@ const codedBytesMin = 256
 
 export function makeAsset(type: string, body: string | Buffer, headers = {}): Asset {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+  const digest = hash('sha256', bytes, 'hex').slice(0, 16)
   return { type, body: bytes, headers, digest, coded: new Map() }
 }
 

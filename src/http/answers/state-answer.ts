@@ -1,7 +1,7 @@
 // Answers about the registry's state, apart from pages of listings: their entity tag derives from
 // their content, or from what determines it.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
 import type { Service } from '../endpoints/endpoint.ts'
@@ -76,9 +76,7 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
   const { text, registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
-  const digest = createHash('sha256')
-    .update(answer.identity ?? plain)
-    .digest('base64url')
+  const digest = hash('sha256', answer.identity ?? plain, 'base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   const body = coding === 'identity' ? plain : await encode(plain, coding)
   if (body !== plain) giveBack(plain)
