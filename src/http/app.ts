@@ -80,7 +80,8 @@ export function buildApp(options: AppOptions): App {
       return urlOf(server)
     },
     async close() {
-      await closeServer(server)
+      // Node calls back even if the server does not listen, or no longer does.
+      await new Promise((resolve) => server.close(resolve))
       load.close()
       log.close()
     },
@@ -90,14 +91,6 @@ export function buildApp(options: AppOptions): App {
       stop.isStopping = true
     },
   }
-}
-
-/** Node calls back even if the server does not listen, or no longer does. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
-  })
 }
 
 /** What answers each request: its endpoint, once it has passed the stages. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { Server as ListeningServer } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { App } from '../http/app.ts'
 import { cutConnections } from '../http/wire/server.ts'
 
@@ -54,11 +55,8 @@ export async function stopServing(app: App, deadlineMs: number): Promise<void> {
   await closed
 }
 
-function countConnections(server: Server): Promise<number> {
-  return new Promise((resolve, reject) =>
-    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-  )
-}
+const countConnections = (server: Server): Promise<number> =>
+  promisify(server.getConnections.bind(server))()
 
 /**
  * Waits for an idle turn of the event loop without new connections. When a listener closes, the
