@@ -117,7 +117,9 @@ function parseRequest(given: Given): CompaniesRequest {
     if (jurisdiction !== undefined) {
       throw badRequest('jurisdiction goes with identifier, not with q')
     }
-    checkWords(q)
+    if (wordsOfQuery(q).length === 0) {
+      throw invalid('q', q, 'it takes words of a name, of letters or digits')
+    }
   }
   return { identifiers, jurisdiction, q, ...readIntegers(parameters, given) }
 }
@@ -139,12 +141,6 @@ function formOf(request: CompaniesRequest): string {
   return `${companiesPath}?${query}page=${page}&limit=${limit}`
 }
 
-function checkWords(q: string): void {
-  if (wordsOfQuery(q).length === 0) {
-    throw invalid('q', q, 'it takes words of a name, of letters or digits')
-  }
-}
-
 function parseText(given: Given, name: string, lengthMax?: number): string | undefined {
   return readValue(name, given, (written) => textOf(name, written, lengthMax))
 }
@@ -154,10 +150,8 @@ function parseIdentifiers({ query, body }: Given): readonly string[] | undefined
   const name = 'identifier'
   const inQuery = name in query ? textsOf(name, query[name]) : undefined
   const inBody = body !== undefined && name in body ? textsOf(name, body[name]) : undefined
-  if (inQuery !== undefined && inBody !== undefined) {
-    if (!areSame(inQuery, inBody)) {
-      throw badRequest(`${name} differs between the query and the body; give only one`)
-    }
+  if (inQuery !== undefined && inBody !== undefined && !areSame(inQuery, inBody)) {
+    throw badRequest(`${name} differs between the query and the body; give only one`)
   }
   return inQuery ?? inBody
 }
