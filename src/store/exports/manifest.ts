@@ -60,13 +60,7 @@ export const manifestName = 'manifest.json'
 export const withheldName = 'withheld'
 
 /** Finds the file of a copy that has a name. */
-export function findFile(
-  { resources }: Manifest,
-  name: string,
-): { readonly resource: string; readonly file: ExportedFile } | undefined {
-  for (const { resource, files } of resources) {
-    const file = files.find((one) => one.name === name)
-    if (file !== undefined) return { resource, file }
-  }
-  return undefined
-}
+export const findFile = ({ resources }: Manifest, name: string) =>
+  resources
+    .flatMap(({ resource, files }) => files.map((file) => ({ resource, file })))
+    .find(({ file }) => file.name === name)
