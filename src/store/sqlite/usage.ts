@@ -77,7 +77,7 @@ export function createUsageWriter(path: string, storeId: string, mode = privateM
 
   function addNow(uses: readonly KeyUse[], now: number): void {
     const { db, add, forget } = (opened ??= open())
-    inOneCommit(path, db, () => {
+    writeAtOnce(db, () => {
       for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
         add.run({ store: storeId, key, hour, requests, at })
         forget.run({ store: storeId, key, hour: hourOf(now) - keptHours })
@@ -110,7 +110,7 @@ export function createUsageWriter(path: string, storeId: string, mode = privateM
           if (isBusy(error) && performance.now() < until) await sleep(retryMs)
           else {
             close()
-            throw error
+            throw storeError(path, error)
           }
         }
       }
@@ -192,7 +192,7 @@ function openFile(
     if (!readOnly) onFile(path, () => makeFile(path, mode))
     const at = new URL(`${pathToFileURL(path).href}${how}`)
     db = new DatabaseSync(at, { readOnly, timeout: readOnly ? busyMs : 0 })
-    if (!readOnly && isBlank(db)) createTable(path, db)
+    if (!readOnly && isBlank(db)) createTable(db)
     if (pragma(db, 'application_id') !== applicationId || pragma(db, 'user_version') !== format) {
       throw otherFile(path)
     }
@@ -203,20 +203,12 @@ function openFile(
   }
 }
 
-function createTable(path: string, db: DatabaseSync): void {
+function createTable(db: DatabaseSync): void {
   enterWal(db, 0)
-  inOneCommit(path, db, () => {
+  writeAtOnce(db, () => {
     // Another server may have created it meanwhile.
     if (isBlank(db)) db.exec(table)
   })
-}
-
-function inOneCommit(path: string, db: DatabaseSync, work: () => void): void {
-  try {
-    writeAtOnce(db, work)
-  } catch (error) {
-    throw storeError(path, error)
-  }
 }
 
 function otherFile(path: string): OperatorError {
