@@ -18,10 +18,10 @@ import {
 } from '../sql/versions.ts'
 import { firstSegmentOf, firstTexts, headOf, headSql, type ReadHead } from '../sql/head-tables.ts'
 import { lookupsOver } from '../sql/tables.ts'
-import { prepareRow, keepStatements } from './statements.ts'
-import type { Parameter, RowReader } from '../sql/dialect.ts'
+import { prepareRow } from './statements.ts'
+import type { RowReader } from '../sql/dialect.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { dialect, bound, writerOf } from './tables.ts'
+import { dialect, writerOf } from './tables.ts'
 
 /** The reads of listings besides `now`. */
 export type FileReads = ReturnType<typeof createReads>
@@ -115,7 +115,7 @@ export function createSnapshots(
   reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change' | 'free'>,
   forget: () => void,
 ) {
-  const prepare = keepStatements(db)
+  const queries = writerOf(db)
   const { enter, leave, now } = createTransactions(db, forget)
 
   /** Reads that fail once another process has committed. */
@@ -126,9 +126,7 @@ export function createSnapshots(
         if (enter() !== begun) throw changed
         return read(...args)
       }
-    const rows = checked((sql: string, ...parameters: readonly Parameter[]) =>
-      prepare(sql).all(...parameters.map(bound)),
-    ) as RowReader['rows']
+    const rows = checked(queries.rows) as RowReader['rows']
     const [head, texts] = [checked(reads.head), checked(reads.texts)]
     const listings = { head, texts, entries: checked(reads.entries), free: reads.free }
     let tables: ListingLookups | undefined

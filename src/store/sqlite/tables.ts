@@ -14,7 +14,7 @@ import {
 } from '../sql/dialect.ts'
 
 /** A parameter as SQLite takes it. */
-export function bound(value: Parameter): SQLInputValue {
+function bound(value: Parameter): SQLInputValue {
   if (typeof value === 'boolean') return Number(value)
   return isList(value) ? JSON.stringify(value) : value
 }
