@@ -36,33 +36,22 @@ export function givenName(
 ): GivenName | undefined {
   const source = sources.get(record.source)
   if (source === undefined) return undefined
-  const name = nameIn(record, source)
-  if (name === undefined) return undefined
+  const attributes = JSON.parse(textIn(record.text)) as Readonly<Record<string, unknown>>
+  const { nameAttribute } = source
+  // An attribute may have the name of a member that every object has.
+  const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
+  if (typeof name !== 'string') return undefined
   const { saidIn } = statementOf(record)
   return { name, isRemoved: wasRemoved(record), saidIn, source: source.name }
 }
 
 /** Chooses among the names that sources give a company. */
-export function chooseName(given: readonly GivenName[]): string | undefined {
-  let best: GivenName | undefined
-  for (const one of given) if (best === undefined || isBefore(one, best)) best = one
-  return best?.name
-}
+export const chooseName = (given: readonly GivenName[]): string | undefined =>
+  given.toSorted(byPrecedence)[0]?.name
 
-function isBefore(one: GivenName, other: GivenName): boolean {
-  if (one.isRemoved !== other.isRemoved) return other.isRemoved
-  if (one.saidIn !== other.saidIn) return one.saidIn > other.saidIn
-  return one.source < other.source
-}
-
-function nameIn(
-  { text }: Pick<ListedRecord, 'text'>,
-  { nameAttribute }: NamingSource,
-): string | undefined {
-  const attributes = JSON.parse(textIn(text)) as Readonly<Record<string, unknown>>
-  // An attribute may have the name of a member that every object has.
-  const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
-  return typeof name === 'string' ? name : undefined
+function byPrecedence(a: GivenName, b: GivenName): number {
+  const order = Number(a.isRemoved) - Number(b.isRemoved) || b.saidIn - a.saidIn
+  return order || (a.source < b.source ? -1 : 1)
 }
 
 export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
