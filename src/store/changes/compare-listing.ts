@@ -166,7 +166,7 @@ interface Entry extends RecordPlace {
   readonly segment: number
   readonly from: number
   readonly length: number
-  readonly digests: Uint8Array
+  readonly digests: Buffer
   readonly n: number
 }
 

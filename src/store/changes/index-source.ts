@@ -68,12 +68,10 @@ export async function collectIds(
   for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
     const batch = { companyId, leaves: leaves.slice(at, at + segmentsAtOnce) }
     for (const { count, ids, digests } of await source.read(batch)) {
-      const { buffer, byteOffset, length } = digests
-      const bytes = Buffer.from(buffer, byteOffset, length)
       for (let n = 0; n < count; n++) {
         const id = ids[n] ?? 0
         if (!wanted.has(id)) continue
-        found.set(id, bytes.toString('latin1', n * digestBytes, (n + 1) * digestBytes))
+        found.set(id, digests.toString('latin1', n * digestBytes, (n + 1) * digestBytes))
       }
     }
   }

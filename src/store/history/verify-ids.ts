@@ -48,8 +48,7 @@ export async function readShared(db: Pick<RegistryDatabase, 'batches'>) {
       for (const [n, id] of ids.entries()) {
         if (!own.has(id)) continue
         // 48 bits of a digest tell any two contents apart.
-        const digest = Buffer.from(digests.buffer, digests.byteOffset + n * digestBytes, 6)
-        const [content, before] = [digest.readUIntLE(0, 6), own.get(id)]
+        const [content, before] = [digests.readUIntLE(n * digestBytes, 6), own.get(id)]
         own.set(id, content)
         if (before !== undefined && before !== content) yield id
       }

@@ -52,7 +52,7 @@ export interface SegmentIndex {
   readonly lengths: Uint32Array
   readonly sources: Uint32Array
   /** 12 bytes each. */
-  readonly digests: Uint8Array
+  readonly digests: Buffer
   readonly columns: readonly IndexColumn[]
 }
 
