@@ -3,6 +3,7 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
+import { namesOf } from '../companies/register-names.ts'
 import type { RegistryState } from '../reading.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
@@ -44,8 +45,10 @@ export async function readChanges(
   }
   const { changes, next } = await page.finish(tables)
   if (changes.length === 0 && companyId !== undefined) {
-    const isKnown = await wasEverKnown(tables, companyId)
-    if (!isKnown) return { none: 'unknown', version: until.version, registry }
+    const names = await namesOf(tables, [companyId])
+    // An erased company was known only before all versions.
+    const wasKnown = names.some(({ version }) => version > 0)
+    if (!wasKnown) return { none: 'unknown', version: until.version, registry }
   }
   return { registry, since, until, changes, next, free: createFree(snapshot.tables, texts) }
 }
@@ -65,12 +68,6 @@ function notingTexts(tables: ListingLookups, texts: Uint8Array[]): ListingLookup
       return parts
     },
   }
-}
-
-/** Whether there is or was a company; an erased one was known only before all versions. */
-async function wasEverKnown(tables: ListingLookups, companyId: number): Promise<boolean> {
-  const known = await tables.companiesById([companyId])
-  return [...known, ...(await tables.pastCompanies([companyId]))].some((one) => one.version > 0)
 }
 
 /** What a page is made with. */
