@@ -86,9 +86,6 @@ export async function* attributesInTurn(
 
 /** What sources say about a few companies, as `attributesInTurn`. */
 export async function readAttributes(...asked: Parameters<typeof attributesInTurn>): Promise<Said> {
-  const all = new Map<number, readonly ListedRecord[]>()
-  for await (const said of attributesInTurn(...asked)) {
-    for (const [id, records] of said) all.set(id, records)
-  }
-  return all
+  const parts = await Array.fromAsync(attributesInTurn(...asked))
+  return new Map(parts.flatMap((said) => [...said]))
 }

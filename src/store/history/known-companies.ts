@@ -228,11 +228,8 @@ async function withoutTakenNames(
 ): Promise<readonly CompanyRow[]> {
   const nameOf = ({ jurisdiction, identifier }: CompanyRow) =>
     jurisdiction === null || identifier === null ? [] : [[jurisdiction, identifier] as const]
-  const taken = new Set(
-    (await tables.companiesByName(companies.flatMap(nameOf))).map((one) =>
-      JSON.stringify(nameOf(one)),
-    ),
-  )
+  const namesakes = await tables.companiesByName(companies.flatMap(nameOf))
+  const taken = new Set(namesakes.map((one) => JSON.stringify(nameOf(one))))
   return companies.map((one) => {
     const name = JSON.stringify(nameOf(one))
     const isTaken = taken.has(name)

@@ -87,17 +87,15 @@ async function revertListing(
   // What a source says about a company is restored as of the new version.
   const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
   if (isAsFormer) {
-    out.addHead({ ...(former ?? emptyHead(shape)), companyId, version: context.version })
+    const meta = metaOf(shape, new Map())
+    const empty = { total: 0, meta, largest: 0, directory: emptyDirectory }
+    out.addHead({ ...(former ?? empty), companyId, version: context.version })
     return
   }
   const puts = readFormer(context, shape, found, (one) => one.source === source && back.has(one.id))
   const touched = new Set(presentOnly.map(({ segment }) => segment))
   const read = readAny(context.tables, shape, companyId)
   await mergeListing(shape, { companyId, listing: present, puts, gone, touched, read }, out)
-}
-
-function emptyHead(shape: ListingShape) {
-  return { total: 0, meta: metaOf(shape, new Map()), largest: 0, directory: emptyDirectory }
 }
 
 /** Reads records of the former state as they are needed, in the order of the listing. */

@@ -117,7 +117,10 @@ async function revertGroup(
   let own = { restored: 0, updated: 0, removed: 0 }
   for (const [n, shape] of shapes.entries()) {
     const { listing } = shape
-    const states = { source: await sourceIn(db, shape, group), first, isAlone: group.isAlone }
+    // Records that describe changes have a source of their own.
+    const name = listing === target ? source : recordingSource(source, target)
+    const number = (await knownSourceId(db, name)) ?? 0
+    const states = { source: number, first, isAlone: group.isAlone }
     const done = await revertListings(db, context, shape, states, (share) =>
       onShare(`reverting ${listing}`, (n + share) / shapes.length),
     )
@@ -131,16 +134,6 @@ async function revertGroup(
   }
   const reverts = versions.map((one) => one.version)
   return { version, target, source, reverts, ...own, recorded }
-}
-
-/** Records that describe changes have a source of their own. */
-async function sourceIn(
-  db: ImportConnection,
-  { listing }: ListingShape,
-  { target, source }: RevertGroup,
-): Promise<number> {
-  const name = listing === target ? source : recordingSource(source, target)
-  return (await knownSourceId(db, name)) ?? 0
 }
 
 /**

@@ -79,11 +79,8 @@ async function countPresent({ tables }: RegistryDatabase): Promise<Count[]> {
     const ids = await tables.companiesWith(listing, { after, limit: companiesAtOnce })
     const open = await openListings(tables, listing, ids)
     const keys = [...open].flatMap(([id, { leaves }]) => keysOf(id, leaves))
-    await readIndexes(
-      tables,
-      attributesShape,
-      keys,
-    )(keys.length, (index) => {
+    const read = readIndexes(tables, attributesShape, keys)
+    await read(keys.length, (index) => {
       for (const [n, source] of index.sources.entries()) {
         if (statementAt(index, n).isPresent) counts.set(source, (counts.get(source) ?? 0) + 1)
       }
