@@ -8,9 +8,9 @@
 
 import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
-import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
+import { MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
+import type { HeadInRegistry, ServingReads } from '../serving/reads.ts'
 import {
   createVersionReads,
   registryStateOf,
@@ -183,22 +183,16 @@ function readHeadInRegistry(rows: Rows, note: ReturnType<typeof createVersionRea
     const asked = [companyId, listing, most, ...(wanted === 0 ? [] : [wanted])]
     const sql = headInRegistrySql(wanted > 0)
     const [row] = await rows<HeadInRegistryRow>(sql, ...asked)
-    const { change, ...found } = headInRegistryOf(companyId, row)
-    note(found.registry, found.head?.version, change)
-    return found
+    if (row === undefined) throw new Error('the store has lost its row of the table store')
+    const [earliest, last, lastLineage, lastCommittedAt, found, ...more] = row
+    const [total, meta, largest, directory, lineage, committedAt, isWhole, texts] = more
+    const registry = registryStateOf([earliest, last, lastLineage, lastCommittedAt])
+    if (found === null) {
+      note(registry)
+      return { registry, head: undefined }
+    }
+    note(registry, found, lineage === null ? undefined : { version: found, lineage, committedAt })
+    const head = { companyId, version: found, total, meta, largest, directory }
+    return { registry, head, first: firstTexts(texts, isWhole) }
   }
-}
-
-function headInRegistryOf(
-  companyId: number,
-  row: HeadInRegistryRow | undefined,
-): HeadInRegistry & { readonly change: Change | undefined } {
-  if (row === undefined) throw new Error('the store has lost its row of the table store')
-  const [earliest, last, lastLineage, lastCommittedAt, version, ...more] = row
-  const [total, meta, largest, directory, lineage, committedAt, isWhole, texts] = more
-  const registry = registryStateOf([earliest, last, lastLineage, lastCommittedAt])
-  if (version === null) return { registry, head: undefined, change: undefined }
-  const head: HeadRow = { companyId, version, total, meta, largest, directory }
-  const change = lineage === null ? undefined : { version, lineage, committedAt }
-  return { registry, head, first: firstTexts(texts, isWhole), change }
 }

@@ -94,9 +94,7 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
           const result = await work()
           if (await isStill(before)) return result
         }
-        if (performance.now() > end) {
-          throw new OperatorError(uneven)
-        }
+        if (performance.now() > end) throw new OperatorError(uneven)
       }
     },
   }
