@@ -180,9 +180,8 @@ function rangeOf(
   const range = parseRange(headers.range, bytes)
   if (range !== 'beyond') return range
   const message = `None of the file's ${bytes} bytes is in the range`
-  const contentRange = { 'content-range': `bytes */${bytes}` }
   throw new ApiError(416, `${message}; if you have them all, it is complete`, {
-    headers: contentRange,
+    headers: { 'content-range': `bytes */${bytes}` },
   })
 }
 
