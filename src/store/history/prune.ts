@@ -9,7 +9,7 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
 import { hasLeftNames } from '../sql/company-tables.ts'
-import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
+import { type ImportConnection, numberIn, type RegistryDatabase } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
 
@@ -29,7 +29,7 @@ export async function prune(
   watch: WorkWatch,
 ): Promise<Pruned> {
   await db.begin(watch)
-  const version = Number(await readValue(db, lastVersionBefore, before))
+  const version = await numberIn(db, lastVersionBefore, before)
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   watch.onStep?.('deleting past companies', 0)
   const forgotten: Record<string, number> = { companies: await db.run(dropPast, version) }
@@ -42,7 +42,7 @@ export async function prune(
   // Its examples are what was replaced.
   await db.run('update imports set difference = null where committed_at < $1', before)
   await db.run('update store set past_from = $1 where past_from < $1', version)
-  const earliestVersion = Number(await readValue(db, 'select past_from from store'))
+  const earliestVersion = await numberIn(db, 'select past_from from store')
   await (isDryRun ? db.discard() : db.commit())
   return { earliestVersion, forgotten }
 }

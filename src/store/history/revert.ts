@@ -12,7 +12,7 @@ import { renameAll } from '../companies/rename-all.ts'
 import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
-import { type ImportConnection, readValue } from '../sql/database.ts'
+import { type ImportConnection, numberIn } from '../sql/database.ts'
 import type { LoggedImport } from '../inspecting.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, listImports, logVersion, nextVersion, sourceId } from '../sql/import-log.ts'
@@ -55,7 +55,7 @@ async function revertAll(
   resources: readonly Resource[],
   plan: RevertPlan,
 ): Promise<RevertReport> {
-  const pastFrom = Number(await readValue(db, 'select past_from from store'))
+  const pastFrom = await numberIn(db, 'select past_from from store')
   const log = (await listImports(db)).reverse()
   const chosen = chooseVersions(log, plan.range, pastFrom)
   const groups = chosen.map((group) => ({ ...group, isAlone: chosen.length === 1 }))

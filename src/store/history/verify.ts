@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type RegistryDatabase, readValue } from '../sql/database.ts'
+import { type RegistryDatabase, numberIn } from '../sql/database.ts'
 import { verifyCompanies } from './verify-companies.ts'
 
 /** By the kind of fault, a query that finds a sentence on each. */
@@ -54,8 +54,8 @@ async function countAll(
   db: RegistryDatabase,
   resources: readonly Resource[],
 ): Promise<Record<string, number>> {
-  const companies = Number(await readValue(db, 'select count(*) from companies'))
-  const names = Number(await readValue(db, 'select count(*) from names'))
+  const companies = await numberIn(db, 'select count(*) from companies')
+  const names = await numberIn(db, 'select count(*) from names')
   const countBy = async (count: string, table: string) => {
     const sql = `select listing, ${count} from ${table} group by listing`
     return new Map(await db.rows<readonly [string, number]>(sql))

@@ -2,7 +2,7 @@
 
 import type { MergeCounts } from '../importing.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import { readValue } from '../sql/database.ts'
+import { numberIn } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
 import { givenCompanies } from './make-companies.ts'
 import type { Staging } from './staging/staging.ts'
@@ -32,7 +32,7 @@ export async function countHeld({ db, plan, source }: ImportContext): Promise<nu
   const sql = `
     select cast(coalesce(sum(inserted - removed), 0) as bigint) from imports
     where source_id = $1 and resource = $2`
-  return Number(await readValue(db, sql, source, plan.target.name))
+  return numberIn(db, sql, source, plan.target.name)
 }
 
 /** Counts the companies that rows name, if the import adds many: rows may name wrong ones then. */
@@ -41,11 +41,9 @@ export async function countNamed(
   added: number,
 ): Promise<number | undefined> {
   if (added <= fewAdded) return undefined
-  const registers = await readValue(
-    db,
-    "select count(*) from imports where resource = 'companies' and reverted_by is null",
-  )
-  if (Number(registers) === 0) return undefined
+  const registers =
+    "select count(*) from imports where resource = 'companies' and reverted_by is null"
+  if ((await numberIn(db, registers)) === 0) return undefined
   if (!staging.isLoaded()) return givenCompanies(staging).reduce((count) => count + 1, 0)
   return Number(
     staging.value('select count(distinct company_id) from stage where digest is not null'),

@@ -10,7 +10,7 @@ import type {
   StagedProblem,
   StagedRow,
 } from '../importing.ts'
-import { type ImportConnection, readValue } from '../sql/database.ts'
+import { type ImportConnection, numberIn } from '../sql/database.ts'
 import { likelySourceId, logVersion } from '../sql/import-log.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply-records.ts'
@@ -180,7 +180,7 @@ async function reportLikeSources(context: ImportContext): Promise<void> {
   const { isSourceAssumed, onLikeSources } = plan
   if (onLikeSources === undefined) return
   const imports = 'select count(*) from imports where source_id = $1'
-  const isNew = Number(await readValue(db, imports, source)) === 0
+  const isNew = (await numberIn(db, imports, source)) === 0
   if (isSourceAssumed !== true && !isNew) return
   const companies = staging.isLoaded()
     ? staging.rows(firstCompanies).map(([company]) => Number(company))
