@@ -1,29 +1,17 @@
-// A member that a JSON object has twice is found, however the text is written: in a row, and in a
-// file as it comes, chunk by chunk.
+// A member that a JSON object has twice is found, however the text is written.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { doubledMember, mayHaveLost } from '../../src/files/json/doubled-member.ts'
-import { createMemberScan } from '../../src/text/member-scan.ts'
+import { mayHaveLost } from '../../src/files/json/doubled-member.ts'
+import { doubledMember } from '../../src/text/member-scan.ts'
 
-const find = (text: string) => (isSuspect(text) ? doubledMember(text) : undefined)
+const find = (text: string) => (isSuspect(text) ? doubledMember(Buffer.from(text)) : undefined)
 const isSuspect = (...texts: readonly string[]) =>
   mayHaveLost(
     texts.join('\n'),
     texts.map((text) => JSON.parse(text) as object),
   )
-
-/** What is found in a file that comes in chunks of so many bytes. */
-function scan(text: string, chunkBytes: number) {
-  const next = createMemberScan()
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    const found = next(bytes.subarray(at, at + chunkBytes))
-    if (found !== undefined) return found
-  }
-  return undefined
-}
 
 const doubled: Readonly<Record<string, string>> = {
   '{"a":1,"a":2}': 'a',
@@ -40,22 +28,10 @@ const doubled: Readonly<Record<string, string>> = {
   '{"a":1e9,"bc":1,"bc":1}': 'bc',
 }
 
-const inFiles: readonly (readonly [text: string, row: number, name: string])[] = [
-  ...Object.entries(doubled).map(([text, name]) => [text, 1, name] as const),
-  ['{"a":1}\n{"a":1}\n{"a":{"b":1,"c":{},"b":2}}\n', 3, 'b'],
-  ['[{"a":1},\n{"a":[{"x":1},{"x":2,"x":3}]}]', 2, 'x'],
-  ['\ufeff[ {"a":"}"} , {"\\u00e9":1,"é":2} ]', 2, 'é'],
-]
-
-test('a name that occurs twice is found, in a row, and in a file however it is cut', () => {
+test('a name that occurs twice is found', () => {
   for (const [text, name] of Object.entries(doubled)) assert.equal(find(text), name, text)
-  for (const [text, row, name] of inFiles) {
-    for (let bytes = 1; bytes <= text.length + 3; bytes += 1) {
-      assert.deepEqual(scan(text, bytes), { row, name }, text)
-    }
-  }
   // Two halves of pairs that are not the same are two names.
-  assert.equal(scan('{"\\ud800":1,"\\ud801":2}', 100), undefined)
+  assert.equal(doubledMember(Buffer.from('{"\\ud800":1,"\\ud801":2}')), undefined)
 })
 
 const anyText = fc.oneof(
@@ -110,17 +86,13 @@ function write(value: unknown): string {
   )
 }
 
-test('exactly the texts with a doubled member are found, in a row and in a file', () => {
-  const trees = fc.array(anyTree, { maxLength: 3 })
-  const chunkBytes = fc.integer({ min: 1, max: 40 })
+test('exactly the texts with a doubled member are found', () => {
   fc.assert(
-    fc.property(trees, anyStyle, fc.boolean(), chunkBytes, (rows, style, isArray, bytes) => {
+    fc.property(fc.array(anyTree, { maxLength: 3 }), anyStyle, (rows, style) => {
       const texts = rows.map((tree) => textOf({ members: [['row', tree]] }, style))
       const found = texts.map((text) => find(text) !== undefined)
       assert.deepEqual(found, rows.map(isDoubled), texts.join('\n'))
       assert.equal(isSuspect(...texts), rows.some(isDoubled), texts.join('\n'))
-      const file = isArray ? `[${texts.join(',')}]` : texts.join('\n')
-      assert.equal((scan(file, bytes)?.row ?? 0) - 1, rows.findIndex(isDoubled), file)
     }),
     { numRuns: 1_000 },
   )

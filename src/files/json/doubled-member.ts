@@ -1,9 +1,9 @@
 // Finds what parsing JSON loses silently: all but the last of members with one name, and digits of
 // long numbers.
 
-import { createMemberScan } from '../../text/member-scan.ts'
+import { stringEnd } from '../../text/member-scan.ts'
 
-const [quote, backslash, colon, openBrace] = [0x22, 0x5c, 0x3a, 0x7b]
+const [quote, colon, openBrace] = [0x22, 0x3a, 0x7b]
 // The greatest code of a blank; JSON has no other character up to it outside its strings.
 const blankMax = 0x20
 const [dot, zero, nine, letterE, upperE] = [0x2e, 0x30, 0x39, 0x65, 0x45]
@@ -13,11 +13,6 @@ const lostLengthMin = 5
 const shortLengthMax = 11
 /** A number with at most this many digits and no exponent is exact. */
 const exactDigitsMax = 15
-
-/** The name of a member that one object in a JSON text has twice; undefined if there is none. */
-export function doubledMember(text: string): string | undefined {
-  return createMemberScan()(Buffer.from(text))?.name
-}
 
 /**
  * Whether an object has a member twice, or a number may have been rounded.
@@ -97,18 +92,6 @@ function mayDiffer(bytes: Uint8Array, values: readonly object[]): boolean {
   const membersOf = objects === values.length ? namesOf : membersWithin
   for (const value of values) members -= membersOf(value)
   return members !== 0
-}
-
-/** The place of the quote that closes a string which begins at `start`. */
-function stringEnd(bytes: Uint8Array, start: number): number {
-  let at = start
-  // Strings are short, so that this is faster than a search.
-  for (; at < bytes.length; at += 1) {
-    const code = bytes[at]
-    if (code === quote) break
-    if (code === backslash) at += 1
-  }
-  return at
 }
 
 function namesOf(value: object): number {

@@ -2,10 +2,11 @@
 
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { doubledMember, mayHaveLost } from './doubled-member.ts'
+import { mayHaveLost } from './doubled-member.ts'
 import { inEncodings, lineAround } from '../encoding-guess.ts'
 import { withLongNumbers } from './exact-number.ts'
 import { isObject, Refusal, type SourceRow } from '../refusal.ts'
+import { doubledMember } from '../../text/member-scan.ts'
 import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../../text/nested-json.ts'
 
 /** The longest accepted row, in bytes: a record with texts of full length is shorter. */
@@ -50,7 +51,7 @@ function parseText(text: string): SourceRow | Refusal {
   if (!isObject(value))
     return new Refusal(Array.isArray(value) ? anArray : anyOther, undefined, value)
   if (!mayHaveLost(text, [value])) return value
-  const doubled = doubledMember(text)
+  const doubled = doubledMember(Buffer.from(text))
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }

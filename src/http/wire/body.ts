@@ -4,7 +4,7 @@
 // must cost nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createMemberScan } from '../../text/member-scan.ts'
+import { doubledMember } from '../../text/member-scan.ts'
 import { isNestedTooDeep, nestingMax } from '../../text/nested-json.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
@@ -71,11 +71,9 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     throw badRequest('The body is not a JSON object; send an object, or no body')
   }
   // The parser keeps the last one silently, others the first.
-  const doubled = createMemberScan()(bytes)
+  const doubled = doubledMember(bytes)
   if (doubled !== undefined) {
-    throw badRequest(
-      `The body has ${JSON.stringify(doubled.name.slice(0, 60))} twice; give it once`,
-    )
+    throw badRequest(`The body has ${JSON.stringify(doubled.slice(0, 60))} twice; give it once`)
   }
   const members = value as Readonly<Record<string, unknown>>
   for (const [name, member] of Object.entries(members)) {
