@@ -51,9 +51,10 @@ export async function parseMapping(
     )
   }
   if (parsed.statements?.length !== 1) throw notOneSelect()
-  refuseReading(parsed.statements, mayReadFiles)
-  refuseNullJoins(parsed.statements)
-  refuseLooseArrows(parsed.statements, select)
+  const nodes = nodesOf(parsed.statements)
+  refuseReading(nodes, mayReadFiles)
+  refuseNullJoins(nodes)
+  refuseLooseArrows(nodes, select)
   return select
 }
 
@@ -121,9 +122,9 @@ function withoutSemicolon(mapping: string): string {
 type Node = Readonly<Record<string, unknown>>
 
 /** In SQL, a text joined with a null is null, which no mapping can mean. */
-function refuseNullJoins(statements: readonly unknown[]): void {
+function refuseNullJoins(nodes: readonly Node[]): void {
   const isNull = ({ value }: Node) => (value as Node | undefined)?.['is_null'] === true
-  for (const { function_name: name, children } of nodesOf(statements)) {
+  for (const { function_name: name, children } of nodes) {
     if (name === '||' && (children as readonly Node[]).some(isNull)) {
       throw new OperatorError(
         'the mapping joins a text with null by ||, which gives null; use concat() or coalesce()',
@@ -136,8 +137,8 @@ function refuseNullJoins(statements: readonly unknown[]): void {
  * Most operators bind more closely than `->>`: `a = b->>'$.c'` is `(a = b)->>'$.c'`, which is null,
  * and `a->>'$.b'[1:4]` cuts the path. No mapping can mean that.
  */
-function refuseLooseArrows(statements: readonly unknown[], select: string): void {
-  for (const node of nodesOf(statements)) {
+function refuseLooseArrows(nodes: readonly Node[], select: string): void {
+  for (const node of nodes) {
     // The parser takes `->` for a lambda.
     const isArrow = node['function_name'] === '->>' || node['type'] === 'LAMBDA'
     const [before, after] = (node['children'] ?? [node['lhs']]) as readonly Node[]
@@ -166,9 +167,8 @@ function isCut(node: Node | undefined): boolean {
   return node?.['type'] === 'ARRAY_SLICE' || node?.['type'] === 'ARRAY_EXTRACT'
 }
 
-/** Walks the syntax tree: a query can read tables, table functions and lists of tables. */
-function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): void {
-  const nodes = nodesOf(statements)
+/** A query can read tables, table functions and lists of tables. */
+function refuseReading(nodes: readonly Node[], mayReadFiles: boolean): void {
   const own = new Set(['source', ...nodes.flatMap(commonTables)])
   for (const node of nodes) {
     if (node['type'] === 'SHOW_REF') throw notOneSelect()
