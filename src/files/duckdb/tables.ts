@@ -64,8 +64,7 @@ const vectorBytesMax = 16 << 20
  * may be stored only once.
  */
 export async function parquetExtent(database: Database, file: TableFile) {
-  await refuseLongDecimals(database, file)
-  await refuseLikeColumns(database, file)
+  await refuseSchema(database, file)
   const [rows = 0, storedBytes = 0] = await numbersOf(
     database,
     `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
@@ -77,26 +76,23 @@ export async function parquetExtent(database: Database, file: TableFile) {
   return { rows, rowsAtOnce: Math.max(1, Math.floor(vectorBytesMax / Math.max(rowBytes, 1))) }
 }
 
-/** DuckDB reads decimals that are too long for it as different numbers. */
-async function refuseLongDecimals(database: Database, { name, paths }: TableFile): Promise<void> {
-  const [column] = await rowsOf(
-    database,
-    `select name from parquet_schema(${literal(paths[0] ?? '')}) where precision > ${digitsMax}`,
-  )
-  if (column === undefined) return
-  throw new OperatorError(
-    `${name}: the column ${String(column[0])} has decimals of more than ${digitsMax} digits, ` +
-      'which cannot be read; write them as texts',
-  )
-}
-
-/** DuckDB would rename the second of two columns whose names differ only in case. */
-async function refuseLikeColumns(database: Database, { name, paths }: TableFile): Promise<void> {
+/**
+ * DuckDB reads decimals that are too long for it as different numbers, and would rename the second
+ * of two columns whose names differ only in case.
+ */
+async function refuseSchema(database: Database, { name, paths }: TableFile): Promise<void> {
   const nodes = await rowsOf(
     database,
-    `select name, coalesce(num_children, 0)::double
+    `select name, coalesce(num_children, 0)::double, coalesce(precision > ${digitsMax}, false)
      from parquet_schema(${literal(paths[0] ?? '')})`,
   )
+  const long = nodes.find(([, , isLong]) => isLong === true)
+  if (long !== undefined) {
+    throw new OperatorError(
+      `${name}: the column ${String(long[0])} has decimals of more than ${digitsMax} digits, ` +
+        'which cannot be read; write them as texts',
+    )
+  }
   const columns: string[] = []
   // A column's own parts follow it.
   let within = 0
