@@ -1,15 +1,6 @@
 // Makes folders and files for temporary data; appends to such files and reads them.
 
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, symlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OperatorError, systemCode } from '../config/operator-error.ts'
@@ -27,11 +18,8 @@ export function removeTemporaryFolder(folder: string): void {
 /** Makes a file without a name, which is gone when it is closed; returns its descriptor. */
 function openTemporaryFile(): number {
   const folder = makeTemporaryFolder('import')
-  const path = join(folder, 'rows')
   try {
-    const file = createTemporaryFile(path)
-    unlinkSync(path)
-    return file
+    return createTemporaryFile(join(folder, 'rows'))
   } finally {
     removeTemporaryFolder(folder)
   }
@@ -47,13 +35,10 @@ export function linkTemporary(target: string, path: string): void {
   orTemporaryError(() => symlinkSync(target, path))
 }
 
-/** Writes bytes to such a file. @param at their place in the file; the current one by default. */
-export function writeTemporary(file: number, bytes: Buffer, at?: number): void {
+/** Appends bytes to such a file. */
+export function writeTemporary(file: number, bytes: Buffer): void {
   orTemporaryError(() => {
-    for (let done = 0; done < bytes.length;) {
-      const place = at === undefined ? null : at + done
-      done += writeSync(file, bytes, done, bytes.length - done, place)
-    }
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done)
   })
 }
 
@@ -72,7 +57,7 @@ export function openTemporaryBytes() {
   let start = 0
   let filled = 0
   function flush(): void {
-    writeTemporary(file, buffer.subarray(0, filled), start)
+    writeTemporary(file, buffer.subarray(0, filled))
     start += filled
     filled = 0
     // Others may still read what was appended.

@@ -32,14 +32,10 @@ export function createPieces(folder: string, format: string, between: string) {
   /** What has been written since the last full 2,048 rows, or since the piece began. */
   let window = { rows: 0, bytes: 0 }
 
-  function write(bytes: Buffer): void {
-    if (file !== undefined) writeTemporary(file, bytes)
-  }
-
-  function begin(): void {
+  function begin(): number {
     const path = join(folder, `${crypto.randomUUID()}.${format}`)
-    file = createTemporaryFile(path)
     paths.push(path)
+    return createTemporaryFile(path)
   }
 
   function close(): void {
@@ -51,9 +47,9 @@ export function createPieces(folder: string, format: string, between: string) {
 
   return {
     add(bytes: Buffer, rows: number): void {
-      if (file === undefined) begin()
-      else write(Buffer.from(between))
-      write(bytes)
+      if (file !== undefined) writeTemporary(file, Buffer.from(between))
+      file ??= begin()
+      writeTemporary(file, bytes)
       written.rows += rows
       written.bytes += bytes.length
       window.rows += rows
@@ -65,12 +61,10 @@ export function createPieces(folder: string, format: string, between: string) {
     },
     /** Ends the last file; makes one if there is none. */
     end(): Pieces {
-      if (paths.length === 0) begin()
+      if (paths.length === 0) file = begin()
       close()
       return { paths, ...written }
     },
-    [Symbol.dispose](): void {
-      if (file !== undefined) closeSync(file)
-    },
+    [Symbol.dispose]: close,
   }
 }
