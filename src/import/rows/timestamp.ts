@@ -1,6 +1,7 @@
 // Timestamps: the forms that a source may use, and the one form on the wire (contract 3.8).
 
 import { Refusal } from '../../files/refusal.ts'
+import { readMoment } from '../../text/moment.ts'
 
 /** Wire form, of a day that every month has, as most timestamps are: each row has some. */
 const usual =
@@ -8,8 +9,6 @@ const usual =
 const usualLength = { seconds: 20, milliseconds: 24 }
 const accepted =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i
-
-const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
  * Converts a date, or a date-time with or without a zone (UTC by default), to UTC in the contract's
@@ -26,43 +25,25 @@ export function normaliseTimestamp(
   if (parts === null) {
     return new Refusal('must be a date such as 2024-05-31 or 2024-05-31T23:59:59Z')
   }
-  if (!isMoment(parts)) return new Refusal('does not exist as a date and time')
-  return toUtc(parts, precision)
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone] = parts
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`
+  const moment = readMoment(local)
+  // What the calendar or the clock lacks is read as another moment.
+  if (year === '0000' || new Date(moment).toISOString() !== local) {
+    return new Refusal('does not exist as a date and time')
+  }
+  const offset = offsetMinutes(zone)
+  if (offset === undefined) return new Refusal('has a time zone that does not exist')
+  const utc = offset === 0 ? local : new Date(moment - offset * 60_000).toISOString()
+  // A year of more digits has a sign, which comes before them.
+  if (utc < '0001') return new Refusal('is outside the years 0001 to 9999')
+  return precision === 'milliseconds' ? utc : `${utc.slice(0, 19)}Z`
 }
 
 /** Whether a moment is on another day in UTC than in its own zone. */
 export function otherDay(given: string, utc: string): boolean {
   return given.trim().slice(0, 10) !== utc.slice(0, 10)
-}
-
-function isMoment(parts: RegExpExecArray): boolean {
-  const year = Number(parts[1])
-  const month = Number(parts[2])
-  const day = Number(parts[3])
-  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  const days = month === 2 && isLeapYear ? 29 : (daysOfMonth[month - 1] ?? 0)
-  return (
-    year >= 1 &&
-    day >= 1 &&
-    day <= days &&
-    Number(parts[4] ?? 0) < 24 &&
-    Number(parts[5] ?? 0) < 60 &&
-    Number(parts[6] ?? 0) < 60
-  )
-}
-
-function toUtc(parts: RegExpExecArray, precision: 'seconds' | 'milliseconds'): string | Refusal {
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone] = parts
-  const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
-  const offset = offsetMinutes(zone)
-  if (offset === undefined) return new Refusal('has a time zone that does not exist')
-  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`)
-  const moment = new Date(local - offset * 60_000)
-  if (moment.getUTCFullYear() < 1 || moment.getUTCFullYear() > 9999) {
-    return new Refusal('is outside the years 0001 to 9999')
-  }
-  const utc = moment.toISOString()
-  return precision === 'milliseconds' ? utc : `${utc.slice(0, 19)}Z`
 }
 
 /** Minutes east of Greenwich; undefined for a zone that does not exist. */
