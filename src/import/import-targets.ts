@@ -27,15 +27,8 @@ export interface ImportTarget extends LoadTarget, ColumnRules {
   identify(row: SourceRow): RefusedRow | undefined
   /** A checked row, in the columns of a source. */
   rowOf(staged: StagedRow): SourceRow
-  /** How its changes are recorded; undefined if it has no history. */
-  readonly history: ImportHistory | undefined
-}
-
-/** How an import's changes to a company become events. */
-interface ImportHistory {
-  /** Whether changes are recorded only on request, not whenever a day is known. */
-  readonly isOptional: boolean
-  changesOf(before: ListingState, after: ListingState): AttributeChange[]
+  /** How an import's changes to a company become events; undefined if it has no history. */
+  readonly changesOf: ((before: ListingState, after: ListingState) => AttributeChange[]) | undefined
 }
 
 /** Companies and their attributes. */
@@ -47,7 +40,7 @@ export const companies: ImportTarget = {
   check: checkCompany,
   identify: companyIdentity,
   rowOf: companyRow,
-  history: { isOptional: false, changesOf: companyChanges },
+  changesOf: companyChanges,
 }
 
 function recordsOf(resource: Resource): ImportTarget {
@@ -60,10 +53,7 @@ function recordsOf(resource: Resource): ImportTarget {
     check: checkRecord(resource),
     identify: recordIdentity,
     rowOf: recordRow,
-    history: history && {
-      isOptional: true,
-      changesOf: (before, after) => listingChanges(history, before, after),
-    },
+    changesOf: history && ((before, after) => listingChanges(history, before, after)),
   }
 }
 

@@ -41,7 +41,7 @@ export function refuseUndated(
   { imports }: Earlier,
   { target, source, permissions = {} }: ImportRequest,
 ): void {
-  if (target.history === undefined || permissions.noDay === true) return
+  if (target.changesOf === undefined || permissions.noDay === true) return
   const last = lastDayOf(imports)
   if (last === '') return
   throw new OperatorError(

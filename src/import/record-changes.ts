@@ -31,21 +31,21 @@ type Row = Readonly<Record<string, unknown>>
  * @param isFirst whether the source has an attribute for the first time, which is not a change.
  */
 export function recordingOf(
-  { name, history }: Pick<ImportTarget, 'name' | 'history'>,
+  target: ImportTarget,
   resource: Resource,
   source: string,
   isFirst: (attr: string) => boolean,
 ): Recording | undefined {
   const { changeFields } = resource
-  if (changeFields === undefined || history === undefined) return undefined
+  const { changesOf } = target
+  if (changeFields === undefined || changesOf === undefined) return undefined
   const check = checkRecord(resource)
-  const changesIn = ({ before, after }: Difference) =>
-    history
-      .changesOf(before, after)
-      .filter((change) => change.before !== null || history.isOptional || !isFirst(change.attr))
+  const isKnown = ({ attr, before }: AttributeChange) =>
+    before !== null || target.resource !== undefined || !isFirst(attr)
+  const changesIn = ({ before, after }: Difference) => changesOf(before, after).filter(isKnown)
   return {
     resource,
-    source: recordingSource(source, name),
+    source: recordingSource(source, target.name),
     record: (difference) =>
       changesIn(difference).map((change) => {
         const row = check(changeRow(changeFields, difference, change))

@@ -28,7 +28,8 @@ export function parseTarget(word: string | undefined): ImportTarget {
 }
 
 /** Returns the date of the extract, and the resource in which its changes are recorded. */
-export function parseHistory({ name, history }: ImportTarget, { options, flags }: Input) {
+export function parseHistory(target: ImportTarget, { options, flags }: Input) {
+  const { name, resource, changesOf } = target
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
@@ -40,20 +41,20 @@ export function parseHistory({ name, history }: ImportTarget, { options, flags }
     )
   }
   const isHistory = flags.has('history')
-  if (isHistory && history?.isOptional !== true) {
-    const advice = history === undefined ? '' : `; of ${name}, --as-of is enough`
+  if (isHistory && resource?.history === undefined) {
+    const advice = changesOf === undefined ? '' : `; of ${name}, --as-of is enough`
     throw new UsageError(`--history is only for ${historical.join(', ')}${advice}`)
   }
   if (isHistory && asOf === undefined) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
   const isUnrecorded = flags.has('no-history')
-  if (isUnrecorded && history === undefined) {
+  if (isUnrecorded && changesOf === undefined) {
     throw new UsageError(`--no-history does not apply to ${name}, whose changes are not recorded`)
   }
   if (isHistory && isUnrecorded)
     throw new UsageError('--history and --no-history exclude each other')
-  const isRecorded = !isUnrecorded && (isHistory || history?.isOptional === false)
+  const isRecorded = !isUnrecorded && (isHistory || resource === undefined)
   return { asOf, recordIn: isRecorded ? changeResource : undefined }
 }
 
