@@ -25,21 +25,25 @@ const keyBytesMax = 1 << 10
 export const pathsMax = 20
 
 /** What is known between two bytes. */
-interface Walk {
-  readonly name: string
-  readonly what: 'array' | 'object'
-  readonly wanted: string | undefined
-  /** The current member of each open object. */
-  readonly members: string[]
-  /** The open brackets from the outermost array on, and its path. */
-  depth: number
-  path: string
-  hasEnded: boolean
-  isInString: boolean
-  isEscaped: boolean
-  /** The next string, or the current one, is the name of a member. */
-  isKey: boolean
-  key: number[]
+type Walk = ReturnType<typeof newWalk>
+
+function newWalk(name: string, what: 'array' | 'object', wanted: string | undefined) {
+  return {
+    name,
+    what,
+    wanted,
+    /** The current member of each open object. */
+    members: [] as string[],
+    /** The open brackets from the outermost array on, and its path. */
+    depth: 0,
+    path: '',
+    hasEnded: false,
+    isInString: false,
+    isEscaped: false,
+    /** The next string, or the current one, is the name of a member. */
+    isKey: false,
+    key: [] as number[],
+  }
 }
 
 /**
@@ -49,19 +53,7 @@ interface Walk {
  * @param wanted the path of the array whose commas are marked.
  */
 export function createArrayWalk(name: string, what: 'array' | 'object', wanted?: string) {
-  const walk: Walk = {
-    name,
-    what,
-    wanted,
-    members: [],
-    depth: 0,
-    path: '',
-    hasEnded: false,
-    isInString: false,
-    isEscaped: false,
-    isKey: false,
-    key: [],
-  }
+  const walk = newWalk(name, what, wanted)
   return {
     /**
      * The marks in the next bytes. Line ends within arrays become tabs, so that each element is a

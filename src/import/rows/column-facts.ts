@@ -10,18 +10,20 @@ import { attributeText } from '../../store/companies/attribute-text.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
 /** What a report shows of one column. */
-interface ColumnFacts {
-  readonly name: string
+type ColumnFacts = ReturnType<typeof newFacts>
+
+const newFacts = (name: string) => ({
+  name,
   /** The rows in which it has a value. */
-  count: number
-  first: unknown
-  hasOne: boolean
+  count: 0,
+  first: null as unknown,
+  hasOne: true,
   /** Whether a value is not blank. */
-  isUsed: boolean
+  isUsed: false,
   /** The number of rows with a text that programs write for no value, and the first such text. */
-  nulls: number
-  firstNull: string
-}
+  nulls: 0,
+  firstNull: '',
+})
 
 export type Columns = ReturnType<typeof collectColumns>
 
@@ -71,15 +73,7 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
   function find(name: string): ColumnFacts | undefined {
     const known = byName.get(name)
     if (known !== undefined || columns.length === columnsMax) return known
-    const added = {
-      name,
-      count: 0,
-      first: null,
-      hasOne: true,
-      isUsed: false,
-      nulls: 0,
-      firstNull: '',
-    }
+    const added = newFacts(name)
     columns.push(added)
     byName.set(name, added)
     return added
