@@ -23,7 +23,6 @@ export type Encoding = (typeof encodings)[number]
 
 /** Other names of these encodings that WHATWG's list lacks, or gives to another encoding. */
 const otherNames: ReadonlyMap<string, Encoding> = new Map([
-  ['utf8', 'utf-8'],
   ['utf16', 'utf-16'],
   ['latin-1', 'latin1'],
   ['iso-8859-1', 'latin1'],

@@ -113,15 +113,16 @@ async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {
     length += step.value.length
   }
   const start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
-  return startingWith(start, { [Symbol.asyncIterator]: () => rest })
+  return started(start, { [Symbol.asyncIterator]: () => rest })
 }
 
-function startingWith(start: Buffer, rest: AsyncIterable<Buffer>): Started {
-  async function* all(): AsyncGenerator<Buffer> {
-    yield start
-    yield* rest
-  }
-  return { start, rest, chunks: all() }
+function started(start: Buffer, rest: AsyncIterable<Buffer>): Started {
+  return { start, rest, chunks: startingWith(start, rest) }
+}
+
+export async function* startingWith<T>(start: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield start
+  yield* rest
 }
 
 /** Looks at the first bytes of a text in UTF-8, without a byte order mark. */
@@ -133,7 +134,7 @@ const byteOrderMark = Buffer.from('\uFEFF')
 
 function withoutMark(text: Started): Started {
   const isMarked = text.start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-  return isMarked ? startingWith(text.start.subarray(byteOrderMark.length), text.rest) : text
+  return isMarked ? started(text.start.subarray(byteOrderMark.length), text.rest) : text
 }
 
 type Compression = SourceFile['compression']

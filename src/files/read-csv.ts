@@ -16,6 +16,7 @@ import { type CsvForm, type CsvRecord, linesIn, recordsOf } from './csv-record.t
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 import { decodeUtf8 } from './encoding.ts'
+import { startingWith } from './file-content.ts'
 
 /** The longest record, in bytes. */
 export const recordBytesMax = 16 << 20
@@ -81,11 +82,6 @@ function formsOf({ format, options }: SourceFile): readonly CsvForm[] {
   const usual = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
   const delimiters = options.delimiter === undefined ? usual : [options.delimiter]
   return delimiters.map((delimiter) => ({ delimiter, hasQuotes: options.hasQuotes !== false }))
-}
-
-async function* startingWith(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
-  yield start
-  yield* texts
 }
 
 async function* readRows(
