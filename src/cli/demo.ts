@@ -34,6 +34,7 @@ import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
 import { openStoreReader, openStoreWriter } from '../store/open-store.ts'
+import { inBatches } from '../store/listing/in-batches.ts'
 import { wholeListing } from '../store/selection.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -163,19 +164,12 @@ async function importExtract(
   return counts.read
 }
 
-const batchLength = 1_000
-
 function writeNdjson(path: string, rows: Iterable<Row>): void {
   const file = openSync(path, 'w')
   try {
-    let lines: string[] = []
-    for (const row of rows) {
-      lines.push(`${JSON.stringify(row)}\n`)
-      if (lines.length < batchLength) continue
-      writeSync(file, lines.join(''))
-      lines = []
+    for (const some of inBatches(rows, 1_000)) {
+      writeSync(file, some.map((row) => `${JSON.stringify(row)}\n`).join(''))
     }
-    writeSync(file, lines.join(''))
   } finally {
     closeSync(file)
   }

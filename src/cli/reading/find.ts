@@ -53,7 +53,9 @@ async function findBoth(
 ): Promise<readonly FoundCompany[]> {
   const [word = '', ...more] = words
   const numbered = more.length > 0 ? [] : await findNumbered(reader, word, jurisdiction)
-  const named = await findNamed(reader, words.join(' '))
+  const asked = wordsOfQuery(words.join(' '))
+  const { companies: named } =
+    asked.length === 0 ? { companies: [] } : await reader.findCompanies({ words: asked })
   if (named === undefined) {
     if (numbered.length > 0) return numbered
     throw new OperatorError('more than 1,000 names match; add another word')
@@ -81,16 +83,6 @@ async function findNumbered(
 
 /** The number without its register; any other text as it is. */
 const afterColon = (text: string) => text.slice(text.indexOf(':') + 1)
-
-/** Undefined if too many names match. */
-async function findNamed(
-  reader: StoreReader,
-  text: string,
-): Promise<readonly FoundCompany[] | undefined> {
-  const words = wordsOfQuery(text)
-  if (words.length === 0) return []
-  return (await reader.findCompanies({ words })).companies
-}
 
 async function nothingFound(
   reader: StoreReader,

@@ -5,7 +5,7 @@ import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { countOf } from '../../text/format-count.ts'
 import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-store.ts'
-import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
+import type { Restored } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { lockWait, watchChecks, watchCopy } from '../progress.ts'
@@ -36,7 +36,14 @@ a copy of COPY, so that none of it returns.
     const copy = onlyWord(words, 'restore takes one argument: the file to restore')
     const { db } = settings
     const { isForeign, lostMax } = await agree(db, copy, flags, context)
-    const restored = await restoreShown(settings, copy, lostMax, context)
+    const restored = await restoreStore(settings, copy, resources, {
+      ...lockWait(context),
+      startedAt: context.now(),
+      lostMax,
+      checks: storedChecks(resources),
+      onCheck: watchChecks(context),
+      copying: (step) => watchCopy(context, step),
+    })
     const state = await describeState(settings)
     const lines = [`${db} restored from ${copy}${state}.`, ...advice(restored, isForeign)]
     context.stdout.writeLines(...lines)
@@ -66,23 +73,6 @@ async function agree(
   const option = isForeign ? '--replace-foreign' : '--yes'
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
   return { isForeign, lostMax: lost }
-}
-
-async function restoreShown(
-  settings: Settings,
-  copy: string,
-  lostMax: number,
-  context: CommandContext,
-): Promise<Restored> {
-  const watch: RestoreWatch = {
-    ...lockWait(context),
-    startedAt: context.now(),
-    lostMax,
-    checks: storedChecks(resources),
-    onCheck: watchChecks(context),
-    copying: (step) => watchCopy(context, step),
-  }
-  return restoreStore(settings, copy, resources, watch)
 }
 
 /** The version that is current now, to compare with what the operator expects. */

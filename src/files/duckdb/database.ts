@@ -110,10 +110,7 @@ async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 /** Whether work settles within `graceMs`. */
 async function settles(work: Promise<unknown>): Promise<boolean> {
-  const ended = work.then(
-    () => true,
-    () => true,
-  )
+  const ended = Promise.allSettled([work]).then(() => true)
   return Promise.race([ended, sleep(graceMs, false, { ref: false })])
 }
 

@@ -147,14 +147,12 @@ function attributeNames(row: SourceRow): readonly AttributeName[] {
 }
 
 function refuseName(name: string): Refusal | undefined {
-  if (name === presenceAttr) return new Refusal(presenceReason, name)
+  if (name === presenceAttr) return new Refusal('is a reserved name', name)
   // Recorded changes have the name as their meta type, whose length is limited.
   const text = normaliseText(name, metaTypeBytesMax)
   if (text === null) return new Refusal('is in a column without a name; name it', name)
   return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
 }
-
-const presenceReason = 'is a reserved name'
 
 let lastNames = { columns: [] as readonly string[], names: [] as readonly AttributeName[] }
 

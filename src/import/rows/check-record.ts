@@ -64,13 +64,13 @@ export function checkRecord(resource: Resource): CheckRow {
     const digest = digestOf(content)
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
-    if (isTooLarge(content, identity.id)) return new Refusal(tooLarge)
+    if (isTooLarge(content, identity.id)) {
+      return new Refusal(`is longer than ${recordBytesMax >> 20} MiB as JSON`)
+    }
     const sort = sortField === undefined ? '' : (record[sortField] as string)
     return { ...company, ...identity, sort, digest, content, fields: record, asOf: null }
   }
 }
-
-const tooLarge = `is longer than ${recordBytesMax >> 20} MiB as JSON`
 
 /** Whether a record exceeds the size limit; an unassigned id counts as 16 digits. */
 function isTooLarge(content: string, id: number | null): boolean {
@@ -110,8 +110,8 @@ type Identity = Pick<StagedRow, 'id' | 'key'>
 const blankKey = 'is blank; give each row a key, or leave the column out'
 
 function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
-  const id = normaliseId(row['id'])
-  if (id instanceof Refusal) return new Refusal(id.reason, 'id', row['id'])
+  const id = checkId(row, 'id')
+  if (id instanceof Refusal) return id
   if (id !== null) {
     if (!isBlank(row[keyColumn])) return new Refusal('has both an id and a key', keyColumn)
     return { id, key: null }
