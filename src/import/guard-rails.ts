@@ -51,39 +51,31 @@ function faultOfDay(asOf: string, latest: string | undefined): string | undefine
 const likeShareMin = 1 / 2
 
 /**
- * A warning if most companies of an import without a source are those of another source, and not
- * those of its own; undefined if they are not.
+ * A warning if most companies of an import are those of another source: one that was forgotten,
+ * unless its own source, which is assumed, has most of them, too; else one that was misspelt, since
+ * its name is almost that of its own new source. Undefined if they are not.
  */
-export function warnOfForgottenSource(
+export function warnOfLikeSource(
   likes: readonly LikeSource[],
   ownSource: string,
+  isAssumed: boolean,
 ): string | undefined {
-  const [like] = likes.filter(hasMost)
-  if (like === undefined || like.own >= like.sampled * likeShareMin) return undefined
+  const like = likes.find(
+    ({ source, companies, sampled }) =>
+      companies > sampled * likeShareMin && (isAssumed || isMisspelling(ownSource, source)),
+  )
+  if (like === undefined) return undefined
+  const { source, companies, own, sampled } = like
+  const share =
+    `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
+    formatCount(companies)
+  if (!isAssumed) return `${share}, and ${ownSource} is a new source; was --source ${source} meant?`
+  if (own >= sampled * likeShareMin) return undefined
   return (
-    `${shareOf(like)} and ${ownSource} has ${formatCount(like.own)}; ` +
-    `was --source ${like.source} forgotten? If not, add --source ${ownSource}`
+    `${share} and ${ownSource} has ${formatCount(own)}; ` +
+    `was --source ${source} forgotten? If not, add --source ${ownSource}`
   )
 }
-
-/**
- * A warning if most companies of an import are those of a source whose name is almost that of its
- * own new source; undefined if they are not.
- */
-export function warnOfMisspeltSource(
-  likes: readonly LikeSource[],
-  ownSource: string,
-): string | undefined {
-  const like = likes.find((one) => hasMost(one) && isMisspelling(ownSource, one.source))
-  if (like === undefined) return undefined
-  return `${shareOf(like)}, and ${ownSource} is a new source; was --source ${like.source} meant?`
-}
-
-const hasMost = ({ companies, sampled }: LikeSource) => companies > sampled * likeShareMin
-
-const shareOf = ({ source, companies, sampled }: LikeSource) =>
-  `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
-  formatCount(companies)
 
 /** @throws OperatorError if no row was read. */
 export function refuseNoRows(

@@ -18,8 +18,7 @@ import {
   type Permissions,
   refuseDay,
   refuseNoRows,
-  warnOfForgottenSource,
-  warnOfMisspeltSource,
+  warnOfLikeSource,
 } from './guard-rails.ts'
 import type { ImportTarget } from './import-targets.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
@@ -279,10 +278,9 @@ function planOf(course: Course) {
 /** Warns of a source that was probably forgotten or misspelt. */
 function likeSourceWarner(request: ImportRequest) {
   const isAssumed = request.isSourceAssumed === true
-  const warningOf = isAssumed ? warnOfForgottenSource : warnOfMisspeltSource
   const advice = isAssumed ? '' : '; to begin a new source, leave --strict out'
   return (likes: readonly LikeSource[]) => {
-    const warning = warningOf(likes, request.source)
+    const warning = warnOfLikeSource(likes, request.source, isAssumed)
     if (warning !== undefined) warn(request, warning, advice)
   }
 }
