@@ -1,16 +1,7 @@
 // `dossier demo`: a sample registry, a key and a running server in one command.
 
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -165,13 +156,8 @@ async function importExtract(
 }
 
 function writeNdjson(path: string, rows: Iterable<Row>): void {
-  const file = openSync(path, 'w')
-  try {
-    for (const some of inBatches(rows, 1_000)) {
-      writeSync(file, some.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    }
-  } finally {
-    closeSync(file)
+  for (const some of inBatches(rows, 1_000)) {
+    appendFileSync(path, some.map((row) => `${JSON.stringify(row)}\n`).join(''))
   }
 }
 

@@ -1,7 +1,7 @@
 // Standard output and standard error. Everything that a command prints goes through here, so no
 // control sequence from outside reaches a terminal.
 
-import { fsyncSync, writeSync } from 'node:fs'
+import { fsyncSync, writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { systemCode } from '../config/operator-error.ts'
 import { printable, printableJson, printableLines } from '../text/printable.ts'
@@ -99,9 +99,7 @@ async function writeAll(stream: Stream, text: string): Promise<void> {
     })
     return
   }
-  for (let bytes = Buffer.from(text); bytes.length > 0;) {
-    bytes = bytes.subarray(writeSync(stream.fd, bytes))
-  }
+  writeFileSync(stream.fd, Buffer.from(text))
 }
 
 /** Flushes a file to the disk: some file systems report only then that they are full. */

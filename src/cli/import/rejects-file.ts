@@ -1,6 +1,6 @@
 // The file that receives the refused rows of an import.
 
-import { closeSync, fstatSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
 import type { RejectedRow } from '../../import/import-files.ts'
@@ -26,10 +26,7 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
   return {
     write(rejected: RejectedRow): void {
       const line = Buffer.from(`${JSON.stringify(rejected)}\n`)
-      orExplain(() => {
-        // A disk that is almost full takes a part.
-        for (let done = 0; done < line.length;) done += writeSync(file, line, done)
-      }, explain)
+      orExplain(() => writeFileSync(file, line), explain)
     },
     /** Some file systems report only here that they are full. */
     flush: () =>
