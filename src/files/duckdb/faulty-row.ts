@@ -19,13 +19,9 @@ const partLengthMin = 4
 export async function findFaultyRow(database: Database, error: unknown): Promise<string> {
   const faulty = error instanceof Error ? faultyValueIn(error.message) : undefined
   if (faulty === undefined || faulty.value === '') return ''
-  const isLong = faulty.value.length >= partLengthMin
-  const place =
-    (await findRow(database, faulty, isEqual)) ??
-    (isLong ? await findRow(database, faulty, has) : undefined)
-  if (place === undefined) return ''
-  const { file, row, line } = place
-  return ` at row ${row}${line === null ? '' : ` (line ${line})`} of ${file}`
+  const equal = await findRow(database, faulty, isEqual)
+  if (equal !== '' || faulty.value.length < partLengthMin) return equal
+  return findRow(database, faulty, has)
 }
 
 type Condition = (cell: string, value: string) => string
@@ -43,5 +39,7 @@ async function findRow(database: Database, { value, column }: FaultyValue, condi
     `select ${fileColumn}, ${rowColumn}::varchar, ${quoted(lineColumn)}::varchar
      from ${linesView} where ${conditions.join(' or ')} limit 1`,
   )
-  return first && { file: String(first[0]), row: String(first[1]), line: first[2] as string | null }
+  if (first === undefined) return ''
+  const [file, row, line] = first.map(String)
+  return ` at row ${row}${first[2] === null ? '' : ` (line ${line})`} of ${file}`
 }
