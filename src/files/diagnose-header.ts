@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { countOf } from '../text/format-count.ts'
+import { printable } from '../text/printable.ts'
 import { looksLikeData } from './check-columns.ts'
 import { type CsvForm, recordsOf } from './csv-record.ts'
 
@@ -49,12 +50,8 @@ function refuseDelimiter(name: string, sample: string, header: number, shown: st
     return first > 1 && first === second
   })
   if (other === undefined) return
-  const given = other === '\t' ? 'tab' : other < ' ' ? `$'${escaped(other)}'` : `'${other}'`
+  const given = other === '\t' ? 'tab' : other < ' ' ? `$'${printable(other)}'` : `'${other}'`
   throw new OperatorError(`${name}: the header is one cell, ${shown}; add --delimiter ${given}`)
-}
-
-function escaped(control: string): string {
-  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
 }
 
 /** Whether most lines have as many cells as the first: texts may have commas of their own. */

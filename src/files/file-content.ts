@@ -96,11 +96,9 @@ function openStored(file: SourceFile): Readable {
 }
 
 /** Chunks, with the first bytes of all of them. */
-interface Started {
-  readonly start: Buffer
+interface Started extends Omit<Content, 'isStored'> {
+  /** The chunks after the start. */
   readonly rest: AsyncIterable<Buffer>
-  /** The start, and the rest. */
-  readonly chunks: AsyncIterable<Buffer>
 }
 
 async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {

@@ -18,9 +18,7 @@ import {
 import { byCodePoint } from '../store/record-texts.ts'
 import { checkRecord } from './rows/check-record.ts'
 import type { ImportTarget } from './import-targets.ts'
-import { Refusal } from '../files/refusal.ts'
-
-type Row = Readonly<Record<string, unknown>>
+import { Refusal, type SourceRow } from '../files/refusal.ts'
 
 /**
  * How an import's changes are recorded; undefined if they are not.
@@ -63,7 +61,7 @@ function changeRow(
   fields: ChangeFields,
   { company, asOf }: Difference,
   change: AttributeChange,
-): Row {
+): SourceRow {
   return {
     company_id: company.id,
     [fields.jurisdiction]: company.jurisdiction,
@@ -136,7 +134,7 @@ function pair(removed: Set<Entry>, added: Set<Entry>, member: 'id' | 'sameBy'): 
 /** The entries with a text, in the order of the listing. */
 function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: ListingState): Entry[] {
   return texts
-    .map((text) => JSON.parse(text) as Row)
+    .map((text) => JSON.parse(text) as SourceRow)
     .map((record) => ({
       id: record['id'],
       text: fields

@@ -32,9 +32,7 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
   if (options.input.flags.has('json')) {
     // Programs get the refused rows one by one instead of grouped by kind.
     const { kinds: _, unlistedRows: __, unreadableRows: ___, ...rest } = report
-    const json = { resource: options.target, ...rest }
-    stdout.writeJson(json)
-    return
+    return stdout.writeJson({ resource: options.target, ...rest })
   }
   stderr.writeLines(...report.kinds.map(describeKind))
   const { unlistedRows } = report
