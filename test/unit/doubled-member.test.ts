@@ -11,6 +11,7 @@ const isSuspect = (...texts: readonly string[]) =>
   mayHaveLost(
     texts.join('\n'),
     texts.map((text) => JSON.parse(text) as object),
+    Buffer.from(texts.join('\n')),
   )
 
 const doubled: Readonly<Record<string, string>> = {

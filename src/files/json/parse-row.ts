@@ -35,10 +35,8 @@ function notUtf8(bytes: Buffer): Refusal {
 /** Parses a row; refuses anything but a JSON object. */
 export function parseRow(bytes: Buffer): SourceRow | Refusal {
   if (bytes.length > rowBytesMax) return tooLong()
-  return isUtf8(bytes) ? parseText(bytes.toString()) : notUtf8(bytes)
-}
-
-function parseText(text: string): SourceRow | Refusal {
+  if (!isUtf8(bytes)) return notUtf8(bytes)
+  const text = bytes.toString()
   if (isNestedTooDeep(text)) return tooDeep(text)
   let value: unknown
   try {
@@ -50,8 +48,8 @@ function parseText(text: string): SourceRow | Refusal {
   }
   if (!isObject(value))
     return new Refusal(Array.isArray(value) ? anArray : anyOther, undefined, value)
-  if (!mayHaveLost(text, [value])) return value
-  const doubled = doubledMember(Buffer.from(text))
+  if (!mayHaveLost(text, [value], bytes)) return value
+  const doubled = doubledMember(bytes)
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
   }
