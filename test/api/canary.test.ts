@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
 import { failureText, pathOf } from '../support/make-app.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { answersIn, askPort, exchange, runServer } from '../support/run-server.ts'
 import { changeStore } from '../support/store-state.ts'
 
@@ -152,7 +152,7 @@ test('a log line has request id, key name, resource, status, time and bytes', as
 })
 
 test('a key appears in no log, error, message or process list (C13)', async (t) => {
-  const dossier = (...args: string[]) => runDossier(store.folder, [...args, '--db', store.db])
+  const dossier = (...args: string[]) => runCommand(store.folder, [...args, '--db', store.db])
   const key = (await dossier('keys', 'create', '--name', 'canary')).out.trim()
   for (const args of [['list'], ['list', '--json'], ['create', '--name', 'canary']]) {
     const { out, err } = await dossier('keys', ...args)

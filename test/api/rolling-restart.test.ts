@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../support/free-port.ts'
 import { startLoad } from '../support/load-client.ts'
+import { runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
@@ -57,5 +58,5 @@ test('a second server on a port is an error unless both use --reuse-port (I6)', 
     checkExit(await runDossier(store.folder, args), 1, /is in use/)
   }
   const args = ['serve', '--db', store.db, '--reuse-port', 'yes', '--workers', '2', '--port', '0']
-  checkExit(await runDossier(store.folder, args), 2, /--port is 0/)
+  checkExit(await runCommand(store.folder, args), 2, /--port is 0/)
 })

@@ -168,7 +168,7 @@ test('keys are created once, listed without the secret, and revoked', async (t) 
 
 test('a missing store is reported in one line and not created (F1)', async (t) => {
   const folder = makeFolder(t)
-  const run = await runDossier(folder, 'serve --db x.db')
+  const run = await runCommand(folder, 'serve --db x.db')
   checkExit(run, 1, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
   assert.ok(!existsSync(join(folder, 'x.db')))
 })
