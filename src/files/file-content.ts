@@ -118,6 +118,7 @@ function started(start: Buffer, rest: AsyncIterable<Buffer>): Started {
   return { start, rest, chunks: startingWith(start, rest) }
 }
 
+/** What is left of a sequence, with what has been taken from its start. */
 export async function* startingWith<T>(start: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
   yield start
   yield* rest
