@@ -227,3 +227,25 @@ test(
     assert.equal((await scanned()) - before, 0)
   },
 )
+
+test('heads are sought by company, even if a listing is new', { skip: onCitus }, async (t) => {
+  const { db } = makePlace(t)
+  await importRows(db, 'companies', idsFrom(1_001, 1_000).map(named))
+  const { pool } = readOver(t, db)
+  await pool.query('analyze')
+  const rows = idsFrom(1_001, 1_000).map((id) => ({ id, company_id: id, name: 'x' }))
+  await importRows(db, 'rights', rows)
+  const searches = async () => {
+    await pool.query('select pg_stat_force_next_flush()')
+    const { rows } = await pool.query<{ scans: number }>(`
+      select idx_scan::integer as scans from pg_stat_user_indexes
+      where indexrelid = 'heads_by_version'::regclass`)
+    return rows[0]?.scans ?? NaN
+  }
+  const reads = createReads(pool, { gate: openGate, even: undefined })
+  const { tables } = createSnapshots(pool, reads, undefined).ofVersions
+  const before = await searches()
+  const heads = await tables.heads('rights', idsFrom(1_001, 100), 2)
+  assert.equal(heads.length, 100)
+  assert.equal((await searches()) - before, 0)
+})

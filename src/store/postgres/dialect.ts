@@ -5,13 +5,15 @@ import type { Dialect } from '../sql/dialect.ts'
 import { ofSegment } from '../sql/head-tables.ts'
 
 export const dialect: Dialect = {
-  // A company may have thousands of heads, so each last one is looked up.
+  // A company may have thousands of heads, so each last one is looked up. By equations, PostgreSQL
+  // might read all heads of the listing for each: its statistics may be from before the listing.
   headsInForce: (columns) => `
     select ${columns} from unnest($2::bigint[]) e (company_id)
     cross join lateral (
       select * from heads l
-      where l.company_id = e.company_id and l.listing = $1 and l.version <= $3
-      order by l.version desc limit 1
+      where (l.company_id, l.listing) >= (e.company_id, $1)
+        and (l.company_id, l.listing, l.version) <= (e.company_id, $1, $3)
+      order by l.company_id desc, l.listing desc, l.version desc limit 1
     ) h`,
   headsOfCompany: (columns) => `
     select ${columns} from unnest($2::text[]) e (listing)
