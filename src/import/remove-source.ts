@@ -27,7 +27,6 @@ export async function removeSource(
   })
   try {
     const { counts } = await session.prepare(() => undefined)
-    request.signal?.throwIfAborted()
     const { version } = await session.commit({ counts: { ...counts, read: 0 }, files: [] })
     return { version, removed: counts.removed }
   } catch (error) {

@@ -27,20 +27,23 @@ export type MergePart = keyof typeof shares
 export type OnShare = (share: number) => void
 
 /**
- * Returns the listener of each part.
+ * Returns the listener of each part, which ends the work if that is aborted.
  *
  * @param hasNames whether the names of companies depend on what is loaded.
  */
 export function watchParts(
   hasNames: boolean,
-  onStep: OnStep = () => undefined,
+  { onStep, signal }: Pick<WorkWatch, 'onStep' | 'signal'>,
 ): (part: MergePart) => OnShare {
   const names = Object.keys(shares) as MergePart[]
   const shareOf = (part: MergePart) => shares[part][hasNames ? 1 : 0]
   return (part) => {
     const earlier = names.slice(0, names.indexOf(part))
     const before = earlier.reduce((sum, name) => sum + shareOf(name), 0)
-    return (share) => onStep(part, before + shareOf(part) * share)
+    return (share) => {
+      signal?.throwIfAborted()
+      onStep?.(part, before + shareOf(part) * share)
+    }
   }
 }
 

@@ -175,6 +175,22 @@ describe('operating imports', { concurrency: 2 }, () => {
     })
   }
 
+  test('a signal ends an import while it merges, too (G20)', async (t) => {
+    const { db } = makePlace(t)
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    const stop = new AbortController()
+    const steps: string[] = []
+    const onProgress = ({ step }: { step: string }) => {
+      steps.push(step)
+      if (step === 'comparing') stop.abort('SIGINT')
+    }
+    const { signal } = stop
+    const run = importRows(db, 'rights', [{ id: 2, company_id: 7 }], { onProgress, signal })
+    await assert.rejects(run, (reason) => reason === 'SIGINT')
+    assert.deepEqual(steps.slice(-2), ['placing', 'comparing'])
+    assert.equal(queryValue(db, 'select max(version) from imports'), 1)
+  })
+
   test('--rejects never overwrites the store, a source or the mapping (G22)', async (t) => {
     const { folder, db } = makePlace(t)
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])

@@ -53,6 +53,6 @@ export async function createContext(
     sources: await tables.sources(),
     isFirst: !(await tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
-    parts: watchParts(target.resource === undefined, plan.onStep),
+    parts: watchParts(target.resource === undefined, plan),
   }
 }
