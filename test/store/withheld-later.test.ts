@@ -321,6 +321,27 @@ test('later imports do not name a person in a company left before all kept versi
   await checkGone(db)
 })
 
+for (const by of ['its id', 'a value']) {
+  test(`an order by ${by} hides who a pruned record was, once an import tells`, async (t) => {
+    const { db } = await makeNamedApp(t)
+    const hire = (company: string, key: string, row: object, recorded: object = {}) =>
+      importRows(db, 'employees', [{ ...gb(company), key, ...row }], {
+        isSnapshot: true,
+        ...recorded,
+      })
+    const her = { identifier, name: jane }
+    await hire('1', 'K', { name: 'Ann' }, recordedOn('2026-01-01'))
+    await hire('1', 'K', her, recordedOn('2026-01-02'))
+    await hire('3', 'L', by === 'its id' ? { name: 'Ann' } : her)
+    await prune(db)
+    const id = Number(query(db, `select id from record_keys where key = '=K'`)[0]?.['id'])
+    await withhold(db, 'erase', by === 'its id' ? { resource: 'employees', id } : person)
+    await hire('2', 'K', her)
+    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', owner: jane }])
+    await checkGone(db)
+  })
+}
+
 test('natural keys of records that an erased company lost before all kept versions are hashed', async (t) => {
   const { db } = await makeNamedApp(t)
   const keys = ['K-1 Roe', 'K-1 Doe']

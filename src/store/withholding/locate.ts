@@ -32,7 +32,7 @@ import {
 } from './list.ts'
 import { type Fields, hashValue, textsOf } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
-import { companiesHaving } from './withhold-records.ts'
+import { companiesHaving, companiesTraced } from './withhold-records.ts'
 import type { WithholdRequest } from './withhold.ts'
 
 /** Turns an operator's request into an order: hashes a value, and looks up names. */
@@ -109,8 +109,9 @@ export async function wantedLater(
     for (const id of known.values()) ids.add(id)
   }
   const having = await companiesHaving(tables, listing, ids)
+  const left = await companiesTraced(tables, listing, ids)
   const given = new Set(await idsOfCompanies(db, [...find.companies.values()]))
-  const companies = await nameCompanies({ tables, hasher }, given)
+  const companies = await nameCompanies({ tables, hasher }, given.union(left))
   const names = new Set(companies.map(({ name }) => name))
   const absent = [...find.companies.keys()].flatMap((name) =>
     typeof name === 'string' && !names.has(name) ? [{ id: 0, name }] : [],

@@ -59,6 +59,9 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const keyed = await idsWithKeys(work.tables, resource.name, meant)
   const ids = [...seen.ids.intersection(meant).union(keyed), ...others.flat()]
   const keys = await hideKeys(work, resource.name, ids)
+  for (const id of await companiesTraced(work.tables, resource.name, seen.ids.union(keyed))) {
+    seen.companies.add(id)
+  }
   const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
   // from before it, or if a mask has hidden who it names.
@@ -67,11 +70,6 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   ]
   if (all.length > 0) {
     const named = located?.companies ?? wanted.found?.companies.map(({ id }) => id) ?? []
-    // Of companies that had a record before all kept versions, only recorded changes are left.
-    for (const batch of inBatches(seen.ids, idsAtOnce)) {
-      const before = await work.tables.whereTraced(resource.name, batch)
-      for (const id of before) seen.companies.add(id)
-    }
     const where = new Set([...seen.companies, ...named])
     await hideInCompanies(work, where, { kind, hidePhrases: createHidePhrases(all, hasher) })
   }
@@ -168,6 +166,19 @@ export async function companiesHaving(
   const companies = new Set<number>()
   for (const batch of inBatches(ids, idsAtOnce)) {
     for (const { companyId } of await tables.whereListed(listing, batch)) companies.add(companyId)
+  }
+  return companies
+}
+
+/** Companies that have left records, of which only recorded changes may be left. */
+export async function companiesTraced(
+  tables: ListingTables,
+  listing: string,
+  ids: Iterable<number>,
+): Promise<Set<number>> {
+  const companies = new Set<number>()
+  for (const batch of inBatches(ids, idsAtOnce)) {
+    for (const companyId of await tables.whereTraced(listing, batch)) companies.add(companyId)
   }
   return companies
 }
