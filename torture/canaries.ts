@@ -12,6 +12,7 @@ import { createSearch } from './canary-names.ts'
 import { forgetPast, lift, type Order, pickOrder, wordsGone } from './canary-orders.ts'
 import {
   findId,
+  findShownId,
   searchAnswers,
   searchOutput,
   searchFiles,
@@ -23,6 +24,7 @@ import {
   extractCompanies,
   extractRecords,
   makeWorld,
+  type Person,
   type World,
 } from './canary-world.ts'
 import type { Campaign, Ground, Outcome } from './outcome.ts'
@@ -175,6 +177,7 @@ type Step = (course: Course) => Promise<unknown>
 async function importExtract(
   course: Course,
   extract: (world: World, random: Random) => Extract,
+  isSnapshot = course.random.oneIn(2),
 ): Promise<boolean> {
   const { random, own, told } = course
   const next = structuredClone(course.world)
@@ -186,7 +189,7 @@ async function importExtract(
     companies: [dated, dated, [...dated, '--record-first'], ['--no-history']],
     employees: [[...dated, '--history'], ['--no-history']],
   }
-  const options = [random.pick([[], ['--snapshot']]), random.pick(recordings[target] ?? [[]])]
+  const options = [isSnapshot ? ['--snapshot'] : [], random.pick(recordings[target] ?? [[]])]
   const from = ['--source', source, '--accept', ...options.flat()]
   const { code } = await run(course, 'import', target, path, ...from)
   if (code === 0) course.world = next
@@ -226,8 +229,20 @@ async function revert(course: Course): Promise<void> {
 }
 
 async function prune(course: Course): Promise<void> {
+  const { world, orders } = course
   await run(course, 'prune', '--keep', '0d', '--yes')
-  forgetPast(course.world)
+  const isShown = async (one: Person) => (await findShownId(course, world, one)) !== undefined
+  await forgetPast(world, orders, isShown)
+}
+
+/** Drops people, so that only their keys are left, and then withholds somebody. */
+async function dropAndPrune(course: Course): Promise<void> {
+  for (let n = 0; n < 3; n += 1) {
+    await importExtract(course, (...given) => extractRecords(...given, 2), true)
+  }
+  await prune(course)
+  if (course.random.oneIn(2)) await keep(course)
+  await withhold(course)
 }
 
 async function keep(course: Course): Promise<void> {
@@ -253,7 +268,7 @@ const steps: readonly Step[] = [
   ...Array<Step>(9).fill((course) => importExtract(course, extractRecords)),
   ...Array<Step>(5).fill((course) => importExtract(course, extractCompanies)),
   ...Array<Step>(5).fill(withhold),
-  ...[liftOne, liftOne, revert, prune, keep, restore, removeSource],
+  ...[liftOne, liftOne, revert, prune, dropAndPrune, dropAndPrune, keep, restore, removeSource],
   (course) => run(course, 'export', exportsOf(course), '--format', 'ndjson.zst,csv.zst'),
 ]
 

@@ -84,9 +84,20 @@ export function lift({ persons }: World, order: Order): void {
   if (person !== undefined && subject.by === 'field') person.isForgotten = true
 }
 
-/** Forgets the past: who has had different names is no longer known by all of them. */
-export function forgetPast({ persons }: World): void {
-  for (const person of persons) if (person.style !== 'steady') person.isForgotten = true
+/**
+ * Forgets the past: who has had different names is no longer known by all of them, nor is whom no
+ * version shows, unless an order knows them.
+ */
+export async function forgetPast(
+  { persons }: World,
+  orders: readonly Order[],
+  isShown: (person: Person) => Promise<boolean>,
+): Promise<void> {
+  const known = new Set(orders.map(({ subject, isLifted }) => !isLifted && personOf(subject)))
+  for (const [at, person] of persons.entries()) {
+    const isSteady = person.style === 'steady'
+    if (!isSteady || !(known.has(at) || (await isShown(person)))) person.isForgotten = true
+  }
 }
 
 /** The words that must be nowhere. */
@@ -105,6 +116,10 @@ export function wordsGone(world: World, orders: readonly Order[]): string[] {
   }
   return [
     ...world.persons.flatMap((person, at) => (isGone(person, at) ? wordsOf(person) : [])),
+    // A key is known by its record's id, even if nobody knows whom it names.
+    ...inForce.flatMap((one) =>
+      'person' in one && one.by === 'id' ? (world.persons[one.person]?.word ?? []) : [],
+    ),
     ...world.companies.flatMap(({ word, text }, n) => [
       ...(isErased(n) ? [word] : []),
       ...(isTextGone(n) ? text.words : []),

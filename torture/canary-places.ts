@@ -9,6 +9,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { isServerStore } from '../src/config/setting-kinds.ts'
 import type { Random } from '../src/demo/random.ts'
 import { resources } from '../src/resources/index.ts'
+import { query } from '../test/support/import-rows.ts'
 import { storeBytes } from '../test/support/store-state.ts'
 import type { Seen } from './answers.ts'
 import type { Search } from './canary-names.ts'
@@ -44,13 +45,25 @@ export async function versionOf(site: Site): Promise<number> {
   return (JSON.parse(body) as { registry: { version: number } }).registry.version
 }
 
-/** The id of a person's record in the last of some versions that shows it. */
+/** The id of a person's record; after a prune, that of its natural key may be all that is left. */
 export async function findId(
   site: Site,
-  { companies }: World,
-  { resource, identity, mark }: Person,
+  world: World,
+  person: Person,
 ): Promise<number | undefined> {
-  if (identity.id !== undefined) return identity.id
+  const { resource, identity } = person
+  if (identity.key === undefined) return identity.id
+  const kept = `select id from record_keys where listing = '${resource}' and key = '=${identity.key}'`
+  const shown = await findShownId(site, world, person)
+  return shown ?? (query(site.db, kept)[0]?.['id'] as number | undefined)
+}
+
+/** The id of a person's record in the last of some versions that shows it. */
+export async function findShownId(
+  site: Site,
+  { companies }: World,
+  { resource, mark }: Person,
+): Promise<number | undefined> {
   const last = await versionOf(site)
   for (let version = last; version > Math.max(0, last - 8); version -= 1) {
     for (const company of companies.map(pathOf)) {

@@ -18,6 +18,8 @@ export interface Person {
   readonly source: 'a' | 'b'
   /** Its id, its key, or nothing but its content. */
   readonly identity: Readonly<{ id?: number; key?: string }>
+  /** A word of its key, and of nothing else. */
+  readonly word: string
   /** What tells its rows from others, and nobody withholds. */
   readonly mark: string
   /** What its rows always say: all, not always its number, or not always the same name. */
@@ -60,11 +62,12 @@ function makeCompany(random: Random, n: number): Company {
 function makePerson(random: Random, n: number): Person {
   const resource = random.pick(['employees', 'employees', 'employees', 'rights', 'events'] as const)
   const names: [Name, Name] = [makeName(random, random.oneIn(6)), makeName(random)]
-  const key = { key: `${names[0].words[0]}-${n}` }
+  const word = makeWord(random)
+  const key = { key: `${word} ${names[0].words[0]}-${n}` }
   const identity = random.pick([{ id: 100 + n }, key, resource === 'employees' ? {} : key])
   const isNamed = Object.keys(identity).length > 0
   return {
-    ...{ resource, names, identity, source: random.pick(['a', 'b'] as const), mark: `p${n}` },
+    ...{ resource, names, identity, word, source: random.pick(['a', 'b'] as const), mark: `p${n}` },
     style: isNamed ? random.pick(['steady', 'varied', 'renamed'] as const) : 'steady',
     number: Array.from({ length: 12 }, () => random.integer(1, 9)).join(''),
     ...{ companies: [random.integer(0, 2)], revision: 0, called: new Set(), isNumbered: false },
@@ -81,13 +84,17 @@ export interface Extract {
   readonly rows: readonly Row[]
 }
 
-/** Moves and changes people of a source, and returns them among other records. */
-export function extractRecords(world: World, random: Random): Extract {
+/**
+ * Moves and changes people of a source, and returns them among other records.
+ *
+ * @param leftOut one in how many of them the extract does not have.
+ */
+export function extractRecords(world: World, random: Random, leftOut = 6): Extract {
   const { companies, persons } = world
   const kinds = ['events', 'jobs', 'pos_terminals', ...persons.map(({ resource }) => resource)]
   const [target, source] = [random.pick(kinds), random.pick(['a', 'b'])]
   const present = persons.filter(
-    (one) => one.resource === target && one.source === source && !random.oneIn(6),
+    (one) => one.resource === target && one.source === source && !random.oneIn(leftOut),
   )
   const rows = present.flatMap((person) => {
     changePerson(world, random, person)
