@@ -309,6 +309,27 @@ test('the log does not tell what was the same in all rows of an erased company',
   assert.equal(await tells(), false)
 })
 
+test('the log loses the names of attributes that only an erased company has had', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const row = (identifier: string, name: string) => ({ jurisdiction: 'GB', identifier, [name]: 1 })
+  const say = (...names: string[]) =>
+    importRows(
+      db,
+      'companies',
+      names.map((name, n) => row(`${n + 1}`, name)),
+      { isSnapshot: true },
+    )
+  await say('Bob & Sons', 'owner')
+  await say('Bob & Sons', 'seat')
+  await withhold(db, 'erase', { company: ['GB', '1'] })
+  await checkGone(db, ['Bob'])
+  await say('Bob & Daughters', 'Bill & Sons')
+  await checkGone(db, ['Bob'])
+  const logged = query(db, 'select attributes from imports where read > 0 order by version')
+  const names = logged.map(({ attributes }) => JSON.parse(String(attributes)) as string[])
+  assert.deepEqual(names, [['jurisdiction', 'identifier', 'owner'], ['seat'], ['Bill & Sons']])
+})
+
 test('later imports do not name a person in a company left before all kept versions', async (t) => {
   const { db } = await makeNamedApp(t)
   for (const company of ['1', '2']) {

@@ -2,7 +2,11 @@
 
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { isBlank } from '../../text/blank.ts'
-import { attributeText, presenceAttr } from '../../store/companies/attribute-text.ts'
+import {
+  attributeText,
+  presenceAttr,
+  statementColumns,
+} from '../../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../../store/importing.ts'
 import { digestOf } from '../../store/record-texts.ts'
 import { checkId, type CheckRow, checkName } from './check-record.ts'
@@ -13,7 +17,6 @@ import { normaliseTimestamp } from './timestamp.ts'
 
 /** The column with the day of the row; not an attribute. */
 const asOfColumn = 'as_of'
-const ownColumns = new Set(['id', 'jurisdiction', 'identifier', asOfColumn])
 const attributesMax = 1_000
 const depthMax = 32
 
@@ -138,7 +141,7 @@ function attributeNames(row: SourceRow): readonly AttributeName[] {
     columns.length === known.length && columns.every((column, index) => column === known[index])
   if (!isKnown) {
     const names = columns
-      .filter((column) => !ownColumns.has(column))
+      .filter((column) => !statementColumns.has(column))
       .sort()
       .map((name) => ({ name, member: `${JSON.stringify(name)}:`, refusal: refuseName(name) }))
     lastNames = { columns, names }

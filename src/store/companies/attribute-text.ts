@@ -3,6 +3,14 @@
 import { isBlank } from '../../text/blank.ts'
 import { byCodePoint, digestOf } from '../record-texts.ts'
 
+/** The columns of a row about a company that are no attributes. */
+export const statementColumns: ReadonlySet<string> = new Set([
+  'id',
+  'jurisdiction',
+  'identifier',
+  'as_of',
+])
+
 /** The attribute that says whether a company is in the snapshots of its source. */
 export const presenceAttr = 'register_entry'
 

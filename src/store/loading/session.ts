@@ -73,7 +73,7 @@ export async function beginImport(
     async commit(outcome: ImportOutcome): Promise<Commit> {
       if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
-      await logImport(context, gate.passLogged(outcome))
+      await logImport(context, await gate.passLogged(db, outcome))
       const { version } = context
       const finds = gate.finds()
       let listEntry: number | undefined

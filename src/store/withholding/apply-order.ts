@@ -12,7 +12,7 @@ import { drawLineage, nextVersion } from '../sql/import-log.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import { hideKeys } from './hide-keys.ts'
 import { type Found, hashNames, type Hasher, type OrderKind, type Subject } from './list.ts'
-import { forgetInLog, logWithholding } from './log.ts'
+import { findUnsaid, forgetInLog, loggedAttributes, logWithholding } from './log.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
 import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
 import { type FoundIn, withholdRecords, withoutOthers } from './withhold-records.ts'
@@ -94,7 +94,11 @@ export async function applyOrder(
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
   const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
-  await forgetInLog(work, [...former, ...rewritten], found.phrases)
+  const lost = erasing.length === 0 ? [] : await findUnsaid(tables, await loggedAttributes(db))
+  await forgetInLog(work, [...former, ...rewritten], {
+    phrases: found.phrases,
+    lost: new Set(lost),
+  })
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))

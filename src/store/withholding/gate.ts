@@ -24,6 +24,7 @@ import {
   type Order,
   ordersOf,
 } from './list.ts'
+import { findUnsaid } from './log.ts'
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'
 
@@ -64,12 +65,14 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
     /** What the log may have of an import; some of it was found in rows before they passed. */
-    passLogged(outcome: ImportOutcome): ImportOutcome {
+    async passLogged({ tables }: RegistryDatabase, outcome: ImportOutcome): Promise<ImportOutcome> {
       if (counts.withheld === 0) return outcome
       const { attributes = [], difference } = outcome
+      const isErasing = counts.erased > 0 && plan.target.resource === undefined
+      const lost = await findUnsaid(tables, isErasing ? attributes : [])
       return {
         ...outcome,
-        attributes: attributes.map(hideInName),
+        attributes: attributes.filter((name) => !lost.has(name)).map(hideInName),
         difference: difference && { ...difference, same: [] },
       }
     },

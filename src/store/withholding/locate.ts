@@ -2,15 +2,12 @@
 // registry, which has assigned other ids, by hashes of natural keys and of names of companies, as
 // the gate of imports does, and earlier ones where an import has found what they mean.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { namesOf } from '../companies/register-names.ts'
 import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import { namedSegments, readSegments, type SizedKey } from '../listing/open-listings.ts'
-import { type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { ListingTables } from '../listing/tables.ts'
+import { shapeOf } from '../listing/shape.ts'
 import { textIn } from '../record-texts.ts'
 import { type Located, nameCompanies, type Wanted, type Work } from './apply-order.ts'
 import type { Finds, NamedCompany } from './finds.ts'
@@ -32,6 +29,7 @@ import {
 } from './list.ts'
 import { type Fields, hashValue, textsOf } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
+import { allRecords } from './rewrite.ts'
 import { companiesHaving, companiesTraced } from './withhold-records.ts'
 import type { WithholdRequest } from './withhold.ts'
 
@@ -249,25 +247,6 @@ export async function locateValues(
     }
   }
   return candidates
-}
-
-/** The records of all listings of a kind, in each of their states. */
-async function* allRecords(tables: ListingTables, shape: ListingShape) {
-  const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
-  for (const some of inBatches(await tables.companiesWith(shape.listing, range), idsAtOnce)) {
-    const keys: SizedKey[] = []
-    const heads = await tables.headsOf(shape.listing, some)
-    for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {
-      for (const [segment, bytes] of await namedSegments(tables, own)) {
-        // Nodes have no texts.
-        if (bytes > 0) keys.push({ companyId, segment, bytes })
-      }
-    }
-    for await (const { companyId, records } of readSegments(tables, shape, keys)) {
-      for (const record of records) yield { companyId, record }
-    }
-    await nextTurn()
-  }
 }
 
 async function findKeys(db: RegistryDatabase, byKey: Sought, hasher: Hasher): Promise<void> {

@@ -3,15 +3,17 @@
 
 import { showValue } from '../../files/refusal.ts'
 import { companyColumns } from '../../resources/resource.ts'
+import { statementColumns } from '../companies/attribute-text.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { CompanyRow, ListingTables, TraceRow } from '../listing/tables.ts'
+import { textIn } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Work } from './apply-order.ts'
 import type { PhraseHash, Subject } from './list.ts'
 import { createHidePhrases } from './phrases.ts'
-import type { Touched } from './rewrite.ts'
+import { allRecords, type Touched } from './rewrite.ts'
 
 /** The source under which withholdings are logged; operators cannot choose such a name. */
 const ownSource = 'dossier/withheld'
@@ -85,16 +87,37 @@ async function withoutKept(
   return rows.filter((row) => row.kind !== 'erase' || !kept.has(nameOf(row)))
 }
 
+/** The names of the attributes of companies in the log. */
+export async function loggedAttributes(db: RegistryDatabase): Promise<string[]> {
+  const sql = `select attributes from imports where resource = '${attributesShape.listing}'`
+  const rows = await db.rows<[attributes: string]>(sql)
+  return rows.flatMap(([attributes]) => JSON.parse(attributes) as string[])
+}
+
+/** Finds the names of attributes that companies have in no version: only erased ones had them. */
+export async function findUnsaid(tables: ListingTables, names: readonly string[]) {
+  const unsaid = new Set(names).difference(statementColumns)
+  for await (const { record } of unsaid.size === 0 ? [] : allRecords(tables, attributesShape)) {
+    for (const name in JSON.parse(textIn(record.text)) as object) unsaid.delete(name)
+    if (unsaid.size === 0) break
+  }
+  return unsaid
+}
+
 /**
  * Removes what is withheld from the log of imports, which has examples of the changes of each
  * import, and the names of new attributes.
  *
  * @param companies the present and past names of the companies that are erased or rewritten.
+ * @param hidden phrases, and the names of attributes of companies.
  */
 export async function forgetInLog(
   { db, hasher }: Work,
   companies: readonly CompanyRow[],
-  phrases: readonly PhraseHash[],
+  {
+    phrases,
+    lost,
+  }: { readonly phrases: readonly PhraseHash[]; readonly lost: ReadonlySet<string> },
 ): Promise<void> {
   const labels = labelsOf(companies)
   const hidePhrases = createHidePhrases(phrases, hasher)
@@ -113,12 +136,19 @@ export async function forgetInLog(
   }
   const withoutNames = (_: string, value: unknown) =>
     typeof value === 'string' ? hidePhrases(value) : value
-  const rewritten = (text: string | null, change: Parameters<typeof JSON.parse>[1]) =>
-    text === null ? null : JSON.stringify(JSON.parse(text, change))
-  type Columns = [version: number, difference: string | null, attributes: string]
-  for (const [version, ...told] of await db.rows<Columns>(logged)) {
-    const difference = rewritten(told[0], withoutExamples)
-    const attributes = rewritten(told[1], withoutNames)
+  const withoutLost = (_: string, value: unknown): unknown =>
+    Array.isArray(value) ? value.filter((one) => !lost.has(nameIn(one))) : value
+  type Change = NonNullable<Parameters<typeof JSON.parse>[1]>
+  const rewritten = (text: string | null, change: Change, target: string) => {
+    if (text === null) return null
+    const said: unknown = JSON.parse(text, change)
+    const isOfCompanies = target === attributesShape.listing && lost.size > 0
+    return JSON.stringify(isOfCompanies ? JSON.parse(JSON.stringify(said), withoutLost) : said)
+  }
+  type Columns = [version: number, target: string, difference: string | null, attributes: string]
+  for (const [version, target, ...told] of await db.rows<Columns>(logged)) {
+    const difference = rewritten(told[0], withoutExamples, target)
+    const attributes = rewritten(told[1], withoutNames, target)
     if (difference === told[0] && attributes === told[1]) continue
     const set = 'update imports set difference = $2, attributes = $3 where version = $1'
     await db.run(set, version, difference, attributes)
@@ -126,8 +156,12 @@ export async function forgetInLog(
 }
 
 const logged = `
-  select version, difference, attributes from imports
+  select version, resource, difference, attributes from imports
   where difference is not null or attributes <> '[]'`
+
+/** The name of an attribute in a list of the log, which may have more of it. */
+const nameIn = (one: unknown): string =>
+  typeof one === 'string' ? one : ((Object(one) as { name?: string }).name ?? '')
 
 /** How the log names companies: as their registers do, or by their ids. */
 function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {

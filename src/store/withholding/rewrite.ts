@@ -1,13 +1,21 @@
 // Rewrites listings, present and past: the segments that have what is withheld, and the heads that
 // name these. Everything else is kept.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cutSegments } from '../listing/cut.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { addToCount, metaText, parseMeta, type ListingShape, typesOf } from '../listing/shape.ts'
-import { leavesOf, namedSegments, openHead, textsTogether } from '../listing/open-listings.ts'
+import {
+  leavesOf,
+  namedSegments,
+  openHead,
+  readSegments,
+  type SizedKey,
+  textsTogether,
+} from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { inBatches } from '../listing/in-batches.ts'
-import type { HeadRow, SegmentRow } from '../listing/tables.ts'
+import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 
 export interface Rewriting extends MergeContext {
@@ -166,4 +174,25 @@ function metaAfter(
     for (const [type, count] of made?.now ?? []) addToCount(counts, type, count)
   }
   return metaText(counts)
+}
+
+const companiesAtOnce = 1_000
+
+/** The records of all listings of a kind, in each of their states. */
+export async function* allRecords(tables: ListingTables, shape: ListingShape) {
+  const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
+  for (const some of inBatches(await tables.companiesWith(shape.listing, range), companiesAtOnce)) {
+    const keys: SizedKey[] = []
+    const heads = await tables.headsOf(shape.listing, some)
+    for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {
+      for (const [segment, bytes] of await namedSegments(tables, own)) {
+        // Nodes have no texts.
+        if (bytes > 0) keys.push({ companyId, segment, bytes })
+      }
+    }
+    for await (const { companyId, records } of readSegments(tables, shape, keys)) {
+      for (const record of records) yield { companyId, record }
+    }
+    await nextTurn()
+  }
 }
