@@ -30,7 +30,8 @@ export interface Site {
   readonly ids: Set<string>
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+// The server may close an idle connection while a command keeps this process busy.
+const agent = new Agent({ maxSockets: 16 })
 
 function ask({ served }: Site, path: string, tag?: string): Promise<Seen> {
   assert.ok(served)
