@@ -94,11 +94,8 @@ export async function applyOrder(
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
   const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
-  const lost = erasing.length === 0 ? [] : await findUnsaid(tables, await loggedAttributes(db))
-  await forgetInLog(work, [...former, ...rewritten], {
-    phrases: found.phrases,
-    lost: new Set(lost),
-  })
+  const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
+  await forgetInLog(work, [...former, ...rewritten], { phrases: found.phrases, lost })
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))

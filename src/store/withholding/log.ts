@@ -104,20 +104,23 @@ export async function findUnsaid(tables: ListingTables, names: readonly string[]
   return unsaid
 }
 
+/** What the log of imports loses besides what tells of companies. */
+interface Forgotten {
+  readonly phrases: readonly PhraseHash[]
+  /** The names of attributes that no company has any more. */
+  readonly lost: ReadonlySet<string>
+}
+
 /**
  * Removes what is withheld from the log of imports, which has examples of the changes of each
  * import, and the names of new attributes.
  *
  * @param companies the present and past names of the companies that are erased or rewritten.
- * @param hidden phrases, and the names of attributes of companies.
  */
 export async function forgetInLog(
   { db, hasher }: Work,
   companies: readonly CompanyRow[],
-  {
-    phrases,
-    lost,
-  }: { readonly phrases: readonly PhraseHash[]; readonly lost: ReadonlySet<string> },
+  { phrases, lost }: Forgotten,
 ): Promise<void> {
   const labels = labelsOf(companies)
   const hidePhrases = createHidePhrases(phrases, hasher)
@@ -136,14 +139,13 @@ export async function forgetInLog(
   }
   const withoutNames = (_: string, value: unknown) =>
     typeof value === 'string' ? hidePhrases(value) : value
-  const withoutLost = (_: string, value: unknown): unknown =>
+  const withoutLost = (value: unknown): unknown =>
     Array.isArray(value) ? value.filter((one) => !lost.has(nameIn(one))) : value
-  type Change = NonNullable<Parameters<typeof JSON.parse>[1]>
   const rewritten = (text: string | null, change: Change, target: string) => {
     if (text === null) return null
-    const said: unknown = JSON.parse(text, change)
-    const isOfCompanies = target === attributesShape.listing && lost.size > 0
-    return JSON.stringify(isOfCompanies ? JSON.parse(JSON.stringify(said), withoutLost) : said)
+    const isOfCompanies = target === attributesShape.listing
+    const both: Change = (name, value) => withoutLost(change(name, value))
+    return JSON.stringify(JSON.parse(text, isOfCompanies ? both : change))
   }
   type Columns = [version: number, target: string, difference: string | null, attributes: string]
   for (const [version, target, ...told] of await db.rows<Columns>(logged)) {
@@ -154,6 +156,8 @@ export async function forgetInLog(
     await db.run(set, version, difference, attributes)
   }
 }
+
+type Change = (name: string, value: unknown) => unknown
 
 const logged = `
   select version, resource, difference, attributes from imports
