@@ -59,7 +59,7 @@ export async function readCompany(
   return {
     company: { id, jurisdiction, identifier, name: said.name },
     sources: said.sources,
-    listings,
+    listings: listings.map(({ summary }) => summary),
     lineage: changes.map(({ lineage }) => lineage).join(''),
     changedAt: Math.max(...changes.map(({ committedAt }) => committedAt)),
     registry,
@@ -122,21 +122,25 @@ async function summarise(
   heads: ReadonlyMap<string, HeadRow>,
   identity: Identity,
   countListings: CountListings,
-): Promise<(ListingSummary & { readonly change: Change })[]> {
+): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
   const listed: CountedListing[] = []
-  const found: (Omit<ListingSummary, 'counts'> & { readonly change: Change })[] = []
+  const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
   for (const resource of resources) {
     const head = heads.get(resource.name)
     const { total, version } = listingVersion(head, identity)
     const change = await snapshot.change(head === undefined ? identity.changedIn : version)
     const rewrite = await rewriteOf(snapshot, head)
     const last = Math.max(version, rewrite?.version ?? 0)
-    found.push({ resource, total, version: last, change })
+    found.push({ summary: { resource, total, version: last }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
   const counts = await countListings(snapshot.tables, listed)
-  return found.map((one) => {
-    return { ...one, counts: counts.get(one.resource.name) ?? noCounts(one.resource) }
+  return found.map(({ summary, change }) => {
+    const { resource } = summary
+    return {
+      summary: { ...summary, counts: counts.get(resource.name) ?? noCounts(resource) },
+      change,
+    }
   })
 }
 
