@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
+import type { Awaitable } from '../awaitable.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -100,18 +101,29 @@ export async function* withoutOthers(
   }
 }
 
-/** The ids that belong to natural keys. */
-async function idsWithKeys(
-  tables: ListingTables,
-  listing: string,
+/** Looks ids up, some at a time; returns what is found for any of them. */
+async function findFor(
   ids: Iterable<number>,
+  find: (some: readonly number[]) => Awaitable<readonly number[]>,
 ): Promise<Set<number>> {
-  const keyed = new Set<number>()
-  for (const batch of inBatches(ids, idsAtOnce)) {
-    for (const { id } of await tables.recordKeys(listing, batch)) keyed.add(id)
-  }
-  return keyed
+  const found = new Set<number>()
+  for (const some of inBatches(ids, idsAtOnce)) for (const one of await find(some)) found.add(one)
+  return found
 }
+
+/** The ids that belong to natural keys. */
+const idsWithKeys = (tables: ListingTables, listing: string, ids: Iterable<number>) =>
+  findFor(ids, async (some) => (await tables.recordKeys(listing, some)).map(({ id }) => id))
+
+/** The companies whose present listings have records. */
+export const companiesHaving = (tables: ListingTables, listing: string, ids: Iterable<number>) =>
+  findFor(ids, async (some) =>
+    (await tables.whereListed(listing, some)).map(({ companyId }) => companyId),
+  )
+
+/** Companies that have left records, of which only recorded changes may be left. */
+export const companiesTraced = (tables: ListingTables, listing: string, ids: Iterable<number>) =>
+  findFor(ids, (some) => tables.whereTraced(listing, some))
 
 /** The records that have the value of an order in some state. */
 interface People {
@@ -155,32 +167,6 @@ async function findPeople(
   }
   const listed = await companiesHaving(work.tables, resource.name, marks.keys())
   return { marks, companies: having.union(listed) }
-}
-
-/** The companies whose present listings have records. */
-export async function companiesHaving(
-  tables: ListingTables,
-  listing: string,
-  ids: Iterable<number>,
-): Promise<Set<number>> {
-  const companies = new Set<number>()
-  for (const batch of inBatches(ids, idsAtOnce)) {
-    for (const { companyId } of await tables.whereListed(listing, batch)) companies.add(companyId)
-  }
-  return companies
-}
-
-/** Companies that have left records, of which only recorded changes may be left. */
-export async function companiesTraced(
-  tables: ListingTables,
-  listing: string,
-  ids: Iterable<number>,
-): Promise<Set<number>> {
-  const companies = new Set<number>()
-  for (const batch of inBatches(ids, idsAtOnce)) {
-    for (const companyId of await tables.whereTraced(listing, batch)) companies.add(companyId)
-  }
-  return companies
 }
 
 /** The values of a record's personal fields, and hashes of their words. */
