@@ -57,7 +57,7 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       const pass = passSharedOf(companies)
       return (row: StagedRow) => counted(row, pass(row))
     },
-    /** The natural keys of rows that have passed without something that is withheld. */
+    /** The natural keys of rows that passed, but without what is withheld of them. */
     heldKeys: heldKeys as ReadonlySet<string>,
     /** Replaces the natural keys of records by hashes. */
     hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
