@@ -3,6 +3,7 @@
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { isBlank } from '../../text/blank.ts'
 import {
+  asOfColumn,
   attributeText,
   presenceAttr,
   statementColumns,
@@ -15,8 +16,6 @@ import { refuseRounded } from '../../files/json/exact-number.ts'
 import { Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
-/** The column with the day of the row; not an attribute. */
-const asOfColumn = 'as_of'
 const attributesMax = 1_000
 const depthMax = 32
 

@@ -3,12 +3,15 @@
 import { isBlank } from '../../text/blank.ts'
 import { byCodePoint, digestOf } from '../record-texts.ts'
 
-/** The columns of a row about a company that are no attributes. */
+/** The column with the day of a row about a company. */
+export const asOfColumn = 'as_of'
+
+/** The columns of such a row that are no attributes. */
 export const statementColumns: ReadonlySet<string> = new Set([
   'id',
   'jurisdiction',
   'identifier',
-  'as_of',
+  asOfColumn,
 ])
 
 /** The attribute that says whether a company is in the snapshots of its source. */
