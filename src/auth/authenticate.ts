@@ -1,7 +1,7 @@
 // Authenticates a request: from its Authorization field to a key in the store (contract section 2).
 
-import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
+import { createLru } from '../store/caching.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
@@ -46,7 +46,7 @@ export function createAuthenticate(
   now: () => number,
   throttle?: Throttle,
 ): Authenticate {
-  const cached = new LRUCache<string, { key: KeyRecord; until: number }>({ max: cachedKeysMax })
+  const cached = createLru<string, { key: KeyRecord; until: number }>(cachedKeysMax)
 
   function remember(id: string, key: KeyRecord | undefined, readAt: number): KeyRecord | undefined {
     // An expired or revoked key is looked up each time, like an unknown one: neither the response

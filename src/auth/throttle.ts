@@ -1,8 +1,8 @@
 // Slows down clients that try invalid keys, by address.
 
 import { isIP } from 'node:net'
-import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
+import { createLru } from '../store/caching.ts'
 import type { Rate } from '../config/rate.ts'
 import { createWindows } from './windows.ts'
 
@@ -40,8 +40,8 @@ export interface Throttle {
 export function createThrottle({ quota, seconds }: Rate, clock: () => number): Throttle {
   const failures = createWindows<string>(addressesMax)
   const lookUps = createWindows<string>(addressesMax)
-  const goodKeys = new LRUCache<string, true>({ max: keysMax })
-  const badKeys = new LRUCache<string, true>({ max: keysMax })
+  const goodKeys = createLru<string, true>(keysMax)
+  const badKeys = createLru<string, true>(keysMax)
   const secondsTo = (endsAt: number, now: number) => Math.ceil((endsAt - now) / 1_000)
   return {
     waitOf(address, keyHash) {

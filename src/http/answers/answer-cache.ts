@@ -1,7 +1,7 @@
 // The cache of answers that are ready to send, by request and coding.
 
 import { LRUCache } from 'lru-cache'
-import { fixedKey } from '../../store/fixed-key.ts'
+import { createLru, fixedKey } from '../../store/caching.ts'
 import type { Ready } from './send.ts'
 import { isBorrowed } from '../wire/body-memory.ts'
 
@@ -28,10 +28,7 @@ export function createAnswerCache(bytesMax: number) {
     maxEntrySize: Math.max(1, Math.floor(bytesMax / 8)),
     sizeCalculation: sizeOf,
   })
-  const askedOnce = new LRUCache<string, true>({
-    maxSize: Math.ceil(bytesMax / overheadBytes),
-    sizeCalculation: () => 1,
-  })
+  const askedOnce = createLru<string, true>(Math.ceil(bytesMax / overheadBytes))
 
   // Once the cache is full, an answer is cached only at its second request, if no more answers than
   // the cache holds were requested once in between (after A1out of 2Q, Johnson and Shasha 1994). A

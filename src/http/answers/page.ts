@@ -1,7 +1,7 @@
 // Pages that are ready to send: how they are built, tagged and linked to others.
 
 import type { Resource } from '../../resources/resource.ts'
-import { fixedKey } from '../../store/fixed-key.ts'
+import { fixedKey } from '../../store/caching.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page } from '../../store/reading.ts'
 import { type Format, recordWriter } from '../requests/formats.ts'

@@ -6,7 +6,7 @@
 // whole listing each time.
 
 import { LRUCache } from 'lru-cache'
-import { fixedKey } from '../fixed-key.ts'
+import { fixedKey } from '../caching.ts'
 import type { ScanTurns } from '../reading.ts'
 import { bytesOf, type View } from '../listing/view.ts'
 import { createSharedWork } from './shared-work.ts'

@@ -1,8 +1,8 @@
 // The registry's versions: the last one, all of them as listed for clients (contract 9.4), and one
 // found by a moment (contract 9.2).
 
-import { LRUCache } from 'lru-cache'
 import { after } from '../awaitable.ts'
+import { createLru } from '../caching.ts'
 import type {
   FoundVersion,
   LastImports,
@@ -82,7 +82,7 @@ const knownSinceSql = `
 /** Reads which imports made versions, and keeps them; and which versions made companies known. */
 export function createVersionReads(rows: RowReader['rows']) {
   // After a restore, version numbers are used again, so these belong to one history.
-  const changes = new LRUCache<number | string, Change>({ max: changesMax })
+  const changes = createLru<number | string, Change>(changesMax)
   let history: string | undefined
 
   /** Keeps an import that was read with a state of the registry. */

@@ -1,7 +1,8 @@
 // Serves from SQLite: a page is a head and a run of segments, read in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { createLru } from '../caching.ts'
 import { readChanges } from '../changes/read-changes.ts'
 import { closing } from '../closing.ts'
 import { readCopy } from '../exports/read-copy.ts'
@@ -33,7 +34,7 @@ const keptMax = 20_000
 export function createReader(db: DatabaseSync): StoreReader {
   const findKey = prepareRow(db, findKeySql)
   const queries = writerOf(db)
-  const ids = new LRUCache<string, number>({ max: keptMax })
+  const ids = createLru<string, number>(keptMax)
   const heads = new Map<string, LRUCache<number, Head>>()
   const reads = createReads(db)
   const snapshots = createSnapshots(db, reads, () => {
@@ -98,7 +99,7 @@ function keepHeads(
     const { resource, companyId, version } = selection
     refresh()
     let heads = kept.get(resource.name)
-    if (heads === undefined) kept.set(resource.name, (heads = new LRUCache({ max: keptMax })))
+    if (heads === undefined) kept.set(resource.name, (heads = createLru(keptMax)))
     const present = heads.get(companyId)
     if (present !== undefined) {
       if (version === undefined) return present
