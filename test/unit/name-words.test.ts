@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasWords, wordsOfQuery } from '../../src/store/name-words.ts'
+import { hasWords, wordsOfQuery } from '../../src/store/companies/name-words.ts'
 
 const texts = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '9', ' ') })
 

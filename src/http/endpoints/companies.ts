@@ -2,7 +2,7 @@
 // (contract 8.1, 8.2).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import { wordsOfQuery } from '../../store/name-words.ts'
+import { wordsOfQuery } from '../../store/companies/name-words.ts'
 import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
 import type { CompanyQuery, FoundCompany } from '../../store/reading.ts'

@@ -1,7 +1,7 @@
 // Keeps the index of the words of names: for each word, the ids of its companies, in chunks.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { wordsOfName } from '../name-words.ts'
+import { wordsOfName } from './name-words.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { type Chunk, changeChunks, type PostingChange } from '../sql/postings.ts'

@@ -1,7 +1,7 @@
 // Finds companies by their number in a register, and by words of their name (contract 8.1 to 8.3).
 
 import type { IdentifyingName } from '../inspecting.ts'
-import { hasWords } from '../name-words.ts'
+import { hasWords } from '../companies/name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany } from '../reading.ts'
 import { createPace } from '../serving/pace.ts'
 import type { Dialect, RowReader } from './dialect.ts'

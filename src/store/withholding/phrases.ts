@@ -1,7 +1,7 @@
 // Finds people in texts that are about something else, by hashes of the words of their names: so
 // the list of what is withheld recognises people without naming them.
 
-import { fold, isDense, splitDense } from '../name-words.ts'
+import { fold, isDense, splitDense } from '../companies/name-words.ts'
 import type { Hasher, PhraseHash } from './list.ts'
 
 /** What takes the place of withheld text (contract 13). */
