@@ -9,7 +9,7 @@ import {
   nextState,
   noState,
   parseList,
-} from '../../src/store/withholding/list.ts'
+} from '../../src/store/withholding/list/list.ts'
 import { createHidePhrases, phrasesOf } from '../../src/store/withholding/phrases.ts'
 
 const hasher = createHasher('salt')

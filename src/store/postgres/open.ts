@@ -8,8 +8,8 @@ import { createInspector, type StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreReader } from '../reading.ts'
 import { readStoreId, readValue } from '../sql/database.ts'
-import { refuseBehind } from '../withholding/agreement.ts'
-import type { ListPlace } from '../withholding/list.ts'
+import { refuseBehind } from '../withholding/list/agreement.ts'
+import type { ListPlace } from '../withholding/list/list.ts'
 import {
   type Compacted,
   createWriter,

@@ -3,7 +3,7 @@
 
 import { type RegistryDatabase, numberIn, readValue } from '../sql/database.ts'
 import { lookup, onlyText, type RowReader } from '../sql/dialect.ts'
-import type { ListPlace } from '../withholding/list.ts'
+import type { ListPlace } from '../withholding/list/list.ts'
 import { createSchema } from './schema.ts'
 import { schemaIn } from './url.ts'
 

@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StagedRow } from '../importing.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { hashKey } from './hide-keys.ts'
-import { hashCompany, type Hasher, type Order, type PhraseHash } from './list.ts'
+import { hashCompany, type Hasher, type Order, type PhraseHash } from './list/list.ts'
 import { createHold, type Fields, withheldValues } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 

@@ -9,7 +9,7 @@ import { namesOf } from '../companies/register-names.ts'
 import type { ImportOutcome, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
-import { readState } from './agreement.ts'
+import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
 import { hashedKeys, hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
 import {
@@ -23,7 +23,7 @@ import {
   noState,
   type Order,
   ordersOf,
-} from './list.ts'
+} from './list/list.ts'
 import { findUnsaid } from './log.ts'
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'

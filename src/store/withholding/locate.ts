@@ -26,7 +26,7 @@ import {
   type PhraseHash,
   type ValueSubject,
   withoutAssigned,
-} from './list.ts'
+} from './list/list.ts'
 import { type Fields, hashValue, textsOf } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 import { allRecords } from './rewrite.ts'

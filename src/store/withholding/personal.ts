@@ -2,7 +2,7 @@
 // the rows of an import.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { Hasher, Order } from './list.ts'
+import type { Hasher, Order } from './list/list.ts'
 import { type HidePhrases, withheldText } from './phrases.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

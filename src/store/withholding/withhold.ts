@@ -7,7 +7,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { namesOf } from '../companies/register-names.ts'
 import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
-import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
+import { type Agreement, compareWithList, nothingToAdopt } from './list/agreement.ts'
 import { type Applied, applyOrder, type Course } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
@@ -29,7 +29,7 @@ import {
   type OrderKind,
   ordersOf,
   type Reason,
-} from './list.ts'
+} from './list/list.ts'
 import {
   type FindingImport,
   foundAt,

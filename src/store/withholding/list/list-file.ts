@@ -2,9 +2,9 @@
 
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isAbsent } from '../../files/absent.ts'
-import { flush, makeFile } from '../../files/new-file.ts'
-import { orExplain } from '../../config/operator-error.ts'
+import { isAbsent } from '../../../files/absent.ts'
+import { flush, makeFile } from '../../../files/new-file.ts'
+import { orExplain } from '../../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
 
 /**

@@ -2,9 +2,9 @@
 // without it once it has been used, or with the list of another store.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OperatorError } from '../../config/operator-error.ts'
-import { readValue } from '../sql/database.ts'
-import type { RowReader } from '../sql/dialect.ts'
+import { OperatorError } from '../../../config/operator-error.ts'
+import { readValue } from '../../sql/database.ts'
+import type { RowReader } from '../../sql/dialect.ts'
 import { type List, type ListPlace, newList, noState, parseList } from './list.ts'
 
 /** A store's list, which may be ahead of it. */

@@ -6,12 +6,12 @@
 // the last of these. What identifies people is in it as salted hashes only (`createHasher`).
 
 import { hash, randomBytes } from 'node:crypto'
-import { OperatorError } from '../../config/operator-error.ts'
-import type { Awaitable } from '../awaitable.ts'
-import type { CompanyRow } from '../listing/tables.ts'
-import { assignedIdMin } from '../sql/assigned-ids.ts'
-import type { RegistryDatabase } from '../sql/database.ts'
-import type { RowReader } from '../sql/dialect.ts'
+import { OperatorError } from '../../../config/operator-error.ts'
+import type { Awaitable } from '../../awaitable.ts'
+import type { CompanyRow } from '../../listing/tables.ts'
+import { assignedIdMin } from '../../sql/assigned-ids.ts'
+import type { RegistryDatabase } from '../../sql/database.ts'
+import type { RowReader } from '../../sql/dialect.ts'
 
 /** `mask` keeps records without their personal fields; `erase` removes them. */
 export type OrderKind = 'mask' | 'erase'
