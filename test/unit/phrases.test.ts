@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createHasher } from '../../src/store/withholding/list/hashes.ts'
 import {
-  createHasher,
   lineOf,
   newList,
   nextState,

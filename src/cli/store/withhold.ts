@@ -12,7 +12,7 @@ import {
   openStoreInspector,
   openStoreWriter,
 } from '../../store/open-store.ts'
-import type { Entry, Order, OrderKind } from '../../store/withholding/list/list.ts'
+import type { Entry, Order, OrderKind } from '../../store/withholding/list/entries.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
 import type { StoreWriter } from '../../store/writing.ts'

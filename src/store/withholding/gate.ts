@@ -12,18 +12,9 @@ import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
 import { hashedKeys, hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
-import {
-  createHasher,
-  hashCompany,
-  hashNames,
-  type Hasher,
-  idsHere,
-  isInForce,
-  type List,
-  noState,
-  type Order,
-  ordersOf,
-} from './list/list.ts'
+import { isInForce, type List, type Order, ordersOf } from './list/entries.ts'
+import { createHasher, hashCompany, hashNames, type Hasher, idsHere } from './list/hashes.ts'
+import { noState } from './list/list.ts'
 import { findUnsaid } from './log.ts'
 import { createHold, type Fields, hideInTexts, type Phrases } from './personal.ts'
 import { createHidePhrases } from './phrases.ts'

@@ -5,7 +5,7 @@ import { inBatches } from '../listing/in-batches.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { knownSourceId } from '../sql/import-log.ts'
-import type { Hasher } from './list/list.ts'
+import type { Hasher } from './list/hashes.ts'
 
 /** Marks a hash; the stored keys of sources begin with another character. */
 const hashed = '~'

@@ -14,9 +14,6 @@ import type { Finds, NamedCompany } from './finds.ts'
 import { hashKey, hashStoredKey, keyOfHash } from './hide-keys.ts'
 import {
   type Found,
-  hashNames,
-  type Hasher,
-  idsHere,
   type IdSubject,
   isInForce,
   joinFound,
@@ -26,7 +23,8 @@ import {
   type PhraseHash,
   type ValueSubject,
   withoutAssigned,
-} from './list/list.ts'
+} from './list/entries.ts'
+import { hashNames, type Hasher, idsHere } from './list/hashes.ts'
 import { type Fields, hashValue, textsOf } from './personal.ts'
 import { phrasesOf } from './phrases.ts'
 import { allRecords } from './rewrite.ts'

@@ -11,7 +11,7 @@ import { textIn } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Work } from './apply-order.ts'
-import type { PhraseHash, Subject } from './list/list.ts'
+import type { PhraseHash, Subject } from './list/entries.ts'
 import { createHidePhrases } from './phrases.ts'
 import { allRecords, type Touched } from './rewrite.ts'
 

@@ -2,7 +2,8 @@
 // the rows of an import.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { Hasher, Order } from './list/list.ts'
+import type { Order } from './list/entries.ts'
+import type { Hasher } from './list/hashes.ts'
 import { type HidePhrases, withheldText } from './phrases.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

@@ -2,7 +2,8 @@
 // the list of what is withheld recognises people without naming them.
 
 import { fold, isDense, splitDense } from '../companies/name-words.ts'
-import type { Hasher, PhraseHash } from './list/list.ts'
+import type { PhraseHash } from './list/entries.ts'
+import type { Hasher } from './list/hashes.ts'
 
 /** What takes the place of withheld text (contract 13). */
 export const withheldText = '[withheld]'

@@ -12,7 +12,6 @@ import { type Applied, applyOrder, type Course } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import {
   type Adoption,
-  createHasher,
   type Finding,
   type Found,
   foundIn,
@@ -20,16 +19,14 @@ import {
   isInForce,
   joinFound,
   type Lift,
-  lineOf,
-  type ListPlace,
   newsIn,
-  nextState,
-  noState,
   type Order,
   type OrderKind,
   ordersOf,
   type Reason,
-} from './list/list.ts'
+} from './list/entries.ts'
+import { createHasher } from './list/hashes.ts'
+import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
 import {
   type FindingImport,
   foundAt,

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { OperatorError } from '../../../config/operator-error.ts'
 import { readValue } from '../../sql/database.ts'
 import type { RowReader } from '../../sql/dialect.ts'
-import { type List, type ListPlace, newList, noState, parseList } from './list.ts'
+import type { List } from './entries.ts'
+import { type ListPlace, newList, noState, parseList } from './list.ts'
 
 /** A store's list, which may be ahead of it. */
 export interface Agreement {
