@@ -3,23 +3,19 @@
 // to it.
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
-import type { Resource } from '../../resources/resource.ts'
 import { namesOf } from '../companies/register-names.ts'
-import type { CompanyName } from '../inspecting.ts'
 import type { ImportConnection } from '../sql/database.ts'
-import { type Agreement, compareWithList, nothingToAdopt } from './list/agreement.ts'
-import { type Applied, applyOrder, type Course } from './apply-order.ts'
-import { hideKeys } from './hide-keys.ts'
+import { applyOrder, type Course } from './apply-order.ts'
+import { type AskedSubject, nothingThere } from './asked-subject.ts'
+import { agree, follow, type WithholdingPlace } from './follow.ts'
+import { type Agreement, noteState, nothingToAdopt } from './list/agreement.ts'
 import {
   type Adoption,
   type Finding,
   type Found,
-  foundIn,
-  type IdSubject,
   isInForce,
   joinFound,
   type Lift,
-  newsIn,
   type Order,
   type OrderKind,
   ordersOf,
@@ -27,21 +23,8 @@ import {
 } from './list/entries.ts'
 import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
-import {
-  type FindingImport,
-  foundAt,
-  locate,
-  locateValues,
-  wantedLater,
-  wantedOf,
-} from './locate.ts'
+import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
 import type { Touched } from './rewrite.ts'
-
-/** What to withhold, as an operator names it. */
-export type AskedSubject =
-  | IdSubject
-  | { readonly resource: string; readonly field: string; readonly value: string }
-  | { readonly company: CompanyName; readonly text?: string | undefined }
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -69,12 +52,6 @@ export interface Withheld {
   readonly names: number
   /** How many natural keys it hides. */
   readonly keys: number
-}
-
-/** The list and the resources of a store. */
-export interface WithholdingPlace {
-  readonly list: ListPlace
-  readonly resources: readonly Resource[]
 }
 
 /**
@@ -236,62 +213,6 @@ export async function bringUp(db: ImportConnection, place: WithholdingPlace): Pr
   return agreed.behind
 }
 
-/** Follows the entries of the list that the store has not followed yet. */
-async function agree(
-  db: ImportConnection,
-  place: WithholdingPlace,
-  course: Course,
-): Promise<Agreement & { readonly followed: readonly Followed[] }> {
-  const agreement = await compareWithList(db, place.list)
-  const { list, behind, isForeign } = agreement
-  if (behind === 0 || isForeign) return { ...agreement, followed: [] }
-  const followed = await follow(db, place, agreement, course)
-  await noteState(db, list.states.at(-1) ?? noState)
-  return { ...agreement, followed }
-}
-
-/** An order that a store has followed. */
-interface Followed extends Applied {
-  readonly order: number
-  /** What the list does not say that the order has found. */
-  readonly news: Found | undefined
-}
-
-/** Does what the entries say that the store has not followed yet. */
-async function follow(
-  db: ImportConnection,
-  { resources }: WithholdingPlace,
-  { list, behind, registry }: Agreement,
-  course: Course,
-): Promise<Followed[]> {
-  const lacking = list.entries.slice(list.entries.length - behind)
-  const missing = new Set(lacking.flatMap(foundIn).map(({ order }) => order))
-  const orders = ordersOf(list).filter(({ number }) => missing.has(number))
-  const hasher = createHasher(list.salt)
-  const located = await locate(db, orders, hasher)
-  const followed: Followed[] = []
-  const inForce = orders.filter(isInForce)
-  const candidatesOf = await locateValues({ db, resources, hasher }, inForce, located)
-  for (const order of inForce) {
-    // In its own registry, an order on a value finds again whom it has found, by their marks.
-    const isByMarks = order.registry === registry && 'field' in order.subject
-    const wanted = isByMarks
-      ? { ...order, found: foundAt(order, located) }
-      : { ...order, located: located.get(order.number) }
-    const candidates = candidatesOf.get(order.number)
-    const applied = await applyOrder({ db, resources, hasher }, { ...wanted, candidates }, course)
-    const news = newsIn(applied.found, order.found)
-    followed.push({ order: order.number, news, ...applied })
-  }
-  for (const { number, subject, isLifted } of orders) {
-    // A lifted order does nothing, but imports look for the hashes of its natural keys.
-    if (!isLifted || !('resource' in subject)) continue
-    const { ids = [] } = located.get(number) ?? {}
-    await hideKeys({ tables: db.tables, hasher }, subject.resource, ids)
-  }
-  return followed
-}
-
 /**
  * Adds an entry to the list, then commits; if that fails, removes the entry again.
  *
@@ -315,37 +236,4 @@ async function commitWith(
     throw error
   }
   return number
-}
-
-async function noteState(db: ImportConnection, state: string): Promise<void> {
-  await db.run('update store set withheld = $1', state)
-}
-
-/** @param isKnown whether the registry has or had the company of an order for one. */
-function nothingThere({ kind, subject }: WithholdRequest, isKnown: boolean): OperatorError {
-  const [what, ofMasked] = lackOf(subject, isKnown)
-  const advice = [
-    ...(kind === 'erase' && ofMasked !== '' ? [ofMasked] : []),
-    // They outlive the versions that were pruned.
-    ...('resource' in subject ? ['hide words in recorded changes with company … --text'] : []),
-  ].join('; ')
-  const said = advice === '' ? '' : ` (${advice})`
-  return new OperatorError(`${what}, now or in a past version${said}; nothing was withheld`)
-}
-
-/** What the registry lacks, and what applies to an erasure if it was masked before. */
-function lackOf(
-  subject: AskedSubject,
-  isKnown: boolean,
-): readonly [what: string, ofMasked: string] {
-  if ('id' in subject) return [`${subject.resource} has no record ${subject.id}`, '']
-  if ('field' in subject) {
-    const { resource, field } = subject
-    const ofMasked = 'name a masked record by its id'
-    return [`no record of ${resource} has this value in ${field}`, ofMasked]
-  }
-  const company = `company ${[subject.company].flat().join(' ')}`
-  if (!isKnown) return [`${company} is not in the registry`, '']
-  const ofMasked = 'words already masked are kept masked'
-  return [`${company} has no such text of three letters or more`, ofMasked]
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OperatorError } from '../../../config/operator-error.ts'
-import { readValue } from '../../sql/database.ts'
+import { readValue, type RegistryDatabase } from '../../sql/database.ts'
 import type { RowReader } from '../../sql/dialect.ts'
 import type { List } from './entries.ts'
 import { type ListPlace, newList, noState, parseList } from './list.ts'
@@ -24,6 +24,11 @@ export interface Agreement {
 /** The state of the list with which a store agrees. */
 export async function readState(db: Pick<RowReader, 'rows'>): Promise<string> {
   return String(await readValue(db, 'select withheld from store'))
+}
+
+/** Notes the state of the list with which a store agrees from now on. */
+export async function noteState(db: RegistryDatabase, state: string): Promise<void> {
+  await db.run('update store set withheld = $1', state)
 }
 
 /**

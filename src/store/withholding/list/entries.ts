@@ -1,5 +1,5 @@
-// The entries of the list of what is withheld: orders, lifts of them, adoptions of the list, and what
-// imports have found; and the orders that they make.
+// The entries of the list of what is withheld: orders, lifts of them, adoptions of the list, and
+// what imports have found; and the orders that they make.
 
 import { assignedIdMin } from '../../sql/assigned-ids.ts'
 
