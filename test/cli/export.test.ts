@@ -193,6 +193,30 @@ test('an export that cannot be made says why, and leaves nothing', async (t) => 
   assert.match((await run(copies)).err, /already has a copy of version 6/)
 })
 
+test('an export without a new version is done, since the copy is there', async (t) => {
+  const { folder, db } = makePlace(t)
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const run = (...options: string[]) =>
+    runCommand(folder, ['export', 'copies', ...options, '--db', storeAt(db)])
+  const first = await run()
+  checkExit(first, 0, /^$/)
+  const manifest = read(join(folder, 'copies', '1', 'manifest.json')).toString()
+  const again = await run()
+  checkExit(again, 0, /^copies already has a copy of version 1; nothing to do\n$/)
+  assert.equal(again.out, first.out)
+  const json = await run('--json')
+  checkExit(json, 0, /; nothing to do$/m)
+  assert.deepEqual(JSON.parse(json.out), JSON.parse(manifest))
+  assert.equal(read(join(folder, 'copies', '1', 'manifest.json')).toString(), manifest)
+  const refusal = /version 1; to write it again, remove copies\/1 first$/m
+  checkExit(await run('--format', 'csv.zst'), 1, refusal)
+  checkExit(await run('--format', 'ndjson.zst,csv.zst'), 1, refusal)
+  await importRows(db, 'rights', [{ id: 2, company_id: 7 }])
+  checkExit(await run('--version', '1'), 1, refusal)
+  checkExit(await run(), 0, /^$/)
+  assert.deepEqual(readdirSync(join(folder, 'copies')).sort(), ['1', '2'])
+})
+
 test('a copy of a history that a restored backup has abandoned is made again', async (t) => {
   const { folder, db } = makePlace(t)
   const copies = join(folder, 'copies')

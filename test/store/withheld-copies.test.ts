@@ -126,6 +126,19 @@ test('a withdrawn copy stays so when a backup is restored that the order leaves 
   assert.deepEqual(memberOf(await get(path), 'exports'), [])
 })
 
+test('a copy that was withdrawn is made again, at the same version', async (t) => {
+  const { db, url, get, copy } = await makeCopied(t)
+  await withhold(db, 'erase', { resource: 'employees', id: 1 })
+  await copy()
+  assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
+  // A lift is no version.
+  const lift = ['withhold', 'lift', '1', '--reason', 'r', '--by', 'b', '--db', url]
+  assert.equal((await runCommand(makeFolder(t), lift)).code, 0)
+  assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 410)
+  await copy()
+  assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
+})
+
 const orderOn = (kind: string, subject: string) =>
   ['withhold', kind, 'employees', subject].concat('--reason=r --by=b --yes'.split(' '))
 const maskPerson = orderOn('mask', 'identifier=770412345678')

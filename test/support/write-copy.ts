@@ -21,6 +21,7 @@ export function writeCopy(
       formats: ['ndjson.zst'],
       version: undefined,
       cursorOf: writePoint,
+      onKept: () => undefined,
       onStep: () => undefined,
       signal: new AbortController().signal,
       ...options,

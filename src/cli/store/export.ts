@@ -19,7 +19,8 @@ export const exportCommand: Command = {
 Writes DIR/VERSION: files of up to a million records for each listing and for the companies, and
 manifest.json with their counts, SHA-256 and the cursor from which to follow changes. DIR must hold
 nothing but copies; \`dossier serve --exports DIR\` offers them to keys with the scope exports. A
-copy is complete or absent: an export that fails leaves nothing.
+copy is complete or absent: an export that fails leaves nothing. If DIR already has this copy of
+the last version, nothing is written, and the exit code is 0.
 
   dossier export exports
   dossier export exports --format ndjson.zst,parquet --version 17`,
@@ -35,7 +36,7 @@ copy is complete or absent: an export that fails leaves nothing.
     const { format = exportFormats[0], version: given } = options
     const formats = format.split(',').map((word) => parseChoice('format', word, exportFormats))
     const version = given === undefined ? undefined : parseVersion('--version', given)
-    const { signal } = context
+    const { signal, stderr } = context
     const show = createProgress(context, 'records')
     await using reader = await openStoreForShowing(settings)
     const manifest = await writeExport(reader, resources, {
@@ -44,6 +45,9 @@ copy is complete or absent: an export that fails leaves nothing.
       version,
       signal,
       cursorOf: writePoint,
+      onKept(kept) {
+        stderr.writeLines(`${folder} already has a copy of version ${kept}; nothing to do`)
+      },
       onStep: (name, count) => show({ step: `writing ${name}`, count, done: NaN }),
     })
     const rows = manifest.resources.map(({ resource, records, files }) => [

@@ -32,6 +32,8 @@ interface ExportPlan extends Omit<OutputOptions, 'partial'> {
   readonly version: number | undefined
   /** How the version is named as a cursor. */
   readonly cursorOf: (point: HistoryPoint) => string
+  /** Is called if the folder has this copy of the last version, so that nothing is written. */
+  readonly onKept: (version: number) => void
 }
 
 const durable = { flush: true, mode: privateMode }
@@ -40,6 +42,9 @@ const durable = { flush: true, mode: privateMode }
 const pageLength = 2_000
 
 /**
+ * Writes a copy, unless the folder has the same one of the last version: then there is nothing to
+ * do, as on a night after a day without an import.
+ *
  * @returns the manifest.
  * @throws OperatorError that says what to do, or the signal's reason; nothing is left behind.
  */
@@ -53,13 +58,17 @@ export async function writeExport(
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
-  const known = readExport(plan.folder, version)?.manifest
-  // No server offers a copy of a history that a restored backup has left.
-  const isLost =
-    known?.registry === store.storeId &&
-    version === registry.version &&
-    known.cursor !== plan.cursorOf(registry)
-  if (known !== undefined && !isLost) throw hasCopy(plan.folder, version)
+  const known = readExport(plan.folder, version)
+  const isLast = version === registry.version
+  const hasCursor = known?.manifest.cursor === plan.cursorOf(registry)
+  const isCurrent = known?.withheldState === withheldState && (hasCursor || !isLast)
+  // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
+  const isReplaced = known?.manifest.registry === store.storeId && !isCurrent
+  if (known !== undefined && !isReplaced) {
+    if (!hasCursor || !hasFormats(known.manifest, plan.formats)) throw hasCopy(plan.folder, version)
+    plan.onKept(version)
+    return known.manifest
+  }
   const temporary = () => join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
   const [partial, former] = [temporary(), temporary()]
   const whole = join(plan.folder, String(version))
@@ -70,7 +79,7 @@ export async function writeExport(
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)
-    if (isLost) renameSync(whole, former)
+    if (isReplaced) renameSync(whole, former)
     renameSync(partial, whole)
     made = whole
     flush(plan.folder)
@@ -84,9 +93,14 @@ export async function writeExport(
     return manifest
   } catch (error) {
     rmSync(made, { recursive: true, force: true })
-    if (made === partial && !isLost && existsSync(whole)) throw hasCopy(plan.folder, version)
+    if (made === partial && !isReplaced && existsSync(whole)) throw hasCopy(plan.folder, version)
     throw explained(error, plan.folder)
   }
+}
+
+function hasFormats({ resources }: Manifest, formats: readonly string[]): boolean {
+  const own = new Set(resources.flatMap(({ files }) => files.map(({ format }) => format)))
+  return own.symmetricDifference(new Set(formats)).size === 0
 }
 
 function hasCopy(folder: string, version: number): OperatorError {
