@@ -310,6 +310,8 @@ describe('--records names the array in a JSON object', () => {
     'an array itself': ['[{"id":1}]', 'rows', /is an array itself; leave out --records$/],
     'an array twice': ['{"rows":[],"rows":[]}', 'rows', /has the array rows twice$/],
     'cut off': ['{"rows":[{"id":1,"company_id":7}],', 'rows', /ends in the middle of its JSON obj/],
+    'cut off, and what to do': ['{"rows":[{"id":1},', 'rows', /JSON object; download it again$/],
+    empty: ['\n', 'rows', /a\.json is empty; download it again$/],
     'wrong bracket': ['{"rows":[{"id":1}]]', 'rows', /closes its JSON object with the wrong/],
     'content after it': ['{"rows":[]} x', 'rows', /content before or after/],
   }

@@ -71,10 +71,14 @@ export function createArrayWalk(name: string, what: 'array' | 'object', wanted?:
       }
       return marks
     },
-    /** @throws OperatorError unless all brackets are closed. */
+    /** @throws OperatorError unless all brackets are closed, and an object has been there. */
     end(): void {
-      if (walk.members.length === 0 && walk.depth === 0) return
-      throw new OperatorError(`${name} ends in the middle of its JSON ${what}`)
+      if (walk.members.length > 0 || walk.depth > 0) {
+        throw new OperatorError(`${name} ends in the middle of its JSON ${what}; download it again`)
+      }
+      if (what === 'object' && !walk.hasEnded) {
+        throw new OperatorError(`${name} is empty; download it again`)
+      }
     },
   }
 }
