@@ -36,14 +36,13 @@ const triedTexts = 100_000
 const longestLength = 1_000
 const mostLines = 5
 
-/** Texts that spreadsheets, databases and programs write where there is no value. */
-const nullTexts = new Set(
-  `NULL null Null n/a N/A - #N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! NaN nan None <NA> \\N
-  undefined`.split(/\s+/),
-)
-const nullLengthMax = 9
+/** Texts that databases and programs write where there is no value. */
+const nullTexts = new Set('NULL null Null n/a N/A - NaN nan None <NA> \\N undefined'.split(' '))
+/** An error of a cell, in the language of the spreadsheet: #N/A, #NV, #N/D, #REF!, #¿NOMBRE?. */
+const cellError = /^#(?:NV|\p{Lu}\/\p{Lu}!?|[¡¿]?[\p{Lu}/0]+[!?])$/u
+const nullLengthMax = 10
 // Looking up a text takes longer than checking its first character.
-const firstOfNulls = new Set([...nullTexts].map((text) => text.charCodeAt(0)))
+const firstOfNulls = new Set([...nullTexts, '#'].map((text) => text.charCodeAt(0)))
 
 /** A timestamp with a zone that is not UTC. */
 const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16} ?[+-]\d\d:?\d{0,2}$/
@@ -132,7 +131,8 @@ function lookAtTexts(
   nulls: readonly string[],
   placeOf: PlaceOf,
 ) {
-  const suspects = new Set([...nullTexts].filter((text) => !nulls.includes(text)))
+  const isSuspect = (text: string) =>
+    (nullTexts.has(text) || cellError.test(text)) && !nulls.includes(text)
   let tried = 0
   let twice: string | undefined
   let lost: string | undefined
@@ -142,7 +142,7 @@ function lookAtTexts(
   return {
     note(facts: ColumnFacts, text: string, placed: PlacedRow): void {
       const { length } = text
-      if (length <= nullLengthMax && firstOfNulls.has(text.charCodeAt(0)) && suspects.has(text)) {
+      if (length <= nullLengthMax && firstOfNulls.has(text.charCodeAt(0)) && isSuspect(text)) {
         if (facts.nulls === 0) facts.firstNull = text
         facts.nulls += 1
       }

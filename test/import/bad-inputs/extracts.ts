@@ -169,6 +169,12 @@ export const badExtracts: BadInputs = {
     all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
     /^dossier: town is "NULL" or similar in 2 rows; if that means no value, add --null 'NULL'/,
   ),
+  '14: errors of a spreadsheet, in some of its languages': strict(
+    '#NV #N/D #Н/Д #BEZUG! #¡REF! #DIV/0! #NAZWA? #VÄRDEFEL!'
+      .split(' ')
+      .reduce((text, error, n) => text.replace(`Town ${n + 7}\n`, `${error}\n`), all),
+    /^dossier: town is "#NV" or similar in 8 rows; if that means no value, add --null '#NV'/,
+  ),
   '14: a header that --columns makes a row': strict(
     all.replace(header, 'State,No,Name,Place\n').replaceAll(/,Bank.*/g, ',Bank,Town'),
     /^dossier: banks-12\.csv: row 1: identifier is "No", and the rows .* --skip-lines 1 to --col/,
