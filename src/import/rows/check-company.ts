@@ -114,7 +114,10 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
       continue
     }
     count += 1
-    if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
+    if (count > attributesMax) {
+      const advice = 'remove those that are not needed'
+      return new Refusal(`has more than ${attributesMax} attributes; ${advice}`)
+    }
     // Concatenated by hand: building an object with dynamic names and serialising it is slow.
     content += (count === 1 ? '{' : ',') + member + JSON.stringify(value)
     texts += `${name}\0${text}\0`
