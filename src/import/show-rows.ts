@@ -20,7 +20,7 @@ export interface ShownColumn {
 }
 
 /** A row as it would be imported, or why it would be refused. */
-interface ShownRow {
+export interface ShownRow {
   readonly file: string
   readonly unit: 'line' | 'row'
   readonly number: number

@@ -84,12 +84,25 @@ test('it shows the columns of tables without rows', async (t) => {
   )
 })
 
+test('it advises a mapping only if no row is right, and one could read them', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'cells.csv'), 'company_id,title\n1\n2\n')
+  writeFileSync(join(folder, 'some.csv'), 'company_id,title,salary_from\n1,Cook,1.5\n1,Cook,1\n')
+  for (const name of ['cells.csv', 'some.csv']) {
+    const { out } = await mustRun(folder, `import jobs ${name} --show 5`)
+    assert.match(out, /\(refused\)$/m)
+    assert.equal(out.includes('--map'), false, out)
+  }
+})
+
 test('it shows columns and rows without a mapping, and as JSON', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'v.csv'), csv)
   const { out } = await mustRun(folder, 'import jobs v.csv --show 1')
   assert.match(out, /^The files have the columns\n {2}Ref +"V-1"\n/)
   assert.match(out, /^v\.csv: row 1: .*is not a known column.* \(refused\)$/m)
+  const advice = 'Columns that have other names or forms need a mapping: --map FILE.sql\n'
+  assert.ok(out.endsWith(`\n\n${advice}Nothing was imported.\n`), out)
   writeFileSync(
     join(folder, 'a.json'),
     '{"data":{"rows":[{"jurisdiction":"GB","identifier":"1"}]}}',

@@ -1,7 +1,12 @@
 // Prints what `dossier import … --show N` shows.
 
 import { describeProblem, showValue } from '../../files/refusal.ts'
-import { type ShownColumn, showRows, type ShowRequest } from '../../import/show-rows.ts'
+import {
+  type ShownColumn,
+  type ShownRow,
+  showRows,
+  type ShowRequest,
+} from '../../import/show-rows.ts'
 import type { CommandContext, Input } from '../command.ts'
 import { tableLines } from '../table.ts'
 
@@ -29,9 +34,17 @@ export async function printShown(
   stdout.writeLines(
     '',
     ...(rows.length === 0 ? ['There are no rows.'] : []),
+    ...(request.mapping === undefined && rows.some(hasCells) && rows.every(isRefused)
+      ? ['Columns that have other names or forms need a mapping: --map FILE.sql']
+      : []),
     'Nothing was imported.',
   )
 }
+
+/** The text of a row that cannot be read is in its heading. */
+const hasCells = ({ row }: ShownRow) => typeof row === 'object' && row !== null
+
+const isRefused = ({ refused }: ShownRow) => refused !== undefined
 
 function columnLines(columns: readonly ShownColumn[], isMapped: boolean): string[] {
   const lines = tableLines(
