@@ -1,9 +1,10 @@
 // Edge cases of snapshots; changes.properties.test.ts checks removals against a model.
 
 import assert from 'node:assert/strict'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
+import { folderWith } from '../support/import-folder.ts'
 import {
   importInto,
   type ImportOptions,
@@ -43,6 +44,34 @@ test('a file that is still being written removes nothing', async (t) => {
   assert.deepEqual(standing(db), ['7/1 n1', '7/2 n2'])
   await importInto(db, 'rights', [path], { isSnapshot: true })
   assert.equal(standing(db).length, 2)
+})
+
+test('files of changes become a snapshot as the guide shows', async (t) => {
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/mappings.md'), 'utf8')
+  const mapping = /^```sql terminals\.sql\n([^]*?)^```$/m.exec(guide)?.[1] ?? ''
+  const header = 'operation\tcompany\tterminal\tstatus\n'
+  const first = Array.from({ length: 12 }, (_, n) => `A\t${n}\tT${n}\topen\n`).join('')
+  const changes = 'U\t2\tT2\tclosed\nD\t3\tT3\t\nU\t9\tT4\topen\nU\t5\tT5\tbusy\nU\t5\tT5\topen\n'
+  const { load, records } = folderWith(t, {
+    '2024-04-01.tsv': header + first,
+    '2024-04-02.tsv': header + changes,
+    '2024-04-03.tsv': `${header}A\t3\tT3\tagain\nD\t6\tT6\t\n`,
+  })
+  const days = ['2024-04-01.tsv', '2024-04-02.tsv', '2024-04-03.tsv']
+  const outcomes = []
+  for (const count of [1, 2, 3]) {
+    const options = { mapping, isSnapshot: true }
+    const { counts } = await load('pos_terminals', days.slice(0, count), options)
+    outcomes.push([counts.inserted, counts.updated, counts.removed])
+  }
+  // A record that moves is inserted in one listing and removed from another.
+  assert.deepEqual(outcomes, [
+    [12, 0, 0],
+    [1, 1, 2],
+    [1, 0, 1],
+  ])
+  const status = records('pos_terminals').map((record) => String(record['status']))
+  assert.deepEqual(status.sort(), ['again', 'closed', ...Array<string>(9).fill('open')])
 })
 
 describe('under --rejects, a refused row does not count as absent', () => {
