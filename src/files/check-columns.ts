@@ -14,6 +14,9 @@ export interface ColumnRules {
   readonly requiredColumns: readonly string[]
 }
 
+/** How many unknown columns a message names. */
+const namedMax = 5
+
 /**
  * Refuses a source with wrong columns once, rather than each of its rows.
  *
@@ -31,14 +34,15 @@ export function checkColumns(
     ? '. The first line looks like data, not like column names; name the columns with --columns'
     : ''
   if (known && unknown.length > 0) {
-    const described = unknown.slice(0, 5).map((column) => {
+    const described = unknown.slice(0, namedMax).map((column) => {
       const near = nearColumn(column, known)
       return near ? `${column} (did you mean ${near}?)` : column
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
     const canRename = !isMapped && headless === ''
     const advice = canRename ? adviseMapping('rename them', columns) : ''
-    const list = described.join(', ')
+    const rest = unknown.length - described.length
+    const list = described.join(', ') + (rest > 0 ? ` and ${formatCount(rest)} more` : '')
     throw new OperatorError(
       `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
     )

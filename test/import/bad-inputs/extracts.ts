@@ -200,6 +200,11 @@ export const badExtracts: BadInputs = {
     '--source trial',
     /line 1: "": is in a column without a name; name it$/,
   ),
+  '14: more unknown columns than a message names': {
+    files: { 'six.csv': 'company_id,nam,b,c,p,q,r\n1,2,3,4,5,6,7\n' },
+    run: 'import rights six.csv',
+    says: /^dossier: six\.csv: nam \(did you mean name\?\), b, c, p, q and 1 more are not known/,
+  },
   '15: a day of another century': refused(
     'banks-12.csv',
     all,
