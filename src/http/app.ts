@@ -164,8 +164,13 @@ const clientLeft = 499
 /** Logs and counts a response that has been sent, or whose client has left. */
 function noteAnswer(log: RequestLog, metrics: Metrics | undefined, request: HttpRequest): void {
   const { raw, statusCode, elapsedTime: ms } = request.reply
-  const status = raw.headersSent ? statusCode : clientLeft
-  const answer = { status, ms, bytes: raw.headersSent ? bodyBytes(request) : 0 }
+  const { headersSent: hasBegun, writableFinished: isWhole } = raw
+  const answer = {
+    status: hasBegun ? statusCode : clientLeft,
+    ms,
+    bytes: hasBegun ? bodyBytes(request) : 0,
+    isAborted: hasBegun && !isWhole,
+  }
   log.answered(request, answer)
   metrics?.countRequest(request.endpoint?.scope, answer)
 }

@@ -11,6 +11,8 @@ export interface Answer {
   readonly ms: number
   /** The size of the body. */
   readonly bytes: number
+  /** Whether the connection was lost before the end of the answer, which had begun. */
+  readonly isAborted: boolean
 }
 
 export type RequestLog = ReturnType<typeof createRequestLog>
@@ -81,10 +83,11 @@ function writeLine(logger: Logger, request: HttpRequest, answer: Answer): void {
   const scope = request.endpoint?.scope
   const listing = scope === undefined ? '' : `,"resource":"${scope}"`
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
+  const aborted = answer.isAborted ? ',"aborted":true' : ''
   streamOf(logger).write(
     `{"level":30,"time":${Date.now()},"request_id":"${id}","method":"${method}",` +
       `"path":${JSON.stringify(shownPath(url))},` +
-      `"status":${answer.status},"ms":${ms},"bytes":${answer.bytes}${listing}${name}}\n`,
+      `"status":${answer.status},"ms":${ms},"bytes":${answer.bytes}${aborted}${listing}${name}}\n`,
   )
 }
 

@@ -66,13 +66,13 @@ async function listen(
     }),
   })
   const port = await listenOn(made)
-  const { app, key, callsOf } = made
+  const { app, key, callsOf, logged } = made
   const request = (query = '', fields: readonly string[] = []) =>
     requestTo(path + query, { key, fields, isLast: false })
   const last = requestTo(path, { key })
   /** The number of connections of the server. */
   const open = promisify(app.server.getConnections.bind(app.server))
-  return { app, port, key, request, last, open, pagesRead: () => callsOf('readPage') }
+  return { app, port, key, request, last, open, logged, pagesRead: () => callsOf('readPage') }
 }
 
 /** Opens a connection of which nothing is read yet. */
@@ -218,6 +218,21 @@ test('a stream may pause longer, and is reset if it is cut off (E3)', above, asy
   late.socket.resume()
   assert.ok((await late.closed()).length < 15_000_000)
   assert.match(String(errors), /ECONNRESET/)
+})
+
+test('an answer whose client leaves before its end is logged as aborted', above, async (t) => {
+  const { port, request, last, logged } = await listen(t, {}, { pages: long })
+  for (const query of ['?limit=1000', '?format=csv&limit=all']) {
+    const { socket } = await openWire(port)
+    socket.write(request(query))
+    await once(socket, 'data')
+    socket.destroy()
+  }
+  await exchange(port, last)
+  await until(() => logged().length === 3)
+  const lines = logged().map(({ status, aborted }) => ({ status, aborted }))
+  const cut = { status: 200, aborted: true }
+  assert.deepEqual(lines, [cut, cut, { status: 200, aborted: undefined }])
 })
 
 test('a head that arrives too slowly is a 408 (E1)', above, async (t) => {
