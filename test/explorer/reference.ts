@@ -40,4 +40,14 @@ export function testReference(): void {
     await page.getByRole('link', { name: 'Explorer' }).click()
     await page.getByLabel('Your key').waitFor()
   })
+
+  test('the reference has the colors that the system has, also if these change', async (t) => {
+    const page = await visit(t, `${bench().url}/docs`, { scheme: 'dark' })
+    const style = `getComputedStyle(document.querySelector('nav'))`
+    const background = () => page.evaluate(`${style}.backgroundColor`)
+    assert.equal(await background(), 'rgb(28, 32, 34)')
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.locator('html:not(.dark-mode)').waitFor()
+    assert.equal(await background(), 'rgba(0, 0, 0, 0)')
+  })
 }

@@ -34,6 +34,7 @@ const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="${linkTo(files, styleName)}">
@@ -59,8 +60,13 @@ function linkTo(files: ReferenceFiles, name: keyof ReferenceFiles): string {
 const guideLink = `<a class="link" href="docs/guide">Guide to the API</a>`
 const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
 
-// The policy lets markup pass, as Swagger UI expects, but neither scripts nor their addresses.
+// Swagger UI has dark colors for a class that only its own page sets. The policy lets markup pass,
+// as it expects, but neither scripts nor their addresses.
 const startScript = `
+const dark = globalThis.matchMedia?.('(prefers-color-scheme: dark)')
+const choose = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark?.addEventListener('change', choose)
+if (dark) choose()
 const createHTML = (text) => text
 globalThis.trustedTypes?.createPolicy('default', { createHTML })
 SwaggerUIBundle({
