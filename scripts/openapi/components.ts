@@ -197,7 +197,7 @@ function responseHeader(description: string, example: string): JsonSchema {
 export const sharedSchemas: Schemas = {
   Meta: objectOf('Number of events of one kind', {
     type: member({ type: 'string', maxLength: metaTypeBytesMax }, 'Kind of change', 'address'),
-    count: member({ ...countSchema, minimum: 1 }, 'Number of events of that kind', 3),
+    count: member({ ...countSchema, minimum: 1 }, 'Number of events of that kind', 1),
   }),
   Failure: objectOf('An error response', {
     ok: { const: false },

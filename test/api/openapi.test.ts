@@ -331,6 +331,29 @@ test('what names nothing is never absent, and a text is not empty', async () => 
   }
 })
 
+test('the numbers in an example agree with its records (3.7)', () => {
+  for (const { path, item } of operations) {
+    const { content = {} } = deref<Response>(item.get.responses['200'])
+    const { value } = Object.values(content['application/json']?.examples ?? {})[0] ?? {}
+    const {
+      meta,
+      total,
+      changes = [],
+    } = (value ?? {}) as {
+      meta?: readonly { count: number }[]
+      total?: number
+      changes?: readonly { id: number; record: { id: number } }[]
+    }
+    if (meta)
+      assert.equal(
+        meta.reduce((sum, { count }) => sum + count, 0),
+        total,
+        path,
+      )
+    for (const { id, record } of changes) assert.equal(id, record.id, path)
+  }
+})
+
 test('files are announced as bytes, which generated clients do not decode', () => {
   const { get } = document.paths['/api/v1/exports/{version}/{file}'] ?? assert.fail()
   for (const status of ['200', '206']) {

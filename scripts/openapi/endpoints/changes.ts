@@ -79,7 +79,7 @@ export function describeChanges(resources: readonly Resource[]): Operation {
   const [resource] = resources
   const record = resource === undefined ? null : exampleRecord(resource)
   const change = {
-    ...{ resource: resource?.name ?? 'companies', company_id: 1, id: 1, version: 17 },
+    ...{ resource: resource?.name ?? 'companies', company_id: 1, id: record?.['id'], version: 17 },
     ...{ change: 'put', record },
   }
   return describeTagged({
