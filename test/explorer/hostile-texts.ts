@@ -59,7 +59,8 @@ export function testHostileTexts(): void {
     }
     await registry.store.load([
       recordsOf(rights, (text) => ({ name: text, status: text.slice(0, 200), holders: hostile })),
-      recordsOf(employees, (text) => ({ name: text, position: text })),
+      // What is the same in all rows is shown above them.
+      recordsOf(employees, (text) => ({ name: text, position: text, identifier: 'x'.repeat(99) })),
       recordsOf(changeResource, (text) => {
         return { attr: text.slice(0, 200), before: text, after: hostile[0] }
       }),
@@ -88,6 +89,9 @@ export function testHostileTexts(): void {
         assert.ok(text.length < 1_000, `a record of ${text.length} characters`)
       }
       assert.equal(await page.evaluate(turned), 0, 'no mark of direction turns what follows it')
+      await page.evaluate('location.hash = "#/companies/1/print"')
+      await page.getByRole('region', { name: 'Events' }).getByRole('table').waitFor()
+      await checkText(page, 'print')
       await checkAccessible(page, `hostile texts, ${width} px`)
     }
   })
