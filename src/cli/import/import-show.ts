@@ -41,7 +41,7 @@ export async function printShown(
   )
 }
 
-/** The text of a row that cannot be read is in its heading. */
+/** Whether a row could be read, so that a mapping can change it. */
 const hasCells = ({ row }: ShownRow) => typeof row === 'object' && row !== null
 
 const isRefused = ({ refused }: ShownRow) => refused !== undefined
