@@ -65,6 +65,13 @@ if [ -e "$last" ] && cmp -s "$last" "$file.part" && known; then
 fi
 mv "$file.part" "$file" || alarm 3 "$source: $file cannot be written; nothing was changed"
 
+# The last extract may have been imported by hand. With a day, it would be one of another day.
+if [ -n "$as_of" ] && said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1) &&
+  ! printf '%s\n' "$said" | grep -v -e '^dossier import ' -e '; nothing to do$' >/dev/null; then
+  rm "$file"
+  echo "$source: nothing new"
+  exit 0
+fi
 [ -z "$as_of" ] || set -- --as-of "$as_of" "$@"
 if ! said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1); then
   alarm 4 "$source: $file is refused; nothing was changed:

@@ -123,6 +123,42 @@ test('an update takes an extract, and each failure alarms with a code', withCurl
   }
 })
 
+test('an extract that was imported by hand is nothing new', withCurl, async (t) => {
+  const folder = makeFolder(t)
+  const file = join(folder, 'banks.csv')
+  writeFileSync(file, extract(20))
+  const day = '--snapshot --as-of 2026-01-31'
+  await mustRun(folder, `import companies banks.csv --source banks ${day}`)
+  const run = (...args: string[]) => {
+    const env = {
+      ...process.env,
+      DOSSIER: join(root, 'bin/dossier'),
+      DOSSIER_DB: join(folder, 'dossier.db'),
+      AS_OF: '2026-02-28',
+    }
+    const script = join(root, 'contrib/dossier-update.sh')
+    const { status, stdout, stderr } = spawnSync(script, ['banks', `file://${file}`, ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+    return { status, out: stdout + stderr }
+  }
+  assert.deepEqual(run(), { status: 0, out: 'banks: nothing new\n' })
+  assert.deepEqual(readdirSync(join(folder, 'extracts/banks')), [])
+  // A file of an earlier day is still refused.
+  writeFileSync(join(folder, 'other.csv'), extract(19))
+  await mustRun(
+    folder,
+    `import companies other.csv --source banks ${day.replace('01-31', '02-01')}`,
+  )
+  assert.match(run().out, /banks\.csv is the file of version 1, as of 2026-01-31, not 2026-02-28/)
+  writeFileSync(file, extract(20, 'York'))
+  const updated = run()
+  assert.equal(updated.status, 0, updated.out)
+  assert.match(updated.out, /--as-of 2026-02-28\n[^]*town +1 changed +GB 1: "Leeds" → "York"\n/)
+})
+
 test('a signal leaves no part of an extract', withCurl, async (t) => {
   const folder = makeFolder(t)
   const server = createServer((_, response) => response.write('jurisdiction,identifier\n'))
