@@ -84,7 +84,8 @@ export async function stageRows(
 export function unnamedRow(problem: Problem): OperatorError {
   return new OperatorError(
     `${describeProblem(problem)}. This row does not identify its record, which the ` +
-      'snapshot would remove; fix such rows, or import without --snapshot',
+      'snapshot would remove; fix such rows, leave them out with a mapping (where …), ' +
+      'or import without --snapshot',
   )
 }
 

@@ -166,6 +166,17 @@ describe('under --rejects, a refused row does not count as absent', () => {
     assert.deepEqual([counts.removed, counts.refused], [0, 2])
   })
 
+  test('a row that identifies no record, such as a sum, can be left out', async (t) => {
+    const { load } = folderWith(t, { 'a.csv': 'jurisdiction,identifier\nGB,1\nTotal,\n' })
+    await assert.rejects(
+      load('companies', ['a.csv'], withRejects),
+      /out with a mapping \(where …\)/,
+    )
+    const mapping = 'select * from source where identifier is not null'
+    const { counts } = await load('companies', ['a.csv'], { ...withRejects, mapping })
+    assert.equal(counts.inserted, 1)
+  })
+
   test('the attributes of a company that a refused row names incompletely are kept', async (t) => {
     const db = join(makeFolder(t), 'test.db')
     const company = { jurisdiction: 'GB', note: 'a' }
