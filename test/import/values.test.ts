@@ -170,7 +170,7 @@ async function checkRefused(db: string, target: string, rows: readonly RefusedRo
 /** Rows refused for an invalid record or company name. */
 const unnamed: readonly RefusedRow[] = [
   [{ id: -1, company_id: 7 }, 'id', /1 or greater/],
-  [{ id: 2 ** 53, company_id: 7 }, 'id', /2\^53-1/],
+  [{ id: 2 ** 53, company_id: 7 }, 'id', /2\^53-1 as an id; give it as key$/],
   [{ key: 'k'.repeat(1_025), company_id: 7 }, 'key', /1,024 bytes/],
   [{ key: ['k'], company_id: 7 }, 'key', /text/],
   [{ id: 1, company_id: 0 }, 'company_id', /1 or greater/],

@@ -7,6 +7,7 @@ import { digestBytesOf, digestOf } from '../../store/record-texts.ts'
 import { isBlank } from '../../text/blank.ts'
 import { nearColumn } from '../../files/check-columns.ts'
 import {
+  beyondExact,
   nameBytesMax,
   normaliseId,
   normaliserOf,
@@ -111,7 +112,10 @@ const blankKey = 'is blank; give each row a key, or leave the column out'
 
 function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const id = checkId(row, 'id')
-  if (id instanceof Refusal) return id
+  if (id instanceof Refusal) {
+    if (id.reason !== beyondExact) return id
+    return new Refusal(`${beyondExact} as an id; give it as key`, 'id', row['id'])
+  }
   if (id !== null) {
     if (!isBlank(row[keyColumn])) return new Refusal('has both an id and a key', keyColumn)
     return { id, key: null }

@@ -13,7 +13,7 @@ type Normalise = (value: unknown) => WireValue | Refusal
 
 const decimalDigits = /^-?\d+$/
 const noInteger = 'must be an integer in plain digits'
-const beyondExact = 'is beyond 2^53-1'
+export const beyondExact = 'is beyond 2^53-1'
 
 /** The maximum length of a key, an identifier or a jurisdiction, in bytes. */
 export const nameBytesMax = 1_024
