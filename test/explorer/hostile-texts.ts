@@ -33,6 +33,10 @@ const turned = `[...document.querySelectorAll('.difference-list strong')].filter
   return next?.left < end.right - 1 && Math.abs(end.top - next.top) < 8
 }).length`
 
+/** How many tables, which are cards on a phone, are wider than their frame. */
+const cutCards = `[...document.querySelectorAll('.scroller')]
+  .filter((frame) => frame.scrollWidth > frame.clientWidth).length`
+
 async function checkText(page: Page, what: string): Promise<void> {
   assert.equal(await page.locator(foreign).count(), 0, `${what}: no markup`)
   assert.ok((await overflowOf(page)) <= 0, `${what}: nothing is wider than the page`)
@@ -81,6 +85,8 @@ export function testHostileTexts(): void {
           if (await more.isVisible()) await more.click()
         }
         await checkText(page, `${String(link)}, opened`)
+        if (width === 320)
+          assert.equal(await page.evaluate(cutCards), 0, `${String(link)}: cut off`)
       }
       await page.evaluate('location.hash = "#/companies/1/differences?from=1&to=4"')
       await page.locator('.difference', { hasText: 'Events' }).waitFor()
