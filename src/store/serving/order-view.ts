@@ -1,11 +1,11 @@
 // Orders the records that have passed a scan by a value, then by id; null is last in both orders.
 
 import type { Pace } from './pace.ts'
-import { byCodePoint } from '../record-texts.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
+import { sortByNumber } from './radix-sort.ts'
 
-/** How many records are sorted in one step; longer runs are merged from shorter ones. */
+/** How many texts are sorted in one step; longer runs are merged from shorter ones. */
 const runLength = 1_024
 
 export async function orderScanned(
@@ -14,31 +14,35 @@ export async function orderScanned(
   pace: Pace,
 ): Promise<View> {
   const ranks = await rankTexts(texts, pace)
+  const values = ranks === undefined ? keys : keys.map((key) => ranks[key] ?? NaN)
   const sign = direction === 'ascending' ? 1 : -1
-  const values = keys.map((key) => {
-    if (Number.isNaN(key)) return Infinity
-    return sign * (ranks === undefined ? key : (ranks[key] ?? 0))
-  })
-  const order = await sortInSteps(
-    keys.length,
-    (a, b) => {
-      const [one = 0, other = 0] = [values[a], values[b]]
-      if (one !== other) return one < other ? -1 : 1
-      return sign * ((ids[a] ?? 0) - (ids[b] ?? 0))
-    },
-    pace,
-  )
+  // Most listings are in the order of their ids, so that these are sorted already.
+  const places = new Uint32Array(keys.length).map((_, n) => (sign === 1 ? n : keys.length - 1 - n))
+  const byId = await sortByNumber(places, ids, sign, pace)
+  const order = await sortByNumber(byId, values, sign, pace)
   return reorder(view, (n) => order[n] ?? 0)
 }
 
 /** The rank of each text among all of them; undefined if there are none. */
 async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Array | undefined> {
   if (texts.length === 0) return undefined
-  const compare = (a: number, b: number) => byCodePoint(texts[a] ?? '', texts[b] ?? '')
+  const keys = texts.map(inCodePointOrder)
+  const compare = (a: number, b: number) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : 1)
   const order = await sortInSteps(texts.length, compare, pace)
   const ranks = new Uint32Array(texts.length)
   for (const [rank, n] of order.entries()) ranks[n] = rank
   return ranks
+}
+
+/**
+ * A text whose order by code units is that of the given one by code points: surrogates, which
+ * encode the greatest code points, change places with the units above them.
+ */
+function inCodePointOrder(text: string): string {
+  return text.replaceAll(/[\ud800-\uffff]/g, (unit) => {
+    const code = unit.charCodeAt(0)
+    return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)
+  })
 }
 
 type Compare = (a: number, b: number) => number
