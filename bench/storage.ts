@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { changeResource as events } from '../src/resources/index.ts'
-import { decodeEntries } from '../src/store/listing/segment.ts'
+import { decodeEntries, reuseMemory } from '../src/store/listing/segment.ts'
 import { shapeOf } from '../src/store/listing/shape.ts'
 import { createScan } from '../src/store/listing/scan.ts'
 import { eventsOf, makeFile, makeStore, rightsOf } from './files.ts'
@@ -39,10 +39,11 @@ export function scanFilters(scale: number): Promise<Figure[]> {
   const read = store.prepare(
     'select segment, entries from segments where company_id = 1 and texts is not null order by segment',
   )
+  const memory = reuseMemory()
   const scan = () => {
     const scanning = createScan({ shape, orderBy: 'date' }, filters, undefined)
     for (const { segment, entries } of read.iterate()) {
-      const index = decodeEntries(shape, entries as Uint8Array, scanning.wanted)
+      const index = decodeEntries(shape, entries as Uint8Array, scanning.wanted, memory)
       scanning.add(index, Number(segment))
     }
     return scanning.finish()

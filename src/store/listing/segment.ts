@@ -154,8 +154,20 @@ export interface WantedParts {
 
 const allLists: WantedParts = { ids: true, sorts: true, sources: true }
 
+/** Returns memory of at least so many bytes, in which an index is decoded. */
+type IndexMemory = (bytes: number) => ArrayBuffer
+
+const newMemory: IndexMemory = (bytes) => new ArrayBuffer(bytes)
+
+/** Memory for one index at a time: to allocate it for each takes a third of the time of a scan. */
+export function reuseMemory(): IndexMemory {
+  let memory = new ArrayBuffer(16_384)
+  return (bytes) => (memory.byteLength < bytes ? (memory = new ArrayBuffer(2 * bytes)) : memory)
+}
+
 /**
  * @param wanted everything if undefined.
+ * @param memoryOf what it returns has to stay as it is while the index is used.
  *
  * @throws Error if the bytes are no index of this shape.
  */
@@ -163,6 +175,7 @@ export function decodeEntries(
   shape: ListingShape,
   entries: Uint8Array,
   wanted?: WantedParts,
+  memoryOf = newMemory,
 ): SegmentIndex {
   if (entries[0] !== format) throw new Error('an index of records has an unknown format')
   const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
@@ -176,7 +189,8 @@ export function decodeEntries(
   } = wanted ?? allLists
   const lists = 1 + Number(hasIds) + Number(hasSorts) + Number(hasSources)
   const chosen = wanted === undefined ? undefined : (wanted.columns ?? noColumns)
-  const memory = allocateLists(count, lists + (chosen ?? shape.columns).length)
+  const bytes = 8 * count * (lists + (chosen ?? shape.columns).length)
+  const memory = createLists(memoryOf(bytes), count)
   const ids = hasIds ? readInto(reader, memory.floats()) : skipList(reader, count, noNumbers)
   let sorts = noNumbers
   if (shape.hasSort && hasSorts) sorts = readInto(reader, memory.floats())
@@ -209,9 +223,8 @@ const noNumbers = new Float64Array(0)
 const noSources = new Uint32Array(0)
 const noColumns: readonly number[] = []
 
-/** Memory for the numbers of an index: one allocation instead of a dozen small ones. */
-function allocateLists(count: number, lists: number) {
-  const memory = new ArrayBuffer(8 * count * lists)
+/** The lists of an index in its memory: one allocation instead of a dozen small ones. */
+function createLists(memory: ArrayBuffer, count: number) {
   let at = 0
   const next = () => (at += 8 * count) - 8 * count
   return {
@@ -223,7 +236,7 @@ function allocateLists(count: number, lists: number) {
 function readColumn(
   reader: ByteReader,
   type: ShapeColumn['type'],
-  memory: ReturnType<typeof allocateLists>,
+  memory: ReturnType<typeof createLists>,
 ): IndexColumn {
   if (type === 'integer') return { type, numbers: readInto(reader, memory.floats()) }
   const codes = memory.words()

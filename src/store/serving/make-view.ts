@@ -3,7 +3,7 @@
 import { scanEntries } from '../listing/open-listings.ts'
 import { orderScanned } from './order-view.ts'
 import { createPace } from './pace.ts'
-import { decodeEntries } from '../listing/segment.ts'
+import { decodeEntries, reuseMemory } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { createScan, isListingOrder } from '../listing/scan.ts'
@@ -24,11 +24,12 @@ export async function makeView(
   const shape = shapeOf(resource)
   const fields = { shape, orderBy: resource.order.by }
   const scan = createScan(fields, filters, sort)
+  const memory = reuseMemory()
   const pace = createPace()
   for await (const { segments, entries } of scanEntries(reads, head)) {
     const texts = scan.readsTexts ? await reads.texts(head.companyId, segments) : undefined
     for (const [n, segment] of segments.entries()) {
-      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted)
+      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted, memory)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
       // Awaiting nothing costs as much as testing some records.
       const turn = pace()

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import { markOf } from '../listing/directory.ts'
 import { leavesOf, scanEntries } from '../listing/open-listings.ts'
-import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
+import { decodeEntries, reuseMemory, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import { createPace } from './pace.ts'
@@ -131,6 +131,7 @@ async function countLong(
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
 function createCounter(resource: Resource) {
   const shape = shapeOf(resource)
+  const memory = reuseMemory()
   let fields = shape.columns.flatMap(({ field }, column) =>
     resource.fields[field]?.filter === 'value'
       ? [{ field, column, counts: new Map<string | null, number>() }]
@@ -140,7 +141,7 @@ function createCounter(resource: Resource) {
     add(entries: Uint8Array): void {
       if (fields.length === 0) return
       const columns = fields.map(({ column }) => column)
-      const index = decodeEntries(shape, entries, { columns })
+      const index = decodeEntries(shape, entries, { columns }, memory)
       fields = fields.filter(({ column, counts }) => addColumn(index, column, counts))
     },
     isOver: () => fields.length === 0,
