@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { filterFields, sortFields } from '../../src/resources/filters.ts'
-import { resources } from '../../src/resources/index.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { Page, StoreReader } from '../../src/store/reading.ts'
@@ -277,5 +277,44 @@ test(
       const selection = { resource: jobs, companyId: 7, version: undefined, ...asked }
       await checkSelection(store, selection, served, [97, 1_000])
     }
+  },
+)
+
+test(
+  `so does one by the field of the order, of more segments than a scan reads at a time (seed ${seed})`,
+  { skip: aboveStores },
+  async (t) => {
+    const folder = makeFolder(t)
+    const db = storeAt(join(folder, 'registry.db'))
+    const [sample] = fc.sample(anyRecord(changeResource), { numRuns: 1, seed: 1 })
+    const day = 86_400
+    const rows = Array.from({ length: 200 }, (_, n) => ({
+      ...sample,
+      id: n + 1,
+      company_id: 7,
+      date: `${new Date(1_000 * day * Math.floor(n / 20)).toISOString().slice(0, 19)}Z`,
+      attr: `attribute ${n % 3}`,
+      // Each record has a segment of its own.
+      before: 'x'.repeat(12_000),
+    }))
+    await importRows(join(folder, 'rows'), changeResource.name, rows, { at: db })
+    const store = await openReader(t, db)
+    const page = (await readListing(store, changeResource, 7, { limit: 1_000 })) ?? assert.fail()
+    const served = { all: JSON.parse(`[${page.text}]`) as WireRecord[], about: aboutOf(page) }
+    const bound = fc.option(
+      fc.integer({ min: -1, max: 10 }).map((n) => n * day),
+      { nil: undefined },
+    )
+    const interval = fc.option(fc.record({ from: bound, to: bound }))
+    const anyOf = fc.array(interval, { minLength: 1, maxLength: 3 })
+    const property = async (filters: readonly Filter['anyOf'][], isOfOne: boolean) => {
+      const of = { field: 'attr', anyOf: [{ from: 'attribute 1', to: 'attribute 1' }] }
+      const dates = filters.map((dated) => ({ field: 'date', anyOf: dated }))
+      const asked = { filters: isOfOne ? [of, ...dates] : dates, sort: undefined }
+      const selection = { resource: changeResource, companyId: 7, version: undefined, ...asked }
+      await checkSelection(store, selection, served, [50])
+    }
+    const some = fc.array(anyOf, { minLength: 1, maxLength: 2 })
+    await fc.assert(fc.asyncProperty(some, fc.boolean(), property), { numRuns: runsOf(50), seed })
   },
 )

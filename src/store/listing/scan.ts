@@ -49,6 +49,8 @@ export function createScan(
   sort: SortOrder | undefined,
 ) {
   const tests = filters.map((filter) => createTest(fields, filter))
+  const isBeyond = createEnd(fields, filters)
+  let isOver = false
   const order = sort === undefined || isListingOrder(fields, sort) ? undefined : sort.field
   const ordering = order === undefined ? undefined : placeOf(fields, order)
   const keyed = order === undefined ? undefined : createKeys(ordering)
@@ -69,6 +71,7 @@ export function createScan(
      * @param values the values of the order's field, one for each record, if `readsTexts`.
      */
     add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void {
+      isOver ||= isBeyond(index)
       const kept = findPassing(tests, index)
       if (kept === undefined) return
       places.add(index, segment, kept)
@@ -76,6 +79,8 @@ export function createScan(
       addNumbers(ids, kept, index.ids)
       keyed.add(index, kept, values)
     },
+    /** Whether no record of later segments can pass. */
+    isOver: () => isOver,
     finish: (): Scanned => ({
       view: places.take(),
       ids: ids.take(),
@@ -84,6 +89,25 @@ export function createScan(
     }),
   }
 }
+
+/** Whether all records after those of an index are beyond the bounds of the listing's own order. */
+function createEnd(
+  { shape, orderBy }: IndexedFields,
+  filters: readonly Filter[],
+): (index: SegmentIndex) => boolean {
+  const isAscending = shape.direction === 'ascending'
+  const ends = filters
+    .filter(({ field }) => shape.hasSort && field === orderBy)
+    .map(({ anyOf }) => anyOf.filter((one) => one !== null))
+    .map((some) => (isAscending ? Math.max(...some.map(mostOf)) : Math.min(...some.map(leastOf))))
+  return ({ sorts }) => {
+    const last = sorts.at(-1) ?? NaN
+    return ends.some((end) => (isAscending ? last > end : last < end))
+  }
+}
+
+const leastOf = ({ from }: Interval) => (from === undefined ? -Infinity : Number(from))
+const mostOf = ({ to }: Interval) => (to === undefined ? Infinity : Number(to))
 
 /** Collects where records are. */
 function createPlaces() {
@@ -155,8 +179,8 @@ function markNumbers(
   intervals: readonly Interval[],
   takesNull: boolean,
 ): boolean {
-  const least = intervals.map(({ from }) => (from === undefined ? -Infinity : Number(from)))
-  const most = intervals.map(({ to }) => (to === undefined ? Infinity : Number(to)))
+  const least = intervals.map(leastOf)
+  const most = intervals.map(mostOf)
   let isAny = false
   for (let n = 0; n < numbers.length; n++) {
     if (kept[n] === 0) continue

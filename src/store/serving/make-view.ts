@@ -35,6 +35,7 @@ export async function makeView(
       const turn = pace()
       if (turn !== undefined) await turn
     }
+    if (scan.isOver()) break
   }
   const scanned = scan.finish()
   if (sort === undefined) return scanned.view
