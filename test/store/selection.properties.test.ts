@@ -318,3 +318,44 @@ test(
     await fc.assert(fc.asyncProperty(some, fc.boolean(), property), { numRuns: runsOf(50), seed })
   },
 )
+
+test(
+  `so does an order by any texts that no index has (seed ${seed})`,
+  { skip: aboveStores },
+  async (t) => {
+    const folder = makeFolder(t)
+    const db = storeAt(join(folder, 'registry.db'))
+    const rights = resources.find(({ name }) => name === 'rights') ?? assert.fail()
+    // Some look like parts of a record.
+    const unit = fc.constantFrom(
+      '"',
+      '\\',
+      'a',
+      'é',
+      '\uffff',
+      '😀',
+      '\n',
+      ',"name":"',
+      '"],"name":',
+    )
+    const texts = fc.string({ unit, minLength: 1, maxLength: 4 }).filter((text) => text !== '\n')
+    const given = fc.record({
+      record: anyRecord(rights),
+      name: fc.option(texts, { nil: null }),
+      holders: fc.array(fc.oneof(texts, fc.constantFrom('name', ':')), { maxLength: 3 }),
+    })
+    const rows = fc.sample(given, { numRuns: 500, seed }).map(({ record, ...own }, n) => {
+      return { ...record, ...own, id: n + 1, company_id: 7 }
+    })
+    const { problems } = await importRows(join(folder, 'rows'), 'rights', rows, { at: db })
+    assert.deepEqual(problems, [])
+    const store = await openReader(t, db)
+    const page = (await readListing(store, rights, 7, { limit: 1_000 })) ?? assert.fail()
+    const served = { all: JSON.parse(`[${page.text}]`) as WireRecord[], about: aboutOf(page) }
+    for (const direction of ['ascending', 'descending'] as const) {
+      const asked = { filters: [], sort: { field: 'name', direction } }
+      const selection = { resource: rights, companyId: 7, version: undefined, ...asked }
+      await checkSelection(store, selection, served, [100])
+    }
+  },
+)

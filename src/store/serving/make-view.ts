@@ -8,6 +8,7 @@ import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { createScan, isListingOrder } from '../listing/scan.ts'
 import { reverse, type View } from '../listing/view.ts'
+import { stringEnd } from '../../text/member-scan.ts'
 import type { Selection } from '../selection.ts'
 import type { ServingReads } from './reads.ts'
 
@@ -30,7 +31,7 @@ export async function makeView(
     const texts = scan.readsTexts ? await reads.texts(head.companyId, segments) : undefined
     for (const [n, segment] of segments.entries()) {
       const index = decodeEntries(shape, entries[n] ?? noBytes, scan.wanted, memory)
-      scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
+      scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, index.lengths, sort?.field))
       // Awaiting nothing costs as much as testing some records.
       const turn = pace()
       if (turn !== undefined) await turn
@@ -45,8 +46,31 @@ export async function makeView(
 
 const noBytes = new Uint8Array()
 
-/** The values of a field in the records of a segment. */
-function valuesOf(texts: Uint8Array, field = ''): unknown[] {
-  const records = JSON.parse(`[${Buffer.from(texts).toString()}]`) as unknown[]
-  return records.map((record) => (record as Readonly<Record<string, unknown>>)[field])
+/**
+ * The values of a field in the records of a segment. The name of a member, from the comma to the
+ * colon, cannot be within a string, where a quotation mark follows a backslash; so a record is only
+ * parsed if its value is no text.
+ */
+function valuesOf(texts: Uint8Array, lengths: Uint32Array, field = ''): unknown[] {
+  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
+  const name = Buffer.from(`,"${field}":"`)
+  let next = bytes.indexOf(name)
+  let end = -1
+  return Array.from(lengths, (length) => {
+    const start = end + 1
+    end = start + length
+    if (next !== -1 && next < end) {
+      const text = readText(bytes, next + name.length)
+      next = bytes.indexOf(name, next + name.length)
+      return text
+    }
+    const record: unknown = JSON.parse(bytes.toString('utf8', start, end))
+    return (record as Readonly<Record<string, unknown>>)[field]
+  })
+}
+
+/** A text in JSON, from its first character. */
+function readText(bytes: Buffer, from: number): string {
+  const text = bytes.toString('utf8', from, stringEnd(bytes, from))
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
