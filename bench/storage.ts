@@ -6,6 +6,7 @@ import { changeResource as events } from '../src/resources/index.ts'
 import { decodeEntries, reuseMemory } from '../src/store/listing/segment.ts'
 import { shapeOf } from '../src/store/listing/shape.ts'
 import { createScan } from '../src/store/listing/scan.ts'
+import { openForReading } from '../src/store/sqlite/open.ts'
 import { eventsOf, makeFile, makeStore, rightsOf } from './files.ts'
 import type { Figure } from './measures.ts'
 
@@ -30,7 +31,7 @@ export function sizeOfStore(scale: number): Promise<Figure[]> {
 export function scanFilters(scale: number): Promise<Figure[]> {
   const records = 250_000 * scale
   const { db } = makeStore(eventsOf(records))
-  const store = new DatabaseSync(db, { readOnly: true })
+  const store = openForReading(db)
   const shape = shapeOf(events)
   const filters = [
     { field: 'attr', anyOf: [{ from: 'name', to: 'name' }] },
