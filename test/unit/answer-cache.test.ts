@@ -10,7 +10,7 @@ import { type Coding, encode } from '../../src/http/wire/coding.ts'
 const mebibyte = 1_048_576
 
 function answerOf(body: Buffer, coding: Coding): ReadyState {
-  const registry = { state: 'a', dataVersion: 1, link: undefined, lastModified: '', tag: '' }
+  const registry = { state: 'a', dataVersion: 1, link: undefined, changedAt: 0, tag: '' }
   return { ...registry, body, coding }
 }
 

@@ -43,7 +43,7 @@ export function makePage(asked: AskedListing, page: Page): Awaitable<ReadyPage> 
       coding,
       tag: entityTag(page, form),
       selected: page.selected,
-      lastModified: new Date(page.changedAt).toUTCString(),
+      changedAt: page.changedAt,
       link: undefined,
     }
   })

@@ -11,8 +11,8 @@ export interface Validators {
   readonly tag: string
   /** The registry's version that the answer was read from. */
   readonly dataVersion: number
-  /** As an HTTP date. */
-  readonly lastModified: string
+  /** When the content last changed, in milliseconds since 1970. */
+  readonly changedAt: number
 }
 
 /** An answer that is ready to send. */
@@ -42,11 +42,11 @@ const unsent = createPlaces(unsentBytesMax / unsentUnit)
 /** Sends a 200, or a 304. @throws ApiError 503 if too much is on its way, or the key's share. */
 export function sendReady(
   request: HttpRequest,
-  { body, coding, tag, lastModified }: Ready,
+  { body, coding, tag, changedAt }: Ready,
   { dataVersion, link, headers = {} }: Told,
 ): HttpReply {
   const { reply } = request
-  const validators = { tag, dataVersion, lastModified }
+  const validators = { tag, dataVersion, changedAt }
   if (matchesTag(request.headers['if-none-match'], tag)) {
     return sendUnchanged(reply, validators, link)
   }
@@ -83,13 +83,21 @@ export function sendUnchanged(
 
 export function setValidators(
   reply: HttpReply,
-  { tag, dataVersion, lastModified }: Validators,
+  { tag, dataVersion, changedAt }: Validators,
 ): HttpReply {
   return varyBy(reply, 'Accept-Encoding')
     .header('etag', tag)
     .header('cache-control', 'private, no-cache')
     .header('data-version', dataVersion)
-    .header('last-modified', lastModified)
+    .header('last-modified', httpDate(changedAt))
+}
+
+let dated = { moment: NaN, text: '' }
+
+/** A moment as an HTTP date (RFC 9110 section 5.6.7). Answers in a row are mostly of one import. */
+function httpDate(moment: number): string {
+  if (dated.moment !== moment) dated = { moment, text: new Date(moment).toUTCString() }
+  return dated.text
 }
 
 /** Whether an If-None-Match field matches the tag, by weak comparison (RFC 9110 13.1.2). */

@@ -86,7 +86,7 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
     coding,
     tag: `W/"${digest}"`,
     dataVersion: answer.version ?? registry.version,
-    lastModified: new Date(changedAt).toUTCString(),
+    changedAt,
     link,
     headers,
   }

@@ -136,9 +136,9 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   const isMatched = matchesTag(headers['if-none-match'], tag)
   const range = isMatched ? undefined : rangeOf(request, tag, bytes)
   const { version, committed_at: committedAt } = copy.manifest
-  const lastModified = new Date(committedAt ?? 0).toUTCString()
   const send = isMatched ? undefined : service.beginStream(request)
-  setValidators(reply, { tag, dataVersion: version, lastModified })
+  const changedAt = new Date(committedAt ?? 0).getTime()
+  setValidators(reply, { tag, dataVersion: version, changedAt })
   reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)

@@ -113,8 +113,8 @@ function keyOf({ form, coding }: AskedListing): string {
 }
 
 function validatorsOf({ form }: AskedListing, head: Head): Validators {
-  const lastModified = new Date(head.changedAt).toUTCString()
-  return { tag: entityTag(head, form), lastModified, dataVersion: head.dataVersion }
+  const { changedAt, dataVersion } = head
+  return { tag: entityTag(head, form), changedAt, dataVersion }
 }
 
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
