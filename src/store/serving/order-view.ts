@@ -1,6 +1,6 @@
 // Orders the records that have passed a scan by a value, then by id; null is last in both orders.
 
-import type { Pace } from './pace.ts'
+import { inBlocks, type Pace } from './pace.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
 import { sortByNumber } from './radix-sort.ts'
@@ -13,8 +13,7 @@ export async function orderScanned(
   direction: 'ascending' | 'descending',
   pace: Pace,
 ): Promise<View> {
-  const ranks = await rankTexts(texts, pace)
-  const values = ranks === undefined ? keys : keys.map((key) => ranks[key] ?? NaN)
+  const values = texts.length === 0 ? keys : await rankTexts(keys, texts, pace)
   const sign = direction === 'ascending' ? 1 : -1
   // Most listings are in the order of their ids, so that these are sorted already.
   const places = new Uint32Array(keys.length).map((_, n) => (sign === 1 ? n : keys.length - 1 - n))
@@ -23,15 +22,27 @@ export async function orderScanned(
   return reorder(view, (n) => order[n] ?? 0)
 }
 
-/** The rank of each text among all of them; undefined if there are none. */
-async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Array | undefined> {
-  if (texts.length === 0) return undefined
-  const keys = texts.map(inCodePointOrder)
-  const compare = (a: number, b: number) => ((keys[a] ?? '') < (keys[b] ?? '') ? -1 : 1)
+/** The rank of each record's text among all texts; NaN if it has none. */
+async function rankTexts(
+  keys: Float64Array,
+  texts: readonly string[],
+  pace: Pace,
+): Promise<Float64Array> {
+  const compared: string[] = []
+  await inBlocks(texts.length, pace, (start, end) => {
+    for (const text of texts.slice(start, end)) compared.push(inCodePointOrder(text))
+  })
+  const compare = (a: number, b: number) => ((compared[a] ?? '') < (compared[b] ?? '') ? -1 : 1)
   const order = await sortInSteps(texts.length, compare, pace)
   const ranks = new Uint32Array(texts.length)
-  for (const [rank, n] of order.entries()) ranks[n] = rank
-  return ranks
+  const values = new Float64Array(keys.length)
+  await inBlocks(texts.length, pace, (start, end) => {
+    for (let rank = start; rank < end; rank++) ranks[order[rank] ?? 0] = rank
+  })
+  await inBlocks(keys.length, pace, (start, end) => {
+    for (let n = start; n < end; n++) values[n] = ranks[keys[n] ?? NaN] ?? NaN
+  })
+  return values
 }
 
 /**
@@ -39,11 +50,15 @@ async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Ar
  * encode the greatest code points, change places with the units above them.
  */
 function inCodePointOrder(text: string): string {
-  return text.replaceAll(/[\ud800-\uffff]/g, (unit) => {
+  if (!upperUnit.test(text)) return text
+  return text.replaceAll(upperUnits, (unit) => {
     const code = unit.charCodeAt(0)
     return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)
   })
 }
+
+const upperUnit = /[\ud800-\uffff]/
+const upperUnits = /[\ud800-\uffff]/g
 
 type Compare = (a: number, b: number) => number
 

@@ -20,6 +20,22 @@ export function createPace(): Pace {
   }
 }
 
+/** How many records are handled between two looks at the clock. */
+const blockLength = 1_024
+
+/** Works on the numbers below `length`, a block at a time. */
+export async function inBlocks(
+  length: number,
+  pace: Pace,
+  work: (start: number, end: number) => void,
+): Promise<void> {
+  for (let start = 0; start < length; start += blockLength) {
+    work(start, Math.min(length, start + blockLength))
+    const turn = pace()
+    if (turn !== undefined) await turn
+  }
+}
+
 const waiting: (() => void)[] = []
 
 function takeTurn(): Promise<void> {

@@ -1,11 +1,8 @@
 // Sorts places of records by numbers: digit by digit, the lowest first (a radix sort), in steps.
 
-import type { Pace } from './pace.ts'
+import { inBlocks, type Pace } from './pace.ts'
 
 export type Places = Uint32Array<ArrayBuffer>
-
-/** How many records are handled between two looks at the clock. */
-const blockLength = 1_024
 
 /** A double is two words, the lower one first, of three digits each. */
 const digits = [0, 1].flatMap((word) => [0, 11, 22].map((shift) => ({ word, shift })))
@@ -91,17 +88,4 @@ async function sortByDigit({ from, to, words, shift }: DigitSort, pace: Pace): P
     }
   })
   return true
-}
-
-/** Works on the numbers below `length`, some in one go. */
-async function inBlocks(
-  length: number,
-  pace: Pace,
-  work: (start: number, end: number) => void,
-): Promise<void> {
-  for (let start = 0; start < length; start += blockLength) {
-    work(start, Math.min(length, start + blockLength))
-    const turn = pace()
-    if (turn !== undefined) await turn
-  }
 }
