@@ -1,12 +1,9 @@
 // Orders the records that have passed a scan by a value, then by id; null is last in both orders.
 
-import { inBlocks, type Pace } from './pace.ts'
+import { blockLength, inBlocks, type Pace } from './pace.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
 import { sortByNumber } from './radix-sort.ts'
-
-/** How many texts are sorted in one step; longer runs are merged from shorter ones. */
-const runLength = 1_024
 
 export async function orderScanned(
   { view, ids, keys, texts }: Scanned,
@@ -62,15 +59,12 @@ const upperUnits = /[\ud800-\uffff]/g
 
 type Compare = (a: number, b: number) => number
 
-/** The numbers below `length` in an order: runs are sorted, then merged in pairs. */
+/** The numbers below `length` in an order: blocks are sorted, then merged in pairs. */
 async function sortInSteps(length: number, compare: Compare, pace: Pace): Promise<Uint32Array> {
   let from = new Uint32Array(length).map((_, n) => n)
-  for (let start = 0; start < length; start += runLength) {
-    from.subarray(start, start + runLength).sort(compare)
-    await pace()
-  }
+  await inBlocks(length, pace, (start, end) => from.subarray(start, end).sort(compare))
   let to = new Uint32Array(length)
-  for (let width = runLength; width < length; width *= 2) {
+  for (let width = blockLength; width < length; width *= 2) {
     for (let start = 0; start < length; start += 2 * width) {
       const end = Math.min(length, start + 2 * width)
       await mergeRuns({ from, to, start, middle: Math.min(end, start + width), end }, compare, pace)
@@ -88,20 +82,18 @@ interface Runs {
   readonly end: number
 }
 
-async function mergeRuns(
+function mergeRuns(
   { from, to, start, middle, end }: Runs,
   compare: Compare,
   pace: Pace,
 ): Promise<void> {
   let left = start
   let right = middle
-  for (let at = start; at < end;) {
-    const stop = Math.min(end, at + runLength)
-    for (; at < stop; at++) {
+  return inBlocks(end - start, pace, (first, stop) => {
+    for (let at = start + first; at < start + stop; at++) {
       const isLeft =
         left < middle && (right === end || compare(from[left] ?? 0, from[right] ?? 0) <= 0)
       to[at] = from[isLeft ? left++ : right++] ?? 0
     }
-    await pace()
-  }
+  })
 }

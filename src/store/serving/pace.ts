@@ -21,7 +21,7 @@ export function createPace(): Pace {
 }
 
 /** How many records are handled between two looks at the clock. */
-const blockLength = 1_024
+export const blockLength = 1_024
 
 /** Works on the numbers below `length`, a block at a time. */
 export async function inBlocks(

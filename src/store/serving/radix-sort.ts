@@ -42,8 +42,8 @@ export async function sortByNumber(
   if (inversions === 0) return order
   let [from, to] = [order, new Uint32Array(order.length)]
   for (const { word, shift } of digits) {
-    const isOrdered = await sortByDigit({ from, to, words: words.subarray(word), shift }, pace)
-    if (isOrdered) [from, to] = [to, from]
+    const isFilled = await sortByDigit({ from, to, words: words.subarray(word), shift }, pace)
+    if (isFilled) [from, to] = [to, from]
   }
   return from
 }
