@@ -26,7 +26,7 @@ export function doubledMember(bytes: Buffer): string | undefined {
       isNameNext = false
       if (names === undefined) continue
       const text = bytes.toString('latin1', start, at)
-      const name = plain.test(text) ? text : memberName(bytes.subarray(start, at))
+      const name = plain.test(text) ? text : stringText(bytes.subarray(start, at))
       if (names.has(name)) return name
       names.add(name)
     } else if (code === comma) isNameNext = around.at(-1) !== undefined
@@ -56,9 +56,10 @@ export function stringEnd(bytes: Uint8Array, start: number): number {
 /** Names whose bytes are their characters, as in almost all files. */
 const plain = /^[ -[\]-~]*$/
 
-/** The name of a member, of the bytes between its quotation marks. */
-export function memberName(bytes: Buffer): string {
+/** The text of a string, of the bytes between its quotation marks. */
+export function stringText(bytes: Buffer): string {
   const text = bytes.toString()
+  if (!text.includes('\\')) return text
   try {
     return JSON.parse(`"${text}"`) as string
   } catch {

@@ -2,7 +2,7 @@
 // and the places between its elements, without parsing it.
 
 import { OperatorError } from '../../config/operator-error.ts'
-import { memberName } from '../../text/member-scan.ts'
+import { stringText } from '../../text/member-scan.ts'
 import { nestingMax } from '../../text/nested-json.ts'
 import { nearest } from '../../text/nearest.ts'
 import { shellWord } from '../../text/shell-word.ts'
@@ -118,7 +118,7 @@ function addToString(walk: Walk, byte: number): void {
   walk.isInString = false
   if (!walk.isKey) return
   walk.isKey = false
-  members[members.length - 1] = memberName(Buffer.from(key))
+  members[members.length - 1] = stringText(Buffer.from(key))
   walk.key = []
 }
 

@@ -8,7 +8,7 @@ import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { createScan, isListingOrder } from '../listing/scan.ts'
 import { reverse, type View } from '../listing/view.ts'
-import { stringEnd } from '../../text/member-scan.ts'
+import { stringEnd, stringText } from '../../text/member-scan.ts'
 import type { Selection } from '../selection.ts'
 import type { ServingReads } from './reads.ts'
 
@@ -60,17 +60,11 @@ function valuesOf(texts: Uint8Array, lengths: Uint32Array, field = ''): unknown[
     const start = end + 1
     end = start + length
     if (next !== -1 && next < end) {
-      const text = readText(bytes, next + name.length)
-      next = bytes.indexOf(name, next + name.length)
-      return text
+      const from = next + name.length
+      next = bytes.indexOf(name, from)
+      return stringText(bytes.subarray(from, stringEnd(bytes, from)))
     }
     const record: unknown = JSON.parse(bytes.toString('utf8', start, end))
     return (record as Readonly<Record<string, unknown>>)[field]
   })
-}
-
-/** A text in JSON, from its first character. */
-function readText(bytes: Buffer, from: number): string {
-  const text = bytes.toString('utf8', from, stringEnd(bytes, from))
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
