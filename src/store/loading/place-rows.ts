@@ -4,6 +4,7 @@
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
+import { hasHashedKeys } from '../withholding/hide-keys.ts'
 import type { ImportContext } from './context.ts'
 import { hideInShared } from './hide-shared.ts'
 import { companyIdIn, idIn } from './staging/spool.ts'
@@ -61,13 +62,19 @@ async function placeRecords(context: ImportContext, resource: Resource): Promise
 
 /** Assigns an id to each natural key that is new from this source. */
 async function assignIds(context: ImportContext, resource: Resource): Promise<void> {
-  const { staging, tables, source } = context
+  const { staging, tables, db, source, gate } = context
   const { name } = resource
+  const hasHashes = await hasHashedKeys(db, name, source)
   const keys = staging.iterate('select distinct key from stage where key is not null')
   for (const batch of inBatches(keys, batchLength)) {
     const asked = batch.map(([key]) => key as string)
-    for (const [key, id] of await tables.keyIds(name, source, asked)) {
-      staging.insert('keys', key, id, 0)
+    const known = await tables.keyIds(name, source, asked)
+    for (const [key, id] of known) staging.insert('keys', key, id, 0)
+    if (!hasHashes) continue
+    const others = asked.filter((key) => !known.has(key))
+    const byHash = new Map(others.map((key) => [gate.hashedKey(key), key]))
+    for (const [hash, id] of await tables.keyIds(name, source, [...byHash.keys()])) {
+      staging.insert('keys', byHash.get(hash) ?? hash, id, 0)
     }
   }
   const { greatestId, rows } = staging.facts

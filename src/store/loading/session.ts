@@ -60,8 +60,7 @@ export async function beginImport(
       else if (row !== undefined) staging.stage(place, { ...row, fields: undefined })
     },
     /** Stages the identity of a refused row: a snapshot must not remove its record. */
-    stageRefused: (place: Place, row: RefusedRow) =>
-      staging.stageRefused(place, gate.passRefused(row)),
+    stageRefused: (place: Place, row: RefusedRow) => staging.stageRefused(place, row),
     /** Waits for the write lock, merges the staged rows, and reports those that are refused. */
     async prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged> {
       await db.begin(plan)

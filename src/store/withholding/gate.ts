@@ -6,12 +6,12 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import { namesOf } from '../companies/register-names.ts'
-import type { ImportOutcome, ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
+import type { ImportOutcome, ImportPlan, StagedRow } from '../importing.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
-import { hashedKeys, hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
+import { hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
 import { isInForce, type List, type Order, ordersOf } from './list/entries.ts'
 import { createHasher, hashCompany, hashNames, type Hasher, idsHere } from './list/hashes.ts'
 import { noState } from './list/list.ts'
@@ -23,10 +23,10 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
-  const known = await readKnown(db, list, plan)
-  const { passRow, passSharedOf, hideInName, ...passes } = createPasses(list, plan, known)
-  const counts = { withheld: 0, erased: 0 }
+  const names = await namesNow(db, list)
   const heldKeys = new Set<string>()
+  const { passRow, passSharedOf, hideInName, ...passes } = createPasses(list, plan, names, heldKeys)
+  const counts = { withheld: 0, erased: 0 }
   const counted = (row: StagedRow, passed: StagedRow | undefined): StagedRow | undefined => {
     if (passed?.content !== row.content) {
       counts.withheld += 1
@@ -48,8 +48,11 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
       const pass = passSharedOf(companies)
       return (row: StagedRow) => counted(row, pass(row))
     },
-    /** The natural keys of rows that passed, but without what is withheld of them. */
+    /** The natural keys of rows that passed, but without what is withheld, or that the list has. */
     heldKeys: heldKeys as ReadonlySet<string>,
+    /** A natural key as it is stored if its record was withheld. */
+    hashedKey: (key: string) =>
+      keyOfHash(hashKey(createHasher(list.salt), plan.target.name, plan.source, key)),
     /** Replaces the natural keys of records by hashes. */
     hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
       hideKeys({ tables, hasher: createHasher(list.salt) }, plan.target.name, ids),
@@ -72,8 +75,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
      *   which it hides texts has got a name; called under the write lock.
      */
     async checkState(db: RegistryDatabase): Promise<void> {
-      const isSame = (await readState(db)) === state && (await hasSame(db, list, plan, known))
-      if (isSame) return
+      const isSame = (await readState(db)) === state
+      if (isSame && isDeepStrictEqual(await namesNow(db, list), names)) return
       throw new OperatorError(
         'what is withheld has changed while this import read its files; nothing was changed; ' +
           'run it again',
@@ -83,33 +86,6 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
 }
 
 type Names = ReadonlyMap<number, readonly string[]>
-
-/** What the registry has of what the list withholds. */
-interface Known {
-  readonly names: Names
-  /** Hashed natural keys: those of rows that were held back are not in the list. */
-  readonly keys: ReadonlySet<string>
-}
-
-async function readKnown(db: RegistryDatabase, list: List, plan: ImportPlan): Promise<Known> {
-  const keys = new Set<string>()
-  if (list.entries.length === 0) return { names: new Map(), keys }
-  for await (const some of hashedKeys(db, plan.target.name, plan.source)) {
-    for (const key of some) keys.add(key)
-  }
-  return { names: await namesNow(db, list), keys }
-}
-
-/** Whether the registry has what it had; without a copy, since there may be 1,000,000 keys. */
-async function hasSame(db: RegistryDatabase, list: List, plan: ImportPlan, known: Known) {
-  if (list.entries.length === 0) return true
-  let count = 0
-  for await (const keys of hashedKeys(db, plan.target.name, plan.source)) {
-    if (!keys.every((key) => known.keys.has(key))) return false
-    count += keys.length
-  }
-  return count === known.keys.size && isDeepStrictEqual(await namesNow(db, list), known.names)
-}
 
 /**
  * The present and past names of the companies in the list, as hashes by ids: a company may have got
@@ -122,20 +98,18 @@ async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names
   return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
 }
 
-function createPasses(list: List, { target, source, recording }: ImportPlan, known: Known) {
+function createPasses(
+  list: List,
+  { target, source, recording }: ImportPlan,
+  names: Names,
+  heldKeys: Set<string>,
+) {
   const orders = ordersOf(list)
   const inForce = orders.filter(isInForce)
   const hasher = createHasher(list.salt)
-  const companies = createCompanies(inForce, hasher, known.names)
+  const companies = createCompanies(inForce, hasher, names)
   const { resource, name } = target
-  const listed = new Set(ordersOn(orders, name).flatMap(({ found }) => found.keys.map(keyOfHash)))
-  const isHashed = (key: string) => listed.has(key) || known.keys.has(key)
-  /** A row with the hash instead of its natural key, if the registry has the hash. */
-  const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
-    if (row.key === null || listed.size + known.keys.size === 0) return row
-    const key = keyOfHash(hashKey(hasher, name, source, row.key))
-    return isHashed(key) ? { ...row, key } : row
-  }
+  const listed = new Set(ordersOn(orders, name).flatMap(({ found }) => found.keys))
   /** Whether people may appear in texts that are about something else. */
   const hasTexts = resource === undefined || resource.changeFields !== undefined
   const finds = hasTexts ? undefined : collectFinds(resource, source, hasher)
@@ -145,8 +119,10 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
   return {
     passRow: (row: StagedRow): StagedRow | undefined => {
       if (companies.isErased(row)) return undefined
-      const keyed = withKey(row)
-      const passed = hold(row, keyed)
+      const { key } = row
+      const hash = key === null || listed.size === 0 ? '' : hashKey(hasher, name, source, key)
+      if (key !== null && listed.has(hash)) heldKeys.add(key)
+      const passed = hold(row, hash)
       if (passed === undefined || !hasTexts) return passed
       const hidden = companies.hideTextsOf(resource, [companyOf(passed)])(passed)
       if (hidden === undefined) {
@@ -160,11 +136,9 @@ function createPasses(list: List, { target, source, recording }: ImportPlan, kno
     passSharedOf: (within: readonly NamedCompany[]) => companies.hideTextsOf(resource, within),
     /** A recorded change, which may name withheld people; undefined if it may not be recorded. */
     passRecorded: (row: StagedRow) => {
-      const held = holdRecorded(row, row)
+      const held = holdRecorded(row, '')
       return held && companies.hideTextsOf(recording?.resource, [companyOf(held)])(held)
     },
-    /** The identity of a refused row. */
-    passRefused: withKey<RefusedRow>,
     hideInName: companies.hideInName,
     /** Whether texts of records may have something that is withheld in some companies only. */
     hidesByCompany: resource !== undefined && hasTexts && companies.haveTexts,
@@ -232,21 +206,19 @@ function createRowHold(
   const byKey = new Map(orders.flatMap((one) => one.found.keys.map((key) => [key, one] as const)))
   const isByName = orders.every(({ subject }) => !('field' in subject))
   const hold = createHold(resource, orders, hasher)
-  return (row: StagedRow, keyed: StagedRow): StagedRow | undefined => {
-    const named =
-      (row.id === null ? undefined : byId.get(row.id)) ??
-      (keyed === row ? undefined : byKey.get(keyed.key?.slice(1) ?? ''))
-    if (named === undefined && isByName) return keyed
+  return (row: StagedRow, hashOfKey: string): StagedRow | undefined => {
+    const named = byId.get(row.id ?? 0) ?? byKey.get(hashOfKey)
+    if (named === undefined && isByName) return row
     const fields = JSON.parse(row.content) as Fields
     const held = hold(fields, named)
-    if (held === undefined) return keyed
+    if (held === undefined) return row
     for (const order of held.by) finds?.add(order, row, fields, order === named)
-    if (held.kept === fields) return keyed
-    return held.kept && changedRow(keyed, held.kept)
+    if (held.kept === fields) return row
+    return held.kept && changedRow(row, held.kept)
   }
 }
 
-const holdNone = (_: StagedRow, keyed: StagedRow) => keyed
+const holdNone = (row: StagedRow, _hashOfKey: string) => row
 
 function changedRow(row: StagedRow, fields: Fields): StagedRow {
   const content = JSON.stringify(fields)

@@ -4,7 +4,6 @@
 import { inBatches } from '../listing/in-batches.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
-import { knownSourceId } from '../sql/import-log.ts'
 import type { Hasher } from './list/hashes.ts'
 
 /** Marks a hash; the stored keys of sources begin with another character. */
@@ -23,25 +22,17 @@ export function hashStoredKey(hasher: Hasher, listing: string, source: string, k
 /** The hash as it is stored instead of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
 
-const keysAtOnce = 10_000
-
-/** The hashes that a source's records have instead of natural keys, as stored; many at a time. */
-export async function* hashedKeys(
+/** Whether records of a source have hashes instead of natural keys. */
+export async function hasHashedKeys(
   db: RegistryDatabase,
   listing: string,
-  source: string,
-): AsyncGenerator<readonly string[]> {
-  const id = await knownSourceId(db, source)
-  if (id === undefined) return
+  source: number,
+): Promise<boolean> {
   // No stored key begins with a character after this one.
   const sql = `
-    select key from record_keys
-    where listing = $1 and source_id = $2 and key > $3 order by key limit ${keysAtOnce}`
-  for (let last: string | undefined = hashed; last !== undefined;) {
-    const rows: readonly (readonly [key: string])[] = await db.rows(sql, listing, id, last)
-    yield rows.map(([key]) => key)
-    last = rows.length < keysAtOnce ? undefined : rows.at(-1)?.[0]
-  }
+    select 1 from record_keys
+    where listing = $1 and source_id = $2 and key > '${hashed}' limit 1`
+  return (await db.rows(sql, listing, source)).length > 0
 }
 
 const idsAtOnce = 1_000
