@@ -87,16 +87,17 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
     const short = companies.filter((companyId) => isShort(leavesOf(companyId)))
     const keys = short.flatMap((companyId) => keysOf(companyId, leavesOf(companyId)))
     const readShort = readNext(readIndexes(tables, shape, keys))
-    const lost = open.size === 0 ? undefined : readGone(context, companies)
+    const lost = open.size === 0 ? undefined : readGone(staging, companies)
     for (const companyId of companies) {
       const [listing, puts] = [open.get(companyId), putsOf(companyId)]
-      const { gone, places } = lost?.get(companyId) ?? nothingGone
+      const gone = lost?.get(companyId) ?? new Set()
       const leaves = leavesOf(companyId)
       if (isShort(leaves)) {
         await mergeListing(shape, { companyId, listing, puts, gone, read: readShort }, out)
         continue
       }
-      const touched = new Set(leaves.filter((_, n) => places.has(n)).map(({ segment }) => segment))
+      const places = staging.rows(touchedSql, companyId)
+      const touched = new Set(places.flatMap(([leaf]) => leaves[Number(leaf)]?.segment ?? []))
       const read = readAny(tables, shape, companyId)
       await mergeListing(shape, { companyId, listing, puts, gone, touched, read }, out)
     }
@@ -110,32 +111,18 @@ async function mergeAll(context: ImportContext, kind: PutKind, onShare: OnShare)
 export const lastCompany = (staging: Staging): number =>
   Math.max(1, Number(staging.value('select max(company_id) from change')))
 
-interface Gone {
-  /** The ids of the records. */
-  readonly gone: Set<number>
-  /** Which of the listing's segments have them. */
-  readonly places: Set<number>
-}
+const touchedSql = 'select distinct leaf from change where company_id = ? and is_known'
 
-const nothingGone: Gone = { gone: new Set(), places: new Set() }
-
-/** The records that listings lose or replace, by company. */
-function readGone(
-  { staging }: ImportContext,
-  companies: readonly number[],
-): ReadonlyMap<number, Gone> {
-  const byCompany = new Map<number, Gone>()
+/** The ids of the records that listings lose or replace, by company. */
+function readGone(staging: Staging, companies: readonly number[]) {
+  const gone = new Map<number, Set<number>>()
   const rows = staging.iterate(
-    `select c.company_id, c.id, c.leaf from json_each(?) e
+    `select c.company_id, c.id from json_each(?) e
      cross join change c on c.company_id = e.value where c.is_known`,
     JSON.stringify(companies),
   )
-  for (const [company, id, leaf] of rows) {
-    let lost = byCompany.get(Number(company))
-    if (lost === undefined)
-      byCompany.set(Number(company), (lost = { gone: new Set(), places: new Set() }))
-    lost.gone.add(Number(id))
-    lost.places.add(Number(leaf))
+  for (const [company, id] of rows) {
+    gone.set(Number(company), (gone.get(Number(company)) ?? new Set()).add(Number(id)))
   }
-  return byCompany
+  return gone
 }
