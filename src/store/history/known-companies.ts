@@ -20,25 +20,6 @@ interface RevertedSpan {
 const isInForce = 'reverts is null and reverted_by is null'
 const inForce = `select version from imports where ${isInForce}`
 
-/** Forgets the companies that no import in force mentions any more; returns their number. */
-export async function forgetCompanies(
-  db: RegistryDatabase,
-  { lastNew }: RevertedSpan,
-): Promise<number> {
-  const { tables } = db
-  const candidates = `select id from companies where version not in (${inForce}) order by id`
-  let forgotten = 0
-  for await (const some of eachBatch(db, candidates)) {
-    const mentioned = await findMentioned(db, some)
-    const gone = some.filter((id) => !mentioned.has(id))
-    const former = await tables.companiesById(gone)
-    await tables.dropCompanies(gone)
-    await noteStates(tables, former, former, lastNew)
-    forgotten += gone.length
-  }
-  return forgotten
-}
-
 /**
  * Companies that no import in force made known, or gave their register number, and companies about
  * which the sources say something else now.
@@ -52,31 +33,39 @@ const mayBeUnnamed = (from: number) => `
   order by 1`
 
 /**
- * Takes the register number from companies that stay known, but no longer have it.
+ * Forgets the companies that no import in force mentions any more, and takes the register number
+ * from those that stay known, but no longer have it.
  *
- * @returns those that should have another number now. They have none until `reviveCompanies` gives
- *   it to them.
+ * @returns how many were forgotten, and those that should have another number now. They have none
+ *   until `reviveCompanies` gives it to them.
  */
-export async function unnameCompanies(
+export async function forgetCompanies(
   db: RegistryDatabase,
   { firstReverted, firstNew, lastNew: version }: RevertedSpan,
-): Promise<ReadonlyMap<number, CompanyRow>> {
+): Promise<{ forgotten: number; renamed: ReadonlyMap<number, CompanyRow> }> {
   const { tables } = db
+  const versions = new Set(await readNumbers(db, inForce))
   const renamed = new Map<number, CompanyRow>()
+  let forgotten = 0
   for await (const some of eachBatch(db, mayBeUnnamed(firstNew))) {
+    const mentioned = await findMentioned(db, some)
     const findNumber = await createNumbers(db, firstReverted, some)
-    const unnamed: CompanyRow[] = []
+    const [gone, unnamed]: [CompanyRow[], CompanyRow[]] = [[], []]
     for (const one of await tables.companiesById(some)) {
       const { identifier } = findNumber(one.id, one)
-      if (identifier === one.identifier) continue
-      if (identifier === null) unnamed.push(one)
+      if (!versions.has(one.version) && !mentioned.has(one.id)) gone.push(one)
+      else if (identifier === one.identifier) continue
+      else if (identifier === null) unnamed.push(one)
       else if (one.identifier !== null) renamed.set(one.id, one)
     }
     const both = [...unnamed, ...some.flatMap((id) => renamed.get(id) ?? [])]
+    await tables.dropCompanies(gone.map(({ id }) => id))
     await tables.putCompanies(both.map(({ id }) => ({ id, ...nameless, version })))
-    await noteStates(tables, unnamed, unnamed, version)
+    const changed = [...gone, ...unnamed]
+    await noteStates(tables, changed, changed, version)
+    forgotten += gone.length
   }
-  return renamed
+  return { forgotten, renamed }
 }
 
 /** Companies that were known before a version, and those that have lost their register number. */
