@@ -183,6 +183,17 @@ test('the natural keys of events that name a withheld person are hashed', async 
   await checkGone(db)
 })
 
+test('the natural key of an event that is erased in one of its companies is not kept', async (t) => {
+  const { db } = await makeNamedApp(t)
+  const event = { key: `1 ${jane}`, date: '2026-01-01', attr: 'owner', after: jane }
+  await importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])
+  await withhold(db, 'erase', person)
+  const rows = ['1', '2'].map((company) => ({ ...gb(company), ...event }))
+  const { counts } = await importRows(db, 'events', rows)
+  assert.deepEqual([counts.inserted, counts.erased, counts.companiesCreated], [0, 2, 0])
+  await checkGone(db)
+})
+
 test('a company can be erased again after its order was lifted', async (t) => {
   const { ask, db } = await makeNamedApp(t)
   const load = () => importRows(db, 'employees', [{ ...gb('1'), key: 'a', identifier, name: jane }])

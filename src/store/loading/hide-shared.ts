@@ -20,6 +20,10 @@ const rowsOfRecord = `
 
 const replaceRow = 'update stage set digest = $digest, at = $at, length = $length where seq = $seq'
 
+/** The natural key of a row that was dropped may name who is withheld. */
+const dropKeys = `
+  delete from keys where is_new and key not in (select key from stage where key is not null)`
+
 /** Hides in the rows of records in several companies what is withheld in any of them. */
 export async function hideInShared(context: ImportContext): Promise<void> {
   const { staging, tables, plan, gate } = context
@@ -34,6 +38,7 @@ export async function hideInShared(context: ImportContext): Promise<void> {
       hideInRows(context, seqs, [...(await companiesOf(context, own)), ...others])
     }
   }
+  if (staging.facts.hasKeys) staging.run(dropKeys)
 }
 
 const numbersIn = (list: unknown) => JSON.parse(String(list)) as number[]
