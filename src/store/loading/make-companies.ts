@@ -105,6 +105,7 @@ const createByName = `
     group by jurisdiction, identifier`
 
 const lastMade = 'select max(id) from companies where id < ?'
+const lastGiven = 'select max(given_company) from stage where given_company < ?'
 
 const createById = `
   insert or ignore into companies (id, is_new)
@@ -127,10 +128,9 @@ export async function makeCompanies({ staging, tables, plan }: ImportContext): P
   if (plan.knownCompaniesOnly) return
   if (staging.facts.hasNames) {
     staging.run(createWithId)
-    const { greatestCompany, rows } = staging.facts
-    const lastId = await lastBeforeAssigned(rows, async (below) => {
-      const made = Number(staging.value(lastMade, below))
-      return Math.max(assignedIdMin - 1, greatestCompany, made, await tables.lastCompanyId(below))
+    const lastId = await lastBeforeAssigned(staging.facts.rows, async (below) => {
+      const [made, given] = [lastMade, lastGiven].map((sql) => Number(staging.value(sql, below)))
+      return Math.max(assignedIdMin - 1, made ?? 0, given ?? 0, await tables.lastCompanyId(below))
     })
     staging.run(createByName, { lastId })
   }

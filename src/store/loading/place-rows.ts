@@ -2,7 +2,7 @@
 // registry. A natural key has one id, and an id one content, in all listings of a record.
 
 import { companyColumns, type Resource } from '../../resources/resource.ts'
-import { assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
+import { assignedIdEnd, assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
 import { hasHashedKeys } from '../withholding/hide-keys.ts'
 import type { ImportContext } from './context.ts'
@@ -77,8 +77,8 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
       staging.insert('keys', byHash.get(hash) ?? hash, id, 0)
     }
   }
-  const { greatestId, rows } = staging.facts
-  const lastId = await lastAssigned(context, resource, rows, greatestId)
+  const given = Number(staging.value('select max(id) from stage where id < ?', assignedIdEnd))
+  const lastId = await lastAssigned(context, resource, staging.facts.rows, given)
   staging.run(
     `insert into keys
       select s.key, $lastId + row_number() over (order by min(s.seq)), 1 from stage s

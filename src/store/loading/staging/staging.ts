@@ -3,7 +3,6 @@
 // them and compares them with each other.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
-import { assignedIdEnd } from '../../sql/assigned-ids.ts'
 import type { ListingCutter } from './cut-listings.ts'
 import {
   companyIdIn,
@@ -34,9 +33,6 @@ interface StagedFacts {
   isSorted: boolean
   /** Whether each row's id is greater than that of the row before, as in most extracts. */
   isAscending: boolean
-  /** The greatest ids in the rows; the ids that the import assigns are greater. */
-  greatestId: number
-  greatestCompany: number
   /** The latest day of a row, in wire form. */
   lastDay: string | null
 }
@@ -179,8 +175,6 @@ const factsOfNone = (): StagedFacts => ({
   hasKeys: false,
   isSorted: true,
   isAscending: true,
-  greatestId: 0,
-  greatestCompany: 0,
   lastDay: null,
 })
 
@@ -197,13 +191,7 @@ function createNotes(facts: StagedFacts) {
     if (asOf !== null && asOf > (facts.lastDay ?? '')) facts.lastDay = asOf
     facts.isAscending &&= id !== null && id > lastId
     lastId = id ?? 0
-    facts.greatestId = greaterId(facts.greatestId, id)
-    facts.greatestCompany = greaterId(facts.greatestCompany, companyId)
     facts.isSorted &&= facts.isAscending && isAlone && (companyId ?? 0) >= lastCompany
     lastCompany = companyId ?? 0
   }
-}
-
-function greaterId(greatest: number, id: number | null): number {
-  return id !== null && id > greatest && id < assignedIdEnd ? id : greatest
 }
