@@ -133,6 +133,8 @@ function lookAtTexts(
 ) {
   const isSuspect = (text: string) =>
     (nullTexts.has(text) || cellError.test(text)) && !nulls.includes(text)
+  const told = ({ name }: ColumnFacts, placed: PlacedRow, text: string) =>
+    `${placeOf(placed)}: ${name} is ${showValue(text)}`
   let tried = 0
   let twice: string | undefined
   let lost: string | undefined
@@ -153,19 +155,18 @@ function lookAtTexts(
       if (shifted === undefined && mayBeZoned(text) && zoned.test(text)) {
         const utc = normaliseTimestamp(text, 'seconds')
         if (typeof utc === 'string' && otherDay(text, utc)) {
-          shifted = shiftedDay(facts.name, placeOf(placed), text, utc)
+          shifted = shiftedDay(told(facts, placed, text), utc)
         }
       }
       if (areCompanies && unreal === undefined && isUnrealDay(text)) {
-        unreal = unrealDay(facts.name, placeOf(placed), text)
+        unreal = unrealDay(told(facts, placed, text))
       }
       if (tried === triedTexts || (twice !== undefined && lost !== undefined)) return
       tried += 1
       const better = twice === undefined ? readTwice(text) : undefined
       if (better !== undefined) twice = twiceRead(facts.name, placeOf(placed), text, better)
       const at = lost === undefined ? text.indexOf(replacement) : -1
-      if (at >= 0)
-        lost = lostCharacter(facts.name, placeOf(placed), text.slice(Math.max(0, at - 20)))
+      if (at >= 0) lost = lostCharacter(told(facts, placed, text.slice(Math.max(0, at - 20))))
     },
     warnings: () => [long, twice, lost, shifted, unreal].filter((warning) => warning !== undefined),
   }
@@ -184,12 +185,8 @@ function isUnrealDay(text: string): boolean {
 
 const day = /^\d{4}-(?!00)\d\d-(?!00)\d\d$/
 
-function unrealDay(name: string, place: string, text: string): string {
-  return (
-    `${place}: ${name} is ${showValue(text)}, a day that does not exist; which are its month and ` +
-    'its day in the file?'
-  )
-}
+const unrealDay = (told: string) =>
+  `${told}, a day that does not exist; which are its month and its day in the file?`
 
 function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
   const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
@@ -205,26 +202,17 @@ function itsName({ name, first }: ColumnFacts, rows: number): string {
   )
 }
 
-function longCell(name: string, place: string, lines: number): string {
-  return (
-    `${place}: ${name} has ${formatCount(lines)} lines; is a quote before it ` +
-    'unclosed? Check with --show'
-  )
-}
+const longCell = (name: string, place: string, lines: number) =>
+  `${place}: ${name} has ${formatCount(lines)} lines; is a quote before it unclosed? ` +
+  'Check with --show'
 
-function shiftedDay(name: string, place: string, text: string, utc: string): string {
-  return (
-    `${place}: ${name} is ${showValue(text)}, which is on ${utc.slice(0, 10)} in ` +
-    'UTC; if the day matters, leave out time and zone, in the file or in a mapping'
-  )
-}
+const shiftedDay = (told: string, utc: string) =>
+  `${told}, which is on ${utc.slice(0, 10)} in UTC; if the day matters, leave out time and zone, ` +
+  'in the file or in a mapping'
 
-function lostCharacter(name: string, place: string, text: string): string {
-  return (
-    `${place}: ${name} is ${showValue(text)}, where ${replacement} stands for a character that ` +
-    'was lost when the file was converted; get it again, in its own encoding (--encoding)'
-  )
-}
+const lostCharacter = (told: string) =>
+  `${told}, where ${replacement} stands for a character that was lost when the file was ` +
+  'converted; get it again, in its own encoding (--encoding)'
 
 function twiceRead(name: string, place: string, text: string, better: string): string {
   // Where the two differ may be far from the beginning.
