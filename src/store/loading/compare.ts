@@ -264,7 +264,7 @@ const digestOf = (digests: Uint8Array, n: number) =>
   digests.subarray(n * digestBytes, (n + 1) * digestBytes).join()
 
 /** Records are present; a company may be listed although its source no longer has it. */
-function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {
+export function isPresentAt(shape: ListingShape, index: SegmentIndex, n: number): boolean {
   return shape !== attributesShape || statementAt(index, n).isPresent
 }
 

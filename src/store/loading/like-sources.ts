@@ -1,11 +1,10 @@
 // Finds other sources that have the companies of an import.
 
-import { statementAt } from '../companies/attributes.ts'
 import { isRecordingSource, type LikeSource } from '../importing.ts'
-import { attributesShape, comparedParts, type ListingShape } from '../listing/shape.ts'
+import { comparedParts } from '../listing/shape.ts'
+import { isPresentAt } from './compare.ts'
 import type { ImportContext } from './context.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
-import type { SegmentIndex } from '../listing/segment.ts'
 
 /** How many segments of a listing are read. */
 const segmentsMax = 4
@@ -21,12 +20,10 @@ export async function findLikeSources(
   if (others.length === 0) return []
   const counts = await countCompanies(context, sample)
   const own = counts.get(context.source) ?? 0
-  const sampled = sample.length
   return others
     .sort(([a], [b]) => a - b)
-    .flatMap(([id, { name: source }]) => {
-      const companies = counts.get(id)
-      return companies === undefined ? [] : [{ source, companies, own, sampled }]
+    .map(([id, { name: source }]) => {
+      return { source, companies: counts.get(id) ?? 0, own, sampled: sample.length }
     })
     .sort((a, b) => b.companies - a.companies)
 }
@@ -43,17 +40,11 @@ async function countCompanies(
   for (const keys of first) {
     const sources = new Set<number>()
     await read(keys.length, (index) => {
-      for (const source of sourcesIn(shape, index)) sources.add(source)
+      for (const [n, source] of index.sources.entries()) {
+        if (isPresentAt(shape, index, n)) sources.add(source)
+      }
     })
     for (const source of sources) counts.set(source, (counts.get(source) ?? 0) + 1)
   }
   return counts
-}
-
-/** The sources of records; of statements about a company, only those that still have it. */
-function sourcesIn(shape: ListingShape, index: SegmentIndex): readonly number[] {
-  const sources = [...index.sources]
-  return shape === attributesShape
-    ? sources.filter((_, n) => statementAt(index, n).isPresent)
-    : sources
 }

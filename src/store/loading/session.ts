@@ -68,8 +68,11 @@ export async function beginImport(
       context = await createContext(db, plan, staging, gate)
       return mergeStaged(context, onProblem)
     },
-    /** Commits the import as the registry's next version. */
-    async commit(outcome: ImportOutcome): Promise<Commit> {
+    /**
+     * Commits the import as the registry's next version; returns that, and the entry of the list of
+     * what is withheld that tells what the import has found of it.
+     */
+    async commit(outcome: ImportOutcome) {
       if (context === undefined) throw new Error('an import has to be prepared first')
       context.parts('committing')(0)
       await logImport(context, await gate.passLogged(db, outcome))
@@ -86,13 +89,6 @@ export async function beginImport(
       staging.close()
     },
   }
-}
-
-/** What an import has committed. */
-export interface Commit {
-  readonly version: number
-  /** The entry of the list of what is withheld that tells what it has found of it. */
-  readonly listEntry: number | undefined
 }
 
 /** Creates what cuts listings as their rows are staged, if the resource has never had a record. */

@@ -38,7 +38,7 @@ export function withheldValues(resource: Resource, fields: Fields, kept: Fields)
 }
 
 /** What remains of a record that orders withhold: its fields, or nothing. */
-export interface Held<O> {
+interface Held<O> {
   readonly kept: Fields | undefined
   /** The orders that mean it; one of those that erase it. */
   readonly by: readonly O[]

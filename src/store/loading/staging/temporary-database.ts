@@ -4,7 +4,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
 export type StagedValue = SQLInputValue
-export type StagedValues = Readonly<Record<string, StagedValue>>
+type StagedValues = Readonly<Record<string, StagedValue>>
 
 export type TemporaryDatabase = ReturnType<typeof openTemporaryDatabase>
 

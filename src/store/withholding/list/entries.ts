@@ -105,7 +105,7 @@ export interface List {
 }
 
 /** An order with all that it has found in the list's registry. */
-export interface ListedOrder extends Order {
+interface ListedOrder extends Order {
   /** Whether a later entry lifts it. */
   readonly isLifted: boolean
 }
