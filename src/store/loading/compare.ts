@@ -33,7 +33,7 @@ export async function findChanges(context: ImportContext): Promise<number | unde
     staging.run(takeAll(context))
     return 0
   }
-  const comparison = { isGiven: true, refusedIds: refusedIdsOf(context), held: 0 }
+  const comparison = { isGiven: true, held: 0 }
   const given = staging.isLoaded() ? givenRows(context) : undefined
   const batches = plan.isSnapshot
     ? allCompanies(staging, given, (range) => tables.companiesWith(shape.listing, range))
@@ -46,6 +46,7 @@ export async function findChanges(context: ImportContext): Promise<number | unde
     await nextTurn()
   }
   if (!staging.isLoaded()) staging.load('select seq, at, length from change where seq is not null')
+  if (plan.isSnapshot) staging.run(keepRefused(context))
   if (plan.target.resource === undefined) staging.run(refuseEarlier, { asOf })
   else await carryChanges(context)
   return plan.isSnapshot ? comparison.held : undefined
@@ -63,12 +64,12 @@ const takeAll = (context: ImportContext) => `
   insert into change select company_id, ${idOf(context)}, seq, 0, 1, null, null, at, length
   from stage where digest is not null order by 1, 2`
 
-/** The ids of refused rows: a snapshot does not lack their records. */
-export function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
-  if (!plan.isSnapshot) return new Set()
-  const ids = staging.rows('select distinct id from stage where digest is null and id is not null')
-  return new Set(ids.map(([id]) => Number(id)))
-}
+/** A snapshot does not lack the records of refused rows. */
+const keepRefused = ({ shape }: ImportContext) => `
+  delete from change where seq is null
+    and ${shape === attributesShape ? 'company_id' : 'id'} in (
+      select id from stage where digest is null
+    )`
 
 /** The dates of recorded changes cannot go backwards. */
 const refuseEarlier = [
@@ -109,7 +110,7 @@ async function carryChanges(context: ImportContext): Promise<void> {
       staging.run(insertCarried, { company: companyId, id, seq: seqs.get(id) ?? 0 })
     }
   }
-  const comparison = { isGiven: false, refusedIds: new Set<number>(), held: 0 }
+  const comparison = { isGiven: false, held: 0 }
   for (const batch of companiesOfRows(staging, carriedRows)) {
     await compareBatch(context, batch, comparison)
     await nextTurn()
@@ -120,8 +121,6 @@ async function carryChanges(context: ImportContext): Promise<void> {
 interface Comparison {
   /** Whether the import gives the rows for their companies; false if they are carried there. */
   readonly isGiven: boolean
-  /** The ids of refused rows: a snapshot does not lack their records. */
-  readonly refusedIds: ReadonlySet<number>
   /** How many records of the source have been compared. */
   held: number
 }
@@ -191,7 +190,7 @@ function compareCompany(
   read: IndexReader,
   comparison: Comparison,
 ): Awaitable<void> {
-  const { isGiven, refusedIds } = comparison
+  const { isGiven } = comparison
   const { staging, plan, source, shape } = context
   let leaf = 0
   const change = (row: number, isKnown: boolean, was: string | null) => {
@@ -213,9 +212,7 @@ function compareCompany(
       const isSame = hasDigest(index, n, digests, row)
       // A company that returns unchanged may have an earlier day.
       if (!isSame || !isPresent) change(row, isPresent, isSame ? null : dayAt(shape, index, n))
-    } else if (isGiven && plan.isSnapshot && index.sources[n] === source) {
-      const isRefused = refusedIds.has(shape === attributesShape ? companyId : id)
-      if (isRefused || !isPresent) return
+    } else if (isGiven && plan.isSnapshot && isPresent && index.sources[n] === source) {
       staging.insert('change', companyId, id, null, 1, 0, null, leaf, null, 0)
     }
   }

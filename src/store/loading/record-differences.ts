@@ -15,7 +15,6 @@ import {
   readSegments,
   type SizedKey,
 } from '../listing/open-listings.ts'
-import { refusedIdsOf } from './compare.ts'
 import { readVersionsInForce, sourceId } from '../sql/import-log.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
@@ -163,13 +162,14 @@ type EarlierRecords = Awaited<ReturnType<typeof readEarlierRecords>>
  * @param recorded the records that describe their changes.
  */
 async function readEarlierRecords(context: ImportContext, recorded: SourceRecords) {
-  const { db, source, plan } = context
+  const { db, source, plan, staging } = context
+  const refused = staging.rows('select distinct id from stage where digest is null')
   return {
     recorded,
     /** The versions in force, each with whether it removed all records of the source. */
     inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
     /** The ids of refused rows, which a snapshot does not lack. */
-    refusedIds: refusedIdsOf(context),
+    refusedIds: new Set(refused.map(([id]) => Number(id))),
   }
 }
 
