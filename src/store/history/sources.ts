@@ -3,12 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
-import {
-  readAttributes,
-  type Statement,
-  statementAt,
-  statementOf,
-} from '../companies/attributes.ts'
+import { readAttributes, statementAt, statementOf } from '../companies/attributes.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { keysOf, openListings, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape } from '../listing/shape.ts'
@@ -109,9 +104,10 @@ export async function readLastSeen(
   const said = (await readAttributes(db.tables, [companyId])).get(companyId) ?? []
   const days = new Map<string, string | undefined>()
   for (const { source, values } of said) {
-    const { changed, end } = await lastChange(db, companyId, source, statementOf({ values }))
+    const { version, isPresent, saidIn } = statementOf({ values })
+    const end = isPresent ? versionEnd : version
     type Seen = [asOf: string | null, committedAt: number]
-    const [[asOf, committedAt] = [null, null]] = await db.rows<Seen>(lastSeen, source, end, changed)
+    const [[asOf, committedAt] = [null, null]] = await db.rows<Seen>(lastSeen, source, end, saidIn)
     days.set(String(sources.get(source)?.name), asOf ?? dayOf(committedAt))
   }
   return days
@@ -127,19 +123,6 @@ const lastSeen = `
   where resource = 'companies' and source_id = $1 and reverts is null and reverted_by is null
     and version < $2 and (is_snapshot or version = $3)
   order by version desc limit 1`
-
-/** When a source last changed a company that it had, and the version that removed it, if any. */
-async function lastChange(
-  { tables }: RegistryDatabase,
-  companyId: number,
-  source: number,
-  { version, isPresent }: Statement,
-) {
-  if (isPresent) return { changed: version, end: versionEnd }
-  const before = (await readAttributes(tables, [companyId], version - 1)).get(companyId)
-  const own = before?.find((one) => one.source === source)
-  return { changed: own === undefined ? 0 : statementOf(own).version, end: version }
-}
 
 /** Above every version. */
 const versionEnd = 2_147_483_647
