@@ -96,7 +96,7 @@ export async function applyOrder(
   await numbers.note()
   const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
   const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
-  await forgetInLog(work, [...former, ...rewritten], { phrases: found.phrases, lost })
+  await forgetInLog(work, [...former, ...rewritten], found.phrases, lost)
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))

@@ -104,23 +104,18 @@ export async function findUnsaid(tables: ListingTables, names: readonly string[]
   return unsaid
 }
 
-/** What the log of imports loses besides what tells of companies. */
-interface Forgotten {
-  readonly phrases: readonly PhraseHash[]
-  /** The names of attributes that no company has any more. */
-  readonly lost: ReadonlySet<string>
-}
-
 /**
  * Removes what is withheld from the log of imports, which has examples of the changes of each
  * import, and the names of new attributes.
  *
  * @param companies the present and past names of the companies that are erased or rewritten.
+ * @param lost the names of attributes that no company has any more.
  */
 export async function forgetInLog(
   { db, hasher }: Work,
   companies: readonly CompanyRow[],
-  { phrases, lost }: Forgotten,
+  phrases: readonly PhraseHash[],
+  lost: ReadonlySet<string>,
 ): Promise<void> {
   const labels = labelsOf(companies)
   const hidePhrases = createHidePhrases(phrases, hasher)

@@ -35,12 +35,11 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const seen = { ids: new Set<number>(), values: new Set<string>(), companies: new Set<number>() }
   const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
-  const candidates =
-    wanted.later?.companies ?? (await findCandidates(work, wanted, needles, masked))
+  const find = () => wanted.candidates ?? work.tables.companiesHolding(needles ?? [])
+  const candidates = wanted.later?.companies ?? ascending((await find()).union(masked))
   const mayHold = needles && ((texts: Buffer) => needles.some((needle) => texts.includes(needle)))
   const people = await findPeople(work, resource, wanted, candidates, mayHold)
-  const companies =
-    people === undefined ? candidates : [...people.companies.union(masked)].sort((a, b) => a - b)
+  const companies = people === undefined ? candidates : ascending(people.companies.union(masked))
   for (const [n, companyId] of companies.entries()) {
     await rewriteListing(work, {
       shape,
@@ -81,6 +80,8 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     companies: [...seen.companies, ...touched.map(({ companyId }) => companyId)],
   }
 }
+
+const ascending = (ids: ReadonlySet<number>) => [...ids].sort((a, b) => a - b)
 
 /**
  * Leaves out the ids of records that are still in some listing unmasked, perhaps as another
@@ -241,19 +242,4 @@ const partLengthMin = 3
 function plainPart(text: string): string {
   const parts = text.normalize('NFD').split(/[^]\p{M}+|[\u1100-\u11ff]+/u)
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest))
-}
-
-/**
- * The companies that may have or have had such records.
- *
- * @param masked those in which records were masked, whose texts no longer contain a needle.
- */
-async function findCandidates(
-  { tables }: Work,
-  { candidates }: WantedRecords,
-  needles: readonly Buffer[] | undefined,
-  masked: ReadonlySet<number>,
-): Promise<readonly number[]> {
-  const holding = candidates ?? (await tables.companiesHolding(needles ?? []))
-  return [...holding.union(masked)].sort((a, b) => a - b)
 }
