@@ -1,8 +1,6 @@
 // Logs a withholding as a version, leaves traces for clients that follow the registry, and removes
 // what is withheld from the log of imports.
 
-import { showValue } from '../../files/refusal.ts'
-import { companyColumns } from '../../resources/resource.ts'
 import { statementColumns } from '../companies/attribute-text.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
@@ -126,11 +124,11 @@ export async function forgetInLog(
     typeof value === 'string' && (labels.has(value) || mayHide(value))
   const tells = (value: unknown) =>
     (typeof value === 'object' && value !== null ? Object.values(value) : [value]).some(isWithheld)
-  const tellsOfOne = ofOneCompany(companies)
   // Examples are the elements of lists: texts, or objects with texts.
-  const withoutExamples = (_: string, value: unknown): unknown => {
-    if (!Array.isArray(value)) return value
-    return value.some(tellsOfOne) ? [] : value.filter((one) => !tells(one))
+  const withoutExamples = (name: string, value: unknown): unknown => {
+    // What is the same in all rows may tell of the only company that they are of.
+    if (name === 'same') return []
+    return Array.isArray(value) ? value.filter((one) => !tells(one)) : value
   }
   const withoutNames = (_: string, value: unknown) =>
     typeof value === 'string' ? hidePhrases(value) : value
@@ -170,15 +168,4 @@ function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
     if (identifier !== null) labels.add(`${jurisdiction ?? ''} ${identifier}`)
   }
   return labels
-}
-
-/** Whether a value that is the same in all rows names one of the companies: all rows are of it. */
-function ofOneCompany(companies: readonly CompanyRow[]): (same: unknown) => boolean {
-  const named = companies.flatMap(({ id, identifier }) => [id, String(id), identifier ?? []]).flat()
-  const values = new Set(named.map(showValue))
-  const columns: ReadonlySet<string> = new Set(companyColumns)
-  return (same) => {
-    const { name = '', value = '' } = Object(same) as { name?: string; value?: string }
-    return columns.has(name) && values.has(value)
-  }
 }
