@@ -5,7 +5,7 @@ import { formatCount } from '../text/format-count.ts'
 import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
-import type { LikeSource } from '../store/importing.ts'
+import { isRecordingSource } from '../store/importing.ts'
 import { Refusal } from '../files/refusal.ts'
 
 /** What an operator permits although it looks like a mistake. */
@@ -56,19 +56,23 @@ const likeShareMin = 1 / 2
  * its name is almost that of its own new source. Undefined if they are not.
  */
 export function warnOfLikeSource(
-  likes: readonly LikeSource[],
+  counts: ReadonlyMap<string, number>,
+  sampled: number,
   ownSource: string,
   isAssumed: boolean,
 ): string | undefined {
-  const like = likes.find(
-    ({ source, companies, sampled }) =>
-      companies > sampled * likeShareMin && (isAssumed || isMisspelling(ownSource, source)),
+  const likes = [...counts].filter(
+    ([source, count]) =>
+      source !== ownSource &&
+      !isRecordingSource(source) &&
+      count > sampled * likeShareMin &&
+      (isAssumed || isMisspelling(ownSource, source)),
   )
-  if (like === undefined) return undefined
-  const { source, companies, own, sampled } = like
+  const [source, count] = likes.sort(([, a], [, b]) => b - a)[0] ?? []
+  if (source === undefined || count === undefined) return undefined
+  const own = counts.get(ownSource) ?? 0
   const share =
-    `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
-    formatCount(companies)
+    `of the first ${formatCount(sampled)} companies, the source ${source} has ` + formatCount(count)
   if (!isAssumed) return `${share}, and ${ownSource} is a new source; was --source ${source} meant?`
   if (own >= sampled * likeShareMin) return undefined
   return (

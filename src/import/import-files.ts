@@ -5,7 +5,6 @@ import type {
   Earlier,
   ImportCounts,
   ImportPlan,
-  LikeSource,
   LoggedDifference,
   Merged,
 } from '../store/importing.ts'
@@ -279,8 +278,8 @@ function planOf(course: Course) {
 function likeSourceWarner(request: ImportRequest) {
   const isAssumed = request.isSourceAssumed === true
   const advice = isAssumed ? '' : '; to begin a new source, leave --strict out'
-  return (likes: readonly LikeSource[]) => {
-    const warning = warnOfLikeSource(likes, request.source, isAssumed)
+  return (counts: ReadonlyMap<string, number>, sampled: number) => {
+    const warning = warnOfLikeSource(counts, sampled, request.source, isAssumed)
     if (warning !== undefined) warn(request, warning, advice)
   }
 }

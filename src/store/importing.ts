@@ -77,16 +77,6 @@ export const recordingSource = (source: string, target: string) => `${source}/${
 /** Whether a source is one of recorded changes. */
 export const isRecordingSource = (source: string) => source.includes('/')
 
-/** Another source that has companies of an import; only the import's first ones are counted. */
-export interface LikeSource {
-  readonly source: string
-  /** How many of them it has. */
-  readonly companies: number
-  /** How many of them the import's own source already has. */
-  readonly own: number
-  readonly sampled: number
-}
-
 /** Two values of an attribute; null for none. */
 export interface ValueChange {
   /** The company's name in its register; left out where the company is clear. */
@@ -194,11 +184,11 @@ export interface ImportPlan extends WorkWatch {
   /** Whether the source was not named, so that it may be the wrong one. */
   readonly isSourceAssumed?: boolean
   /**
-   * Receives the other sources with companies of the import, those with the most first, if its own
-   * source is assumed or new. It is called before anything is written; if it throws, the import
-   * fails.
+   * If the import's own source is assumed or new, and there are others, receives how many of its
+   * first companies sources have, by their names, and how many were looked up. It is called before
+   * anything is written; if it throws, the import fails.
    */
-  readonly onLikeSources?: (likes: readonly LikeSource[]) => void
+  readonly onLikeSources?: (counts: ReadonlyMap<string, number>, sampled: number) => void
   /** Kept in the log; undefined unless files are imported. */
   readonly recipe?: Recipe | undefined
   /**

@@ -1,14 +1,15 @@
 // The course of an import in a store: rows are staged in temporary files, then compared with the
 // registry and merged into it in one transaction.
 
-import type {
-  ImportOutcome,
-  ImportPlan,
-  Merged,
-  Place,
-  RefusedRow,
-  StagedProblem,
-  StagedRow,
+import {
+  type ImportOutcome,
+  type ImportPlan,
+  isRecordingSource,
+  type Merged,
+  type Place,
+  type RefusedRow,
+  type StagedProblem,
+  type StagedRow,
 } from '../importing.ts'
 import { type ImportConnection, numberIn } from '../sql/database.ts'
 import { likelySourceId, logVersion } from '../sql/import-log.ts'
@@ -29,7 +30,7 @@ import { findDifference } from './difference.ts'
 import { openRecording, type OpenRecording, stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
 import type { FindingImport } from '../withholding/locate.ts'
-import { findLikeSources } from './like-sources.ts'
+import { countBySource } from './like-sources.ts'
 import { createListingCutter } from './staging/cut-listings.ts'
 import { placeIn, stagedRowIn } from './staging/spool.ts'
 import { openStaging, type Staging } from './staging/staging.ts'
@@ -169,18 +170,21 @@ const firstCompanies = `
     select company_id from stage where digest is not null limit 10000
   ) limit ${sampledMax}`
 
-/** Reports which other sources have the companies, if the source of the import may be a mistake. */
+/** Reports which sources have the companies, if the source of the import may be a mistake. */
 async function reportLikeSources(context: ImportContext): Promise<void> {
-  const { db, plan, source, staging } = context
+  const { db, plan, source, sources, staging } = context
   const { isSourceAssumed, onLikeSources } = plan
-  if (onLikeSources === undefined) return
+  const hasOthers = sources
+    .values()
+    .some(({ name }) => name !== plan.source && !isRecordingSource(name))
+  if (onLikeSources === undefined || !hasOthers) return
   const imports = 'select count(*) from imports where source_id = $1'
   const isNew = (await numberIn(db, imports, source)) === 0
   if (isSourceAssumed !== true && !isNew) return
   const companies = staging.isLoaded()
     ? staging.rows(firstCompanies).map(([company]) => Number(company))
     : [...givenCompanies(staging).take(sampledMax)]
-  onLikeSources(await findLikeSources(context, companies))
+  onLikeSources(await countBySource(context, companies), companies.length)
 }
 
 /** Writes the staged records of the changes: all are new, so nothing has to be compared. */
