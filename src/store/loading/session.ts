@@ -57,8 +57,7 @@ export async function beginImport(
   return {
     stage(place: Place, given: StagedRow): void {
       const row = gate.pass(given)
-      if (row === given) staging.stage(place, row)
-      else if (row !== undefined) staging.stage(place, { ...row, fields: undefined })
+      if (row !== undefined) staging.stage(place, row)
     },
     /** Stages the identity of a refused row: a snapshot must not remove its record. */
     stageRefused: (place: Place, row: RefusedRow) => staging.stageRefused(place, row),
