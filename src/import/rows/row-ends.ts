@@ -12,8 +12,8 @@ const noText = /^[\d\s.,:%$€£+-]*$/
 
 /** A row and its place. */
 interface Noted {
-  row: SourceRow
-  placed: PlacedRow
+  readonly row: SourceRow
+  readonly placed: PlacedRow
 }
 
 const startRows = 20
@@ -25,21 +25,17 @@ const likeRowsMin = 3
  */
 export function lookAtEnds(isTable: boolean, placeOf: PlaceOf) {
   const starts: Noted[] = []
-  const ends: Noted[] = []
-  let last: Noted | undefined
+  const ends = new Map<number, Noted>()
   return {
     note(row: SourceRow, placed: PlacedRow): void {
       if (!isTable) return
       if (starts.length < startRows) starts.push({ row, placed })
-      if (last?.placed.file === placed.file) {
-        last.row = row
-        last.placed = placed
-      } else ends.push((last = { row, placed }))
+      ends.set(placed.file, { row, placed })
     },
     /** @param same the columns with one value in all rows, which a mapping may have added. */
     warnings: (same: ReadonlySet<string>) => [
       ...namesTold(starts, placeOf),
-      ...ends.flatMap(({ row, placed }) => {
+      ...ends.values().flatMap(({ row, placed }) => {
         const texts = Object.entries(row).filter(
           ([name, value]) => typeof value === 'string' && !noText.test(value) && !same.has(name),
         )
