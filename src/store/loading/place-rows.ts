@@ -4,7 +4,7 @@
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin, lastBeforeAssigned } from '../sql/assigned-ids.ts'
 import { readValue } from '../sql/database.ts'
-import { hasHashedKeys } from '../withholding/hide-keys.ts'
+import { hasHashedKeys, hashKey, hideKeys, keyOfHash } from '../withholding/hide-keys.ts'
 import type { ImportContext } from './context.ts'
 import { hideInShared } from './hide-shared.ts'
 import { companyIdIn, idIn } from './staging/spool.ts'
@@ -62,8 +62,9 @@ async function placeRecords(context: ImportContext, resource: Resource): Promise
 
 /** Assigns an id to each natural key that is new from this source. */
 async function assignIds(context: ImportContext, resource: Resource): Promise<void> {
-  const { staging, tables, db, source, gate } = context
+  const { staging, tables, db, plan, source, gate } = context
   const { name } = resource
+  const storedAs = (key: string) => keyOfHash(hashKey(gate.hasher, name, plan.source, key))
   const hasHashes = await hasHashedKeys(db, name, source)
   const keys = staging.iterate('select distinct key from stage where key is not null')
   for (const batch of inBatches(keys, batchLength)) {
@@ -72,7 +73,7 @@ async function assignIds(context: ImportContext, resource: Resource): Promise<vo
     for (const [key, id] of known) staging.insert('keys', key, id, 0)
     if (!hasHashes) continue
     const others = asked.filter((key) => !known.has(key))
-    const byHash = new Map(others.map((key) => [gate.hashedKey(key), key]))
+    const byHash = new Map(others.map((key) => [storedAs(key), key]))
     for (const [hash, id] of await tables.keyIds(name, source, [...byHash.keys()])) {
       staging.insert('keys', byHash.get(hash) ?? hash, id, 0)
     }
@@ -112,18 +113,15 @@ const idsOfKeys = 'select k.id from json_each(?) e cross join keys k on k.key = 
 
 /** Writes the ids of new natural keys to the registry, where they are permanent. */
 export async function writeKeys(context: ImportContext): Promise<void> {
-  const { staging, db, tables, plan, source, gate } = context
+  const { staging, tables, plan, source, gate } = context
   const keys = staging.iterate('select key, id from keys where is_new order by key')
   for (const batch of inBatches(keys, batchLength)) {
     const rows = batch.map(([key, id]) => ({ key: key as string, id: Number(id) }))
     await tables.putKeys(plan.target.name, source, rows)
   }
   for (const held of inBatches(gate.heldKeys, batchLength)) {
-    const ids = staging.rows(idsOfKeys, JSON.stringify(held))
-    await gate.hideKeys(
-      db,
-      ids.map(([id]) => Number(id)),
-    )
+    const ids = staging.rows(idsOfKeys, JSON.stringify(held)).map(([id]) => Number(id))
+    await hideKeys({ tables, hasher: gate.hasher }, plan.target.name, ids)
   }
 }
 

@@ -11,7 +11,7 @@ import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
 import { collectFinds, companyOf, type Finds, type NamedCompany } from './finds.ts'
-import { hashKey, hideKeys, keyOfHash } from './hide-keys.ts'
+import { hashKey } from './hide-keys.ts'
 import { isInForce, type List, type Order, ordersOf } from './list/entries.ts'
 import { createHasher, hashCompany, hashNames, type Hasher, idsHere } from './list/hashes.ts'
 import { noState } from './list/list.ts'
@@ -23,6 +23,7 @@ export type Gate = Awaited<ReturnType<typeof createGate>>
 
 export async function createGate(db: RegistryDatabase, list: List, plan: ImportPlan) {
   const state = list.states.at(-1) ?? noState
+  const hasher = createHasher(list.salt)
   const names = await namesNow(db, list)
   const heldKeys = new Set<string>()
   const { passRow, passSharedOf, hideInName, ...passes } = createPasses(list, plan, names, heldKeys)
@@ -50,12 +51,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
     },
     /** The natural keys of rows that passed, but without what is withheld, or that the list has. */
     heldKeys: heldKeys as ReadonlySet<string>,
-    /** A natural key as it is stored if its record was withheld. */
-    hashedKey: (key: string) =>
-      keyOfHash(hashKey(createHasher(list.salt), plan.target.name, plan.source, key)),
-    /** Replaces the natural keys of records by hashes. */
-    hideKeys: ({ tables }: RegistryDatabase, ids: Iterable<number>) =>
-      hideKeys({ tables, hasher: createHasher(list.salt) }, plan.target.name, ids),
+    /** Makes the hashes of the list. */
+    hasher,
     /** How many rows had something that is withheld, and how many of them did not pass. */
     counts: () => ({ ...counts }),
     /** What the log may have of an import; some of it was found in rows before they passed. */
