@@ -1,6 +1,5 @@
 // What an import counts beside its rows: for its line, and for the checks of the command line.
 
-import type { MergeCounts } from '../importing.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { numberIn } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
@@ -52,13 +51,8 @@ export async function countNamed(
 
 const fewAdded = 5
 
-interface ChangeCounts extends Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
-  /** The rows that change something. */
-  readonly changing: number
-}
-
-/** Counts what `change` holds. */
-export function countChanges(staging: Staging): ChangeCounts {
+/** Counts what `change` holds, and the rows that change something. */
+export function countChanges(staging: Staging) {
   const [counts = []] = staging.rows(`
     select count(*) filter (where not is_known),
       count(*) filter (where is_known and seq is not null),

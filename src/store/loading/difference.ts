@@ -175,10 +175,8 @@ async function namesOf(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
-  for (const batch of inBatches(ids, rowsAtOnce)) {
-    for (const { id, jurisdiction, identifier } of await companiesOf(context, batch)) {
-      names.set(id, identifier === null ? String(id) : `${jurisdiction ?? ''} ${identifier}`)
-    }
+  for (const { id, jurisdiction, identifier } of await companiesOf(context, ids)) {
+    names.set(id, identifier === null ? String(id) : `${jurisdiction ?? ''} ${identifier}`)
   }
   return names
 }
