@@ -9,38 +9,38 @@ import { systemCode } from '../config/operator-error.ts'
 /** Lines are written once they reach this size, or after this time. */
 const batchBytes = 65_536
 const batchMs = 100
-/** The first pause if the output is full; it doubles up to the time of a batch. */
-const pauseMsMin = 5
+/** The pause after a failed write: a reader is slow for a moment. */
+const retryMs = 5
 /** How long writing the last lines may take: at an orderly stop, and at a sudden exit. */
 const closeMs = 1_000
 const exitMs = 500
+/** How many bytes may wait; after lines were dropped, new ones are accepted from half of that on. */
+const backlogBytesMax = 1_048_576
 
 /** Formats the line that takes the place of dropped lines, with their number. */
 type DroppedLine = (count: number) => string
 
-export type LineWriter = ReturnType<typeof createLineWriter>
-
-/** Accepts lines and writes them in the background. */
-export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
+export function createLineWriter(descriptor: number, droppedLine: DroppedLine) {
+  const output = openOutput(descriptor)
   const backlog = createBacklog(output.pieceBytesMax, droppedLine)
   let timer: NodeJS.Timeout | undefined
-  let pauseMs = 0
   let writing: Promise<void> | undefined
+  let isFailing = false
   let isClosed = false
 
-  function schedule(ms: number): void {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      void flush()
-    }, ms).unref()
+  /** Writes the lines that have arrived: now if they are many, else soon. */
+  function writeSoon(): void {
+    if (writing !== undefined || backlog.bytes() === 0) return
+    if (backlog.bytes() >= batchBytes && !isFailing) void flush()
+    else timer ??= setTimeout(() => void flush(), isFailing ? retryMs : batchMs).unref()
   }
 
-  /** Writes the lines that have arrived, and retries later what could not be written. */
   function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
     writing ??= writeArrived().then(() => {
       writing = undefined
-      if (pauseMs === 0 && backlog.bytes() >= batchBytes) void flush()
-      else if (backlog.bytes() > 0) schedule(pauseMs || batchMs)
+      writeSoon()
     })
     return writing
   }
@@ -53,28 +53,24 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
         const written = await output.write(backlog.next())
         backlog.take(written)
         left -= written
-        pauseMs = 0
       }
-    } catch (error) {
-      // A reader is slow for a moment, a disk full for longer.
-      const isMoment = isFull(error)
-      pauseMs = isMoment ? Math.min(Math.max(pauseMsMin, pauseMs * 2), batchMs) : batchMs
+      isFailing = false
+    } catch {
+      isFailing = true
     }
   }
 
   async function flushAll(): Promise<void> {
     while (backlog.bytes() > 0 && !isClosed) {
       await flush()
-      await sleep(pauseMs)
+      if (isFailing) await sleep(retryMs)
     }
   }
 
   return {
     write(line: string): void {
       backlog.add(line)
-      if (pauseMs > 0 || writing !== undefined) return
-      if (backlog.bytes() >= batchBytes) void flush()
-      else schedule(batchMs)
+      writeSoon()
     },
     /** The number of lines dropped so far. */
     dropped: backlog.dropped,
@@ -94,41 +90,32 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine) {
   }
 }
 
-type Backlog = ReturnType<typeof createBacklog>
-
 /** Writes everything synchronously, and waits at most `waitMsMax` for a full output. */
-function writeRest(backlog: Backlog, output: LogOutput, waitMsMax: number): void {
+function writeRest(
+  backlog: ReturnType<typeof createBacklog>,
+  output: ReturnType<typeof openOutput>,
+  waitMsMax: number,
+): void {
   const until = performance.now() + waitMsMax
   while (backlog.bytes() > 0) {
     try {
       backlog.take(output.writeSync(backlog.next()))
     } catch (error) {
-      if (!isFull(error) || performance.now() > until) return
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMsMin)
+      if (systemCode(error) !== 'EAGAIN' || performance.now() > until) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
     }
   }
 }
 
-/** Whether the pipe or socket is full because its reader is slow or stopped. */
-function isFull(error: unknown): boolean {
-  return systemCode(error) === 'EAGAIN'
-}
-
-/** The largest backlog, in bytes. */
-const backlogBytesMax = 1_048_576
-/** After lines were dropped, new ones are accepted once the backlog has shrunk to this. */
-const backlogBytesCalm = backlogBytesMax / 2
-
 /**
- * Lines that wait, joined into pieces, in order of arrival. Their total size is bounded; lines
- * beyond it are dropped and counted.
+ * Lines that wait, joined into pieces, in order of arrival.
  *
  * @param pieceBytesMax bounds a piece of whole lines; a longer line is a piece of its own.
  */
 function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
   const pieces: { text: string; bytes: number }[] = []
   /** The rest of the piece that is being written. */
-  let current: Uint8Array | undefined
+  let current = Buffer.alloc(0)
   let bytes = 0
   let missing = 0
   let dropped = 0
@@ -142,6 +129,7 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
     bytes += lineBytes
   }
 
+  /** Adds a line with the number of dropped lines, if there are any. */
   function noteDropped(): void {
     if (missing === 0) return
     const line = droppedLine(missing)
@@ -149,10 +137,10 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
     append(line, Buffer.byteLength(line))
   }
 
-  function take(taken: number): void {
-    current = current && taken < current.length ? current.subarray(taken) : undefined
-    bytes -= taken
-    if (bytes <= backlogBytesCalm) noteDropped()
+  function take(written: number): void {
+    current = current.subarray(written)
+    bytes -= written
+    if (bytes <= backlogBytesMax / 2) noteDropped()
   }
 
   return {
@@ -165,50 +153,37 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
       } else append(line, lineBytes)
     },
     /** The bytes to write next, the same until they are taken; none if none wait. */
-    next: () => (current ??= Buffer.from(pieces.shift()?.text ?? '')),
-    /** Removes this many of the next bytes. */
+    next(): Buffer {
+      if (current.length === 0) current = Buffer.from(pieces.shift()?.text ?? '')
+      return current
+    },
     take,
-    skip: () => take(current?.length ?? 0),
-    /** Adds a line with the number of dropped lines, if there are any. */
+    skip: () => take(current.length),
     noteDropped,
     bytes: () => bytes,
     dropped: () => dropped,
   }
 }
 
-/** Writes bytes in order, one write at a time. */
-export interface LogOutput {
-  /** The maximum size of a piece of whole lines, in bytes. */
-  readonly pieceBytesMax: number
-  /**
-   * Writes as many of the bytes as possible now, in another thread where that could wait.
-   *
-   * @returns the number of bytes written.
-   * @throws Error with the code EAGAIN if the output is full, or another such as ENOSPC.
-   */
-  write(bytes: Uint8Array): Promise<number> | number
-  /** Writes synchronously, for a process that is ending. */
-  writeSync(bytes: Uint8Array): number
-}
-
 const writeAsync = promisify(write)
 
 /**
- * If several processes write to one pipe, POSIX keeps writes of up to this size whole (PIPE_BUF on
- * Linux), and so keeps lines whole. Writes to a file are always whole.
+ * If several processes write to one pipe, as workers do, POSIX keeps writes of up to this size whole
+ * (PIPE_BUF on Linux), and so keeps lines whole. Writes to a file are always whole.
  */
 const pipePieceBytes = 4_096
 /** A batch fits into one write. */
 const filePieceBytes = 131_072
 
 /**
- * Opens standard output, or another descriptor.
+ * Opens standard output, or another descriptor. Its writes return the number of bytes written, or
+ * fail with EAGAIN if it is full.
  *
  * A pipe or terminal is opened a second time, so that writes that would block fail instead, without
- * affecting other processes that share the descriptor. A socket cannot be opened again, but Node
- * has already made it non-blocking. A write to a file never fails because it would block.
+ * affecting other processes that share the descriptor. What cannot be opened again, such as a socket
+ * or a file, is written in another thread.
  */
-export function openLogOutput(descriptor: number): LogOutput {
+function openOutput(descriptor: number) {
   const isFile = fstatSync(descriptor).isFile()
   const opened = isFile ? descriptor : reopen(descriptor)
   const writeNow = (bytes: Uint8Array) => writeSync(opened, bytes)
@@ -217,7 +192,7 @@ export function openLogOutput(descriptor: number): LogOutput {
     // Waking a thread for each piece costs 4 us a request; what was opened again never waits.
     write:
       opened === descriptor
-        ? async (bytes) => (await writeAsync(opened, bytes)).bytesWritten
+        ? async (bytes: Uint8Array) => (await writeAsync(opened, bytes)).bytesWritten
         : writeNow,
     writeSync: writeNow,
   }

@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import { printableJson, printableLines } from '../text/printable.ts'
 import { withoutKeys } from '../text/redact.ts'
-import { createLineWriter, openLogOutput } from './line-writer.ts'
+import { createLineWriter } from './line-writer.ts'
 
 export interface Log {
   readonly logger: Logger
@@ -38,8 +38,7 @@ export async function createLog(
   isForwarded = false,
 ): Promise<Log> {
   const format = isForwarded ? unchanged : await formatOf(logFormat, isTTY)
-  const output = openLogOutput(standardOutput)
-  const writer = createLineWriter(output, (count) => format(droppedLine(count)))
+  const writer = createLineWriter(standardOutput, (count) => format(droppedLine(count)))
   // If an unexpected error ends the process, the lines before it matter most.
   process.once('exit', () => writer.writeLast())
   const forward = (line: string) => writer.write(format(line))
