@@ -9,8 +9,6 @@ import { createLineWriter } from './line-writer.ts'
 
 export interface Log {
   readonly logger: Logger
-  /** Writes a line of another process's log, including its line feed. */
-  readonly forward: (line: string) => void
   /** The number of lines dropped because they could not be written. */
   readonly dropped: () => number
   /** Waits until all lines are written, for at most a second. */
@@ -27,35 +25,25 @@ const standardOutput = 1
 /** Formats a line of JSON for the output. */
 type Format = (line: string) => string
 
-/**
- * Opens the log. With the format `text`, or `auto` on a terminal, it is human-readable.
- *
- * @param isForwarded means that another process reads the lines and writes them to its own log.
- */
+/** Opens the log. With the format `text`, or `auto` on a terminal, it is human-readable. */
 export async function createLog(
   { logFormat, logLevel }: Settings,
   { isTTY }: { readonly isTTY: boolean },
-  isForwarded = false,
 ): Promise<Log> {
-  const format = isForwarded ? unchanged : await formatOf(logFormat, isTTY)
+  const format = await formatOf(logFormat, isTTY)
   const writer = createLineWriter(standardOutput, (count) => format(droppedLine(count)))
   // If an unexpected error ends the process, the lines before it matter most.
   process.once('exit', () => writer.writeLast())
-  const forward = (line: string) => writer.write(format(line))
   // Without keys (invariant 7), and not too long.
-  const write = (line: string) => forward(shortLine(withoutKeys(line)))
+  const write = (line: string) => writer.write(format(shortLine(withoutKeys(line))))
   const logger = pino({ level: logLevel, base: null }, { write })
   logWarnings(logger)
-  return { logger, forward, dropped: writer.dropped, close: () => writer.close() }
-}
-
-function unchanged(line: string): string {
-  return line
+  return { logger, dropped: writer.dropped, close: () => writer.close() }
 }
 
 async function formatOf(logFormat: Settings['logFormat'], isTTY: boolean): Promise<Format> {
   if (logFormat === 'text' || (logFormat === 'auto' && isTTY)) return textFormat(isTTY)
-  return isTTY ? printableLine : unchanged
+  return isTTY ? printableLine : (line) => line
 }
 
 async function textFormat(colorize: boolean): Promise<Format> {

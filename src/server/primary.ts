@@ -35,7 +35,7 @@ export async function runPrimary(
   const limits = await createLimits(settings, store.storeId, log.logger)
   running.defer(limits.close)
   const answers = answerLimits(limits.counter, limits.throttle)
-  const pool = createWorkerPool(log, context.stderr, answers)
+  const pool = createWorkerPool(log.logger, answers)
   const listener =
     settings.metricsPort === undefined ? undefined : await listenForSum(pool, settings, log)
   running.defer(() => listener?.close())

@@ -22,16 +22,9 @@ import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
 
-/** Standard error, and how many bytes wait for its reader. */
-export interface ErrorOutput {
-  write(text: string): void
-  readonly terminal: { readonly writableLength: number }
-}
-
 /** The parts of the process that a server uses. */
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly stderr: ErrorOutput
   /** The destination of the log. */
   readonly stdout: { readonly isTTY: boolean }
   /** Aborted by the first SIGINT or SIGTERM. */
@@ -69,7 +62,7 @@ export async function startServer(
   // What a start that fails has left open would keep the process running.
   await using starting = new AsyncDisposableStack()
   const opened = starting.use(await openStoreReader(settings, servingBounds(settings, shares)))
-  const log = await createLog(settings, stdout, isWorker)
+  const log = await createLog(settings, stdout)
   const { logger } = log
   const metrics = settings.metricsPort !== undefined ? await loadMetrics(opened, log) : undefined
   const store = metrics === undefined ? opened : timeStore(opened, metrics)

@@ -1,26 +1,18 @@
 // The workers of a primary. A worker that dies is replaced.
 
 import cluster, { type Worker } from 'node:cluster'
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { type Answers, connectPeer, type Peer } from './ipc.ts'
-import type { Log } from './log.ts'
-import type { ErrorOutput } from './server.ts'
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>
 
-/** How many bytes of the workers' standard error may wait for the reader of ours. */
-const errorBytesMax = 65_536
-
 /**
- * Creates a pool that replaces workers that die.
+ * Creates a pool that replaces workers that die. They write to the same outputs as their primary.
  *
- * @param log receives our lines and those of the workers, `stderr` their other output.
  * @param answers handles the questions of workers about state that all of them share.
  */
-export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers) {
-  const { logger } = log
-  /** Workers that are running or whose output has not been read completely. */
+export function createWorkerPool(logger: Logger, answers: Answers) {
   const peers = new Map<Worker, Peer>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
@@ -31,13 +23,13 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
 
   /** Starts a worker; resolves to its URL once it listens, or to its exit code. */
   function add(): Promise<string | number> {
-    const worker = startWorker(log, stderr)
+    const worker = startWorker(logger)
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
     const { pid } = worker.process
-    worker.process.once('close', (code: number | null, signal: string | null) => {
+    worker.process.once('exit', (code: number | null, signal: string | null) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
       started.resolve(code ?? 1)
@@ -85,40 +77,19 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   }
 }
 
-/**
- * Starts a worker with its own output pipes. If it inherited ours, its start would set them back to
- * blocking mode. Its log lines go to our log, its standard error to ours.
- */
-function startWorker(log: Log, stderr: ErrorOutput): Worker {
-  cluster.setupPrimary({ silent: true })
+function startWorker(logger: Logger): Worker {
   const worker = cluster.fork()
-  const { stdout, stderr: errors } = worker.process
-  forwardLines(stdout, log.forward)
-  errors?.on('data', (bytes: Buffer) => {
-    if (stderr.terminal.writableLength < errorBytesMax) stderr.write(bytes.toString())
-  })
   worker.on('error', ({ message: reason }) => {
     const { pid } = worker.process
     const lost = pid === undefined ? 'a worker could not be started' : messageLost
-    log.logger.error({ reason }, lost)
+    logger.error({ reason }, lost)
     // Node reports no end where the system has no memory for the process, or no files.
-    if (pid === undefined) for (const end of ['exit', 'close']) worker.process.emit(end, 1, null)
+    if (pid === undefined) worker.process.emit('exit', 1, null)
   })
   return worker
 }
 
 const messageLost = 'a message could not be sent to a worker'
-
-/** Passes on each line of a stream with its line feed; an unfinished last line gets one. */
-function forwardLines(stream: Readable | null, take: (line: string) => void): void {
-  let rest = ''
-  stream?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) take(`${line}\n`)
-  })
-  stream?.on('end', () => rest !== '' && take(`${rest}\n`))
-}
 
 /** A worker that lived this long did not die because of its start. */
 const healthyLifeMs = 10_000

@@ -26,8 +26,8 @@ import { until } from '../support/until.ts'
 
 const { store, key } = await makeRightsStore({ after })
 
-/** An unknown path with a line of a kilobyte. */
-const longPath = `/api/v1/${'x'.repeat(2_000)}`
+/** An unknown path with a line of two kilobytes. */
+const longPath = `/api/v1/${'"'.repeat(2_000)}`
 const dropped = /^dossier_log_lines_dropped_total/
 
 /** Starts a server with a shell redirection of its standard output. */
@@ -98,7 +98,7 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
   const url = () => /"metrics_url":"([^"]+)"/.exec(pipe.read())?.[1] ?? ''
   await until(() => url() !== '', 'it says where its metrics are')
 
-  // One and a half times what the pipe and the backlog hold.
+  // One and a half times what the pipe and the backlogs of two workers hold.
   const count = 1_500
   await askMany(port, count)
   await until(async () => sumOf(await readMetrics(url()), dropped) > 100, 'lines are missing')
