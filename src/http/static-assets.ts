@@ -2,7 +2,6 @@
 // from the same memory. They need no key, so they have limits of their own.
 
 import { hash } from 'node:crypto'
-import { parse } from 'node:path/posix'
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
@@ -28,7 +27,7 @@ export interface Asset {
   /** The media type. */
   readonly type: string
   readonly body: Buffer
-  /** Header fields in addition to those of every asset. */
+  /** Header fields in addition to those of every asset, or in place of them. */
   readonly headers: Readonly<Record<string, string>>
   /** The first 64 bits of the body's SHA-256, in hexadecimal digits. */
   readonly digest: string
@@ -36,14 +35,8 @@ export interface Asset {
   readonly coded: Map<Coding, Promise<Buffer>>
 }
 
-/** An asset, and whether its address changes with its content, so that browsers may keep it. */
-export interface Named {
-  readonly asset: Asset
-  readonly isNamedByContent?: boolean
-}
-
 /** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
-export type SendAsset = (request: HttpRequest, named: Named) => Promise<HttpReply>
+export type SendAsset = (request: HttpRequest, asset: Asset) => Promise<HttpReply>
 
 /** Smaller assets are sent as they are; the others are compressed only once. */
 const codedBytesMin = 256
@@ -54,12 +47,6 @@ export function makeAsset(type: string, body: string | Buffer, headers = {}): As
   return { type, body: bytes, headers, digest, coded: new Map() }
 }
 
-/** A file's name with the hash of its content, such as start.5f2e0c81d7a94b36.js. */
-export function hashedName(path: string, { digest }: Asset): string {
-  const { name, ext } = parse(path)
-  return `${name}.${digest}${ext}`
-}
-
 /**
  * The endpoint of one asset, or of the files in a folder.
  *
@@ -67,7 +54,7 @@ export function hashedName(path: string, { digest }: Asset): string {
  */
 export function assetEndpoint(
   path: string,
-  find: (request: HttpRequest) => Awaitable<Named | undefined>,
+  find: (request: HttpRequest) => Awaitable<Asset | undefined>,
 ): Endpoint {
   return {
     path,
@@ -96,7 +83,7 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
 
 export function createSendAsset(limits: AssetLimits): SendAsset {
   const takeBytes = createBudget(limits)
-  return async (request, { asset, isNamedByContent = false }) => {
+  return async (request, asset) => {
     const { reply } = request
     // Weak, since it covers every coding (decision 7).
     const tag = `W/"${asset.digest}"`
@@ -106,8 +93,7 @@ export function createSendAsset(limits: AssetLimits): SendAsset {
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await codedBody(asset, coding)
     if (isCoded) varyBy(reply, 'Accept-Encoding')
-    const kept = isNamedByContent ? 'public, max-age=31536000, immutable' : 'no-cache'
-    reply.headers(asset.headers).header('etag', tag).header('cache-control', kept)
+    reply.header('etag', tag).header('cache-control', 'no-cache').headers(asset.headers)
     if (body === undefined) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
     return reply.header('content-type', asset.type).send(body)

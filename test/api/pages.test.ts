@@ -98,27 +98,25 @@ test('each link of the guide leads to one of its sections, or to a document', as
   }
 })
 
-test('the addresses of files of pages change with their content, so that they can be cached', async () => {
-  assert.equal(docsFiles.length, 3)
+test('the addresses of files of the explorer change with their content, so that they can be cached', async () => {
   const script = 'text/javascript; charset=utf-8'
   const types = { '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml' }
+  const isOfDocs = (file: string) => docsFiles.includes(file)
+  assert.equal(docsFiles.length, 3)
   for (const file of [...docsFiles, ...explorerFiles]) {
     const answer = await get(`/${file}`)
     assert.equal(answer.status, 200, file)
     const type = (types as Record<string, string | undefined>)[extname(file)] ?? script
     assert.equal(answer.headers['content-type'], type, file)
-    assert.equal(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
+    const kept = isOfDocs(file) ? 'no-cache' : 'public, max-age=31536000, immutable'
+    assert.equal(answer.headers['cache-control'], kept)
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
+    if (isOfDocs(file)) continue
     const hash = /\b[0-9a-f]{16}\b/
     assert.match(file, hash)
     checkFailure(await get(`/${file.replace(hash, '0123456789abcdef')}`), 404, 'Not Found')
-    if (docsFiles.includes(file)) {
-      const plain = await get(`/${file.replace(/\.[0-9a-f]{16}/, '')}`)
-      assert.deepEqual(plain.bytes, answer.bytes)
-    } else {
-      assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
-    }
+    assert.doesNotMatch(answer.text, /https?:\/\/(?!www\.w3\.org\/)/, `${file} names a host`)
   }
 })
 
@@ -145,7 +143,7 @@ test('every file has its own tag, a 304 for it, and HEAD as GET, in any coding',
   const bundle = '/docs/swagger-ui-bundle.js'
   const urls = ['/docs', '/openapi.json', ...docsFiles.map((file) => `/${file}`)]
   const tags = new Set<string>()
-  for (const url of [...urls, bundle]) {
+  for (const url of urls) {
     const answer = await get(url)
     const tag = answer.headers['etag'] ?? assert.fail(url)
     tags.add(tag)

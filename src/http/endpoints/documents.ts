@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { contentPolicy, fileHeaders, pageHeaders } from '../answers/page-headers.ts'
-import { type Asset, assetEndpoint, hashedName, makeAsset, onDemand } from '../static-assets.ts'
+import { assetEndpoint, makeAsset, onDemand } from '../static-assets.ts'
 import type { HttpRequest } from '../wire/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
 
@@ -29,7 +29,7 @@ const guideHeaders: Readonly<Record<string, string>> = {
 }
 
 /** The page; its files are in the folder `docs` beside it. */
-const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html>
+const pageOf = (isExplorerOn: boolean) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -37,7 +37,7 @@ const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html
     <meta name="color-scheme" content="light dark">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="${linkTo(files, styleName)}">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
   </head>
   <body>
     <nav class="swagger-ui"><div class="wrapper">
@@ -47,15 +47,11 @@ const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html
     <noscript>
       <p>The reference needs JavaScript. It shows <a href="openapi.json">openapi.json</a>.</p>
     </noscript>
-    <script src="${linkTo(files, bundleName)}"></script>
-    <script src="${linkTo(files, startName)}"></script>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
   </body>
 </html>
 `
-
-function linkTo(files: ReferenceFiles, name: keyof ReferenceFiles): string {
-  return `docs/${hashedName(name, files[name])}`
-}
 
 const guideLink = `<a class="link" href="docs/guide">Guide to the API</a>`
 const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
@@ -81,44 +77,26 @@ SwaggerUIBundle({
 })
 `
 
-const styleName = 'swagger-ui.css'
-const bundleName = 'swagger-ui-bundle.js'
-const startName = 'start.js'
-type ReferenceFiles = Readonly<
-  Record<typeof styleName | typeof bundleName | typeof startName, Asset>
->
-
 /** The files of the page: 2 MB, which a server keeps only once a client has asked for them. */
-const referenceFiles = onDemand(async (): Promise<ReferenceFiles> => {
+const referenceFiles = onDemand(async () => {
   const packageFile = import.meta.resolve('swagger-ui-dist/package.json')
   const packaged = (name: string) => readFile(new URL(name, packageFile))
-  return {
-    [styleName]: makeAsset(styleType, await packaged(styleName), fileHeaders),
-    [bundleName]: makeAsset(scriptType, await packaged(bundleName), fileHeaders),
-    [startName]: makeAsset(scriptType, startScript, fileHeaders),
-  }
-})
-
-/** The files of the page under their own names, and under those of their content. */
-const namedFiles = onDemand(async () => {
-  const files = Object.entries(await referenceFiles())
-  return new Map(
-    files.flatMap(([name, asset]) => [
-      [name, { asset }],
-      [hashedName(name, asset), { asset, isNamedByContent: true }],
-    ]),
-  )
+  return new Map([
+    ['swagger-ui.css', makeAsset(styleType, await packaged('swagger-ui.css'), fileHeaders)],
+    [
+      'swagger-ui-bundle.js',
+      makeAsset(scriptType, await packaged('swagger-ui-bundle.js'), fileHeaders),
+    ],
+    ['start.js', makeAsset(scriptType, startScript, fileHeaders)],
+  ])
 })
 
 /** The OpenAPI document, the reference page that shows it, the client's guide, and their index. */
 export function documents(isExplorerOn: boolean): readonly Endpoint[] {
-  const page = onDemand(async () => {
-    const html = pageOf(await referenceFiles(), isExplorerOn)
-    return { asset: makeAsset('text/html; charset=utf-8', html, headers) }
-  })
+  const page = makeAsset('text/html; charset=utf-8', pageOf(isExplorerOn), headers)
   const index = onDemand(() => read('../../../docs/llms.txt').toString())
   return [
-    assetEndpoint('/docs', page),
+    assetEndpoint('/docs', () => page),
     fileEndpoint('/openapi.json', 'application/json', '../../../docs/openapi.json'),
     fileEndpoint('/docs/client.md', 'text/markdown', '../../../docs/client.md'),
     fileEndpoint('/docs/guide', 'text/html', '../../../docs/guide.html', guideHeaders),
@@ -126,10 +104,10 @@ export function documents(isExplorerOn: boolean): readonly Endpoint[] {
     assetEndpoint('/llms.txt', async (request) => {
       // Agents need whole addresses.
       const text = (await index()).replaceAll('](/', `](${addressOf(request)}/`)
-      return { asset: makeAsset('text/plain; charset=utf-8', text) }
+      return makeAsset('text/plain; charset=utf-8', text)
     }),
     assetEndpoint('/docs/{file}', async ({ target }) => {
-      return (await namedFiles()).get(target.params['file'] ?? '')
+      return (await referenceFiles()).get(target.params['file'] ?? '')
     }),
   ]
 }
@@ -141,7 +119,7 @@ function fileEndpoint(
   file: string,
   more?: Readonly<Record<string, string>>,
 ): Endpoint {
-  const found = onDemand(() => ({ asset: makeAsset(`${type}; charset=utf-8`, read(file), more) }))
+  const found = onDemand(() => makeAsset(`${type}; charset=utf-8`, read(file), more))
   return assetEndpoint(path, found)
 }
 
