@@ -3,7 +3,7 @@
 
 /** One end of a channel between two processes; `process` and a cluster's Worker both fit. */
 export interface Channel {
-  send(message: unknown, done: (error: Error | null) => void): unknown
+  send(message: Message, done: (error: Error | null) => void): unknown
   on(event: 'message', listener: (message: unknown) => void): unknown
   on(event: 'disconnect', listener: () => void): unknown
 }
@@ -19,61 +19,50 @@ export interface Peer {
 
 const timeoutMs = 2_000
 
+/** Messages between other code of the two processes have none of these members. */
 type Message =
-  | { readonly dossier: 'ask'; readonly id: number; readonly topic: string; question?: unknown }
-  | { readonly dossier: 'answer'; readonly id: number; answer?: unknown; error?: string }
-
-interface Pending {
-  readonly resolve: (answer: unknown) => void
-  readonly reject: (error: Error) => void
-}
+  | { readonly asking: number; readonly topic: string; readonly question: unknown }
+  | { readonly answering: number; readonly answer?: unknown; readonly error?: string }
 
 /** Answers the other side's questions, and returns the other side to ask. */
 export function connectPeer(channel: Channel, answers: Answers): Peer {
-  const pending = new Map<number, Pending>()
+  const pending = new Map<number, PromiseWithResolvers<unknown>>()
   let lastId = 0
 
-  const send = (message: Message, onError: (error: Error) => void) =>
-    channel.send(message, (error) => error && onError(error))
-
-  async function answer(id: number, topic: string, question: unknown): Promise<void> {
-    let reply: { answer?: unknown; error?: string }
-    try {
-      const find = answers[topic]
-      if (find === undefined) throw new Error(`${topic} has no handler`)
-      reply = { answer: await find(question) }
-    } catch (error) {
-      reply = { error: String(error) }
-    }
+  function answer(answering: number, topic: string, question: unknown): void {
     // If the asking process has ended, the answer is not needed.
-    send({ dossier: 'answer', id, ...reply }, () => undefined)
+    const send = (reply: object) => channel.send({ answering, ...reply }, () => undefined)
+    Promise.try(() => answers[topic]?.(question)).then(
+      (found) => send({ answer: found }),
+      (error: unknown) => send({ error: String(error) }),
+    )
   }
 
   channel.on('message', (received) => {
-    if (!isMessage(received)) return
-    if (received.dossier === 'ask') void answer(received.id, received.topic, received.question)
-    else if (received.error === undefined) pending.get(received.id)?.resolve(received.answer)
-    else pending.get(received.id)?.reject(new Error(received.error))
+    const message = received as Message
+    if ('asking' in message) answer(message.asking, message.topic, message.question)
+    else if ('answering' in message) {
+      const asked = pending.get(message.answering)
+      if (message.error === undefined) asked?.resolve(message.answer)
+      else asked?.reject(new Error(message.error))
+    }
   })
   channel.on('disconnect', () => {
     for (const { reject } of pending.values()) reject(new Error('the other process has ended'))
   })
 
   return {
-    async ask(topic, question) {
+    ask(topic, question) {
       const id = (lastId += 1)
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      const timer = setTimeout(() => reject(new Error(`no answer about ${topic}`)), timeoutMs)
-      pending.set(id, { resolve, reject })
-      send({ dossier: 'ask', id, topic, question }, reject)
-      return promise.finally(() => {
+      const asked = Promise.withResolvers<unknown>()
+      const refuse = (reason: string) => asked.reject(new Error(reason))
+      const timer = setTimeout(refuse, timeoutMs, `no answer about ${topic}`)
+      pending.set(id, asked)
+      channel.send({ asking: id, topic, question }, (error) => error && asked.reject(error))
+      return asked.promise.finally(() => {
         clearTimeout(timer)
         pending.delete(id)
       })
     },
   }
-}
-
-function isMessage(received: unknown): received is Message {
-  return typeof received === 'object' && received !== null && 'dossier' in received
 }
