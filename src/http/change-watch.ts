@@ -13,22 +13,14 @@ import { excludeFromLoad } from './wire/server.ts'
 /** How many requests may wait; a key alone gets half of that. */
 const waitingMax = 4_000
 
-/** How often the store is checked while requests wait, and how often for requests to end. */
+/** How long after a check of the store the next one is, while requests wait. */
 const lookMs = 900
-const tickMs = 100
 
 export type ChangeWatch = ReturnType<typeof createChangeWatch>
 
-/** A waiting request; there may be thousands, so it is small. */
 interface Waiting {
-  readonly request: HttpRequest
   readonly state: string
-  /** By `performance.now()`. */
-  readonly endsAt: number
-  /** The usual idle timeout of its connection, in milliseconds; 0 for none. */
-  readonly standstillMs: number
-  readonly giveBack: () => void
-  readonly resolve: () => void
+  readonly end: () => void
 }
 
 /**
@@ -42,40 +34,25 @@ export function createChangeWatch(
 ) {
   const places = createPlaces(waitingMax)
   const waiting = new Set<Waiting>()
-  let timer: NodeJS.Timeout | undefined
-  let lookAt = 0
+  let looking: NodeJS.Timeout | undefined
 
-  async function tick(): Promise<void> {
-    const now = performance.now()
-    endWhere(({ endsAt, request }) => endsAt <= now || request.socket.destroyed)
-    if (now < lookAt) return
-    lookAt = Infinity
-    await look()
-    lookAt = performance.now() + lookMs
+  function lookLater(): void {
+    if (waiting.size > 0) looking ??= setTimeout(() => void look(), lookMs).unref()
   }
 
   async function look(): Promise<void> {
     try {
-      const present = stateOf(await fromStore(() => store.readRegistry()))
-      endWhere(({ state }) => state !== present)
+      // All may have left.
+      const present = waiting.size > 0 && stateOf(await fromStore(() => store.readRegistry()))
+      for (const { state, end } of waiting) if (state !== present) end()
     } catch {
       // Waiting requests report the fault when they read.
     }
+    looking = undefined
+    lookLater()
   }
 
-  function endWhere(isOver: (one: Waiting) => boolean): void {
-    for (const one of waiting) {
-      if (!isOver(one)) continue
-      waiting.delete(one)
-      if (one.standstillMs > 0) one.request.socket.setTimeout(one.standstillMs)
-      count(-1)
-      one.giveBack()
-      one.resolve()
-    }
-    if (waiting.size === 0) clearInterval(timer)
-  }
-
-  draining.addEventListener('abort', () => endWhere(() => true))
+  draining.addEventListener('abort', () => waiting.forEach(({ end }) => end()))
 
   return {
     /**
@@ -84,18 +61,27 @@ export function createChangeWatch(
      *
      * @throws ApiError 503 if too many wait.
      */
-    wait(request: HttpRequest, state: string, ms: number): Promise<void> {
+    wait({ key, socket, reply }: HttpRequest, state: string, ms: number): Promise<void> {
       if (draining.aborted) return Promise.resolve()
-      const giveBack = places.take(request.key?.id)
+      const giveBack = places.take(key?.id)
       if (giveBack === undefined) throw overloaded('waits')
       count(1)
-      const standstillMs = extendTimeout(request.socket, ms)
-      const endsAt = performance.now() + ms
+      const standstillMs = extendTimeout(socket, ms)
       return new Promise((resolve) => {
-        waiting.add({ request, state, endsAt, standstillMs, giveBack, resolve })
-        if (waiting.size > 1) return
-        lookAt = performance.now() + lookMs
-        timer = setInterval(() => void tick(), tickMs)
+        const end = () => {
+          clearTimeout(timer)
+          reply.raw.off('close', end)
+          waiting.delete(one)
+          if (standstillMs > 0) socket.setTimeout(standstillMs)
+          count(-1)
+          giveBack()
+          resolve()
+        }
+        const one = { state, end }
+        const timer = setTimeout(end, ms)
+        waiting.add(one)
+        reply.onClosed(end)
+        lookLater()
       })
     },
   }
