@@ -4,8 +4,8 @@
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { wordsOfQuery } from '../../store/companies/name-words.ts'
 import { matchesMax } from '../../store/sql/find-companies.ts'
-import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
-import type { CompanyQuery, FoundCompany } from '../../store/reading.ts'
+import { budgetOf, greatestLimit } from '../../store/page-size.ts'
+import type { FoundCompany } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
@@ -55,7 +55,8 @@ async function find(
   { store, searchInTurn }: Service,
   asked: CompaniesRequest,
 ): Promise<StateAnswer> {
-  const query = queryOf(asked)
+  const { identifiers, jurisdiction, q = '' } = asked
+  const query = identifiers ? { identifiers, jurisdiction } : { words: wordsOfQuery(q) }
   const { registry, companies: found } = await fromStore(() =>
     'words' in query
       ? searchInTurn(request, () => store.findCompanies(query))
@@ -79,22 +80,12 @@ async function find(
  * @throws ApiError 400 if they are too large for a page (contract 3.10).
  */
 function pageTexts(found: readonly FoundCompany[], first: number, limit: number): string[] {
-  const texts: string[] = []
-  let bytes = 0
-  for (const one of found.slice(first, first + limit)) {
-    const text = entryText(one)
-    bytes += Buffer.byteLength(text) + 1
-    if (bytes > bytesMax) {
-      const recordBytesMax = Math.max(...found.map((any) => Buffer.byteLength(entryText(any)) + 1))
-      throw pageTooLarge(greatestLimit({ recordBytesMax, bytesMax }, limit))
-    }
-    texts.push(text)
-  }
-  return texts
+  const texts = found.slice(first, first + limit).map(entryText)
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0)
+  if (bytes <= budgetOf(0).bytesMax) return texts
+  const largest = Math.max(...found.map((one) => Buffer.byteLength(entryText(one))))
+  throw pageTooLarge(greatestLimit(budgetOf(largest), limit))
 }
-
-/** The bytes that a page has for its companies, with a margin for the counters. */
-const bytesMax = pageBytesMax - 1_024
 
 function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string {
   return JSON.stringify({ id, jurisdiction, identifier, name })
@@ -107,11 +98,9 @@ function parseRequest(given: Given): CompaniesRequest {
   const jurisdiction = parseText(given, 'jurisdiction')
   const q = parseText(given, 'q', queryLengthMax)
   if ((identifiers === undefined) === (q === undefined)) {
-    const what = q === undefined ? 'Neither' : 'Both'
-    throw badRequest(
-      `${what} identifier ${q === undefined ? 'nor' : 'and'} q ${q === undefined ? 'is' : 'are'} ` +
-        'given; give one of them: a number in a register, or words of a name',
-    )
+    const what =
+      q === undefined ? 'Neither identifier nor q is given' : 'Both identifier and q are given'
+    throw badRequest(`${what}; give one of them: a number in a register, or words of a name`)
   }
   if (q !== undefined) {
     if (jurisdiction !== undefined) {
@@ -122,13 +111,6 @@ function parseRequest(given: Given): CompaniesRequest {
     }
   }
   return { identifiers, jurisdiction, q, ...readIntegers(parameters, given) }
-}
-
-/** The search that a request asks for. */
-function queryOf({ identifiers, jurisdiction, q }: CompaniesRequest): CompanyQuery {
-  return identifiers === undefined
-    ? { words: wordsOfQuery(q ?? '') }
-    : { identifiers, jurisdiction }
 }
 
 /** The canonical form: the path, and a query with all given parameters and those with defaults. */

@@ -5,7 +5,6 @@ import type { Resource } from '../../resources/resource.ts'
 import { companyMembers } from '../../store/companies/company-text.ts'
 import type { CompanyState, ListingSummary, StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
-import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import {
   companyForm,
   companyPath,
@@ -74,15 +73,9 @@ function companyText({ company, sources, listings }: CompanyState): string | und
 }
 
 function listingText({ resource, total, version, counts }: ListingSummary): string {
-  return `"${resource.name}":{"total":${total},"version":${version},"counts":${countsText(counts)}}`
-}
-
-function countsText(counts: ListingCounts): string {
   const fields = Object.entries(counts).map(([field, values]) => {
-    const entries = values.map(([value, count]) => {
-      return `{"value":${JSON.stringify(value)},"count":${count}}`
-    })
-    return `"${field}":[${entries.join(',')}]`
+    return [field, values.map(([value, count]) => ({ value, count }))]
   })
-  return `{${fields.join(',')}}`
+  const summary = { total, version, counts: Object.fromEntries(fields) as object }
+  return `"${resource.name}":${JSON.stringify(summary)}`
 }

@@ -45,7 +45,10 @@ async function answerList(
 ): Promise<HttpReply> {
   checkNames(await readMembers(request), [])
   const registry = await fromStore(() => store.readRegistry())
-  const versions = await fromStore(() => versionsIn(exportsFolder))
+  // There is no folder before the first export.
+  const versions = await fromStore(() =>
+    existsSync(exportsFolder ?? '') ? exportedVersions(exportsFolder ?? '') : [],
+  )
   const offered: object[] = []
   for (const version of versions) {
     if (offered.length === listedMax) break
@@ -61,15 +64,7 @@ async function answerList(
       bytes: resources.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
     })
   }
-  return sendState(request, {
-    text: JSON.stringify({ ok: true, exports: offered }),
-    registry,
-  })
-}
-
-/** None before the first export, which makes the folder. @throws if it cannot be read. */
-function versionsIn(folder: string | undefined): readonly number[] {
-  return folder === undefined || !existsSync(folder) ? [] : exportedVersions(folder)
+  return sendState(request, { text: JSON.stringify({ ok: true, exports: offered }), registry })
 }
 
 /** A copy of this registry, and of its history. */
