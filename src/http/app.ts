@@ -14,7 +14,7 @@ import type { Metrics } from './metrics.ts'
 import { createAnswerCache } from './answers/answer-cache.ts'
 import { createChangeWatch } from './change-watch.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
-import { createRouter, type Route } from './router.ts'
+import { createRouter } from './router.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createClient } from './wire/client.ts'
 import { HttpReply, HttpRequest, requestIdOf } from './wire/exchange.ts'
@@ -95,21 +95,25 @@ export function buildApp(options: AppOptions): App {
 
 /** What answers each request: its endpoint, once it has passed the stages. */
 function createHandle(options: AppOptions, stop: Stop, log: RequestLog): RequestListener {
-  const { metrics, trustedProxies = [] } = options
+  const { metrics, resources, isExplorerOn = true, trustedProxies = [] } = options
   const noteFault = createNoteFault(log, options.load, stop)
-  const find = createRouter(routesOf(options, stop, noteFault))
+  const find = createRouter(endpointsOf(resources, { isExplorerOn }))
+  const service = createService(options, stop, noteFault)
   const passStages = createStages(options, stop)
   const client = createClient(trustedProxies)
 
   return (raw, response) => {
-    const found = find(raw.url ?? '')
-    const request = new HttpRequest(raw, new HttpReply(response), requestIdOf(raw), found, client)
+    const target = find(raw.url ?? '')
+    const request = new HttpRequest(raw, new HttpReply(response), requestIdOf(raw), target, client)
     // If the client leaves, the response never finishes, but it closes.
     response.once('close', () => noteAnswer(log, metrics, request))
     const fail = (error: unknown) => sendFailure(request, error, noteFault)
     try {
       // A stage that has answered the request returns its reply.
-      const sent = after(passStages(request), (answered) => answered ?? found.handle?.(request))
+      const sent = after(
+        passStages(request),
+        (answered) => answered ?? target.endpoint?.answer(request, service),
+      )
       // Most requests wait for nothing; a promise would cost as much as reading a short page.
       if (sent instanceof Promise) sent.catch(fail)
     } catch (error) {
@@ -118,14 +122,12 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
   }
 }
 
-/** The endpoints, with their handlers. */
-function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readonly Route[] {
-  const { store, metrics, isExplorerOn = true } = options
-  const endpoints = endpointsOf(options.resources, { isExplorerOn })
+function createService(options: AppOptions, stop: Stop, noteFault: NoteFault): Service {
+  const { store, metrics } = options
   const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
   const { standstillMs } = { ...wireLimits, ...options.limits }
   const scans = { ...scanLimits, ...options.limits }
-  const service: Service = {
+  return {
     store,
     readUses: options.readUses,
     exportsFolder: options.exportsFolder,
@@ -140,7 +142,6 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     checkKeyAgain: checkAgain,
   }
-  return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))
 }
 
 /** Logs why a request could not be answered. */

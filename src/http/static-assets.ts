@@ -60,7 +60,7 @@ export function assetEndpoint(
     path,
     scope: undefined,
     isAsset: true,
-    createHandler: (service) => async (request) => {
+    async answer(request, service) {
       const found = await find(request)
       if (found === undefined) throw notFound()
       return service.sendAsset(request, found)

@@ -24,13 +24,11 @@ import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
 export function changes(resources: readonly Resource[]): Endpoint {
+  const underWay = new Map<string, Making>()
   return {
     path: changesPath,
     scope: 'changes',
-    createHandler: (service) => {
-      const underWay = new Map<string, Making>()
-      return (request) => answer(request, { resources, service, underWay })
-    },
+    answer: (request, service) => answer(request, { resources, service, underWay }),
   }
 }
 

@@ -40,7 +40,7 @@ export const companyTexts = ['identifier', 'jurisdiction', 'q'] as const
 export const companies: Endpoint = {
   path: companiesPath,
   scope: companiesScope,
-  createHandler: (service) => (request) => answer(request, service),
+  answer,
 }
 
 async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {

@@ -20,7 +20,7 @@ export function company(resources: readonly Resource[]): Endpoint {
   return {
     path: companyPath(),
     scope: companiesScope,
-    createHandler: (service) => (request) => answer(request, resources, service),
+    answer: (request, service) => answer(request, resources, service),
   }
 }
 

@@ -43,9 +43,6 @@ export interface Service {
   readonly checkKeyAgain: (request: HttpRequest) => Promise<void>
 }
 
-/** Answers a request that has passed every stage. */
-export type Handler = (request: HttpRequest) => HttpReply | Promise<HttpReply>
-
 export interface Endpoint {
   /** With parameters in braces, such as `/api/v1/companies/{company_id}/rights`. */
   readonly path: string
@@ -55,8 +52,8 @@ export interface Endpoint {
   readonly isAlwaysAnswered?: true
   /** A file that browsers load; it has a limit of its own instead of that of requests. */
   readonly isAsset?: true
-  /** Creates the handler, once for each application. */
-  readonly createHandler: (service: Service) => Handler
+  /** Answers a request that has passed every stage. */
+  readonly answer: (request: HttpRequest, service: Service) => Awaitable<HttpReply>
 }
 
 /** Every path below this needs a key. */

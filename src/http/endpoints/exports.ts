@@ -24,19 +24,19 @@ const listedMax = 100
 export const exportList: Endpoint = {
   path: exportsPath,
   scope,
-  createHandler: (service) => (request) => answerList(request, service),
+  answer: answerList,
 }
 
 export const exportManifest: Endpoint = {
   path: `${exportsPath}/{version}/${manifestName}`,
   scope,
-  createHandler: (service) => (request) => answerManifest(request, service),
+  answer: answerManifest,
 }
 
 export const exportFile: Endpoint = {
   path: `${exportsPath}/{version}/{file}`,
   scope,
-  createHandler: (service) => (request) => answerFile(request, service),
+  answer: answerFile,
 }
 
 async function answerList(

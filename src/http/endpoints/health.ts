@@ -9,10 +9,7 @@ export const live: Endpoint = {
   path: '/healthz',
   scope: undefined,
   isAlwaysAnswered: true,
-  createHandler:
-    () =>
-    ({ reply }) =>
-      sendOk(reply),
+  answer: ({ reply }) => sendOk(reply),
 }
 
 /** A draining server is alive but not ready: clients should send requests elsewhere. */
@@ -20,17 +17,15 @@ export const ready: Endpoint = {
   path: '/readyz',
   scope: undefined,
   isAlwaysAnswered: true,
-  createHandler:
-    ({ store, isDraining }) =>
-    async ({ reply }) => {
-      if (isDraining()) throw unavailable()
-      try {
-        await store.ping()
-      } catch (error) {
-        throw unavailable(error)
-      }
-      return sendOk(reply)
-    },
+  async answer({ reply }, { store, isDraining }) {
+    if (isDraining()) throw unavailable()
+    try {
+      await store.ping()
+    } catch (error) {
+      throw unavailable(error)
+    }
+    return sendOk(reply)
+  },
 }
 
 function sendOk(reply: HttpReply): HttpReply {

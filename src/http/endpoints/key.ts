@@ -15,7 +15,7 @@ export function key(resources: readonly Resource[]): Endpoint {
   return {
     path: '/api/v1/key',
     scope: undefined,
-    createHandler: (service) => (request) => answer(request, scopes, service),
+    answer: (request, service) => answer(request, scopes, service),
   }
 }
 

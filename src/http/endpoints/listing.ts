@@ -33,7 +33,7 @@ export function listing(resource: Resource): Endpoint {
   return {
     path: listingPath(resource),
     scope: resource.name,
-    createHandler: (service) => (request) => answer(request, resource, service),
+    answer: (request, service) => answer(request, resource, service),
   }
 }
 

@@ -25,7 +25,7 @@ export const versionListParameters = {
 export const versions: Endpoint = {
   path: versionsPath,
   scope: undefined,
-  createHandler: (service) => (request) => answer(request, service),
+  answer,
 }
 
 async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
