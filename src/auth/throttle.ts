@@ -1,6 +1,6 @@
 // Slows down clients that try invalid keys, by address.
 
-import { isIP } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { Awaitable } from '../store/awaitable.ts'
 import { createLru } from '../store/caching.ts'
 import type { Rate } from '../config/rate.ts'
@@ -77,20 +77,13 @@ export function createThrottle({ quota, seconds }: Rate, clock: () => number): T
  * (RFC 6177), normalised. All invalid addresses, which a proxy may pass on, count as one client.
  */
 export function networkOf(address = ''): string {
-  const version = isIP(address)
-  if (version === 0) return 'unknown'
-  if (version === 4) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  const [left = '', right] = address.toLowerCase().split('%', 1)[0]?.split('::') ?? []
-  const groups = left === '' ? [] : left.split(':')
-  const tail = right === undefined || right === '' ? [] : right.split(':')
-  if (right !== undefined) {
-    while (groups.length + tail.length < 8) groups.push('0')
-    groups.push(...tail)
-  }
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '')
+  if (isIPv4(plain)) return plain
+  if (!isIPv6(plain)) return 'unknown'
+  const [head = [], tail = []] = plain
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''))
+  const zeros = new Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
+  const network = [...head, ...zeros, ...tail].slice(0, 4)
+  return network.map((group) => parseInt(group, 16).toString(16)).join(':')
 }
