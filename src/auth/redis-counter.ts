@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, defineScript } from '@redis/client'
+import type { Logger } from 'pino'
 import type { Counted, SharedCounter } from './counter.ts'
 
 /** How long to wait for an answer of Redis, in milliseconds. */
@@ -33,19 +34,14 @@ return { count, left }`,
   transformReply: (reply: unknown) => reply as readonly number[],
 })
 
-/** Called once when Redis becomes unavailable, and once when it is available again. */
-interface SharedListener {
-  onAway(reason: string): void
-  onBack(): void
-}
-
 /**
  * Connects to Redis. If that takes too long, the server starts without it and keeps trying.
  *
  * @param url is such as redis://user:password@host:6379/0, or rediss:// for TLS.
  * @param prefix begins the names of all keys that are stored in Redis.
+ * @param logger gets a line when Redis becomes unavailable, and when it is available again.
  */
-export async function connectSharedWindows(url: string, prefix: string, listener: SharedListener) {
+export async function connectSharedWindows(url: string, prefix: string, logger: Logger) {
   const client = createClient({
     url,
     scripts: { count: countScript },
@@ -53,35 +49,42 @@ export async function connectSharedWindows(url: string, prefix: string, listener
     commandsQueueMaxLength: waitingMax,
     socket: { reconnectStrategy: (tries) => Math.min(tries * 100, reconnectMsMax) },
   })
-  const presence = createPresence(listener)
+  let isAway = false
   let pausedUntil = 0
 
-  async function run(key: string, lengthMs: number): Promise<Counted> {
-    const [count = NaN, leftMs = NaN] = await client.count(key, lengthMs)
-    // An answer that is not a count must not reach clients: it may not come from Redis.
-    if (Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs) return { count, leftMs }
-    throw new Error('the answer is no count')
+  function noteAway(error: unknown): undefined {
+    const reason = error instanceof Error ? error.message || error.name : String(error)
+    if (!isAway)
+      logger.warn({ reason }, 'Redis is unreachable; this server counts rates on its own')
+    isAway = true
+  }
+
+  function noteBack(): void {
+    if (isAway) logger.info('Redis is reachable; rates are shared')
+    isAway = false
   }
 
   async function countOrGiveUp(key: string, lengthMs: number): Promise<Counted | undefined> {
     try {
-      const late = sleep(answerMs, undefined, { ref: false })
-      const counted = await Promise.race([run(key, lengthMs), late])
-      if (counted === undefined) throw new Error('no answer in time')
-      presence.noteBack()
-      return counted
+      const late = sleep(answerMs, [], { ref: false })
+      const [count = NaN, leftMs = NaN] = await Promise.race([client.count(key, lengthMs), late])
+      // An answer that is not a count must not reach clients: it may not come from Redis.
+      const isCount = Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs
+      if (!isCount) throw new Error('no count in time')
+      noteBack()
+      return { count, leftMs }
     } catch (error) {
       pausedUntil = performance.now() + pauseMs
-      return presence.noteAway(error)
+      return noteAway(error)
     }
   }
 
-  client.on('error', presence.noteAway)
-  const connected = client.connect().then(presence.noteBack, presence.noteAway)
+  client.on('error', noteAway)
+  const connected = client.connect().then(noteBack, noteAway)
   await Promise.race([connected, sleep(connectMs, undefined, { ref: false })])
-  if (!client.isReady) presence.noteAway('no connection yet')
+  if (!client.isReady) noteAway('no connection yet')
   const count: SharedCounter = (keyId, { quota, seconds }) => {
-    if (!client.isReady) return presence.noteAway('no connection')
+    if (!client.isReady) return noteAway('no connection')
     if (performance.now() < pausedUntil) return undefined
     return countOrGiveUp(`${prefix}${keyId}:${quota}/${seconds}`, seconds * 1_000)
   }
@@ -91,19 +94,4 @@ export async function connectSharedWindows(url: string, prefix: string, listener
       if (client.isOpen) client.destroy()
     },
   }
-}
-
-/** Calls the listener only when the availability of Redis changes. */
-function createPresence(listener: SharedListener) {
-  let isAway = false
-  const noteAway = (error: unknown): undefined => {
-    if (isAway) return
-    isAway = true
-    listener.onAway(error instanceof Error ? error.message || error.name : String(error))
-  }
-  const noteBack = (): void => {
-    if (isAway) listener.onBack()
-    isAway = false
-  }
-  return { noteAway, noteBack }
 }

@@ -15,16 +15,26 @@ export interface Limits {
   readonly close: () => void
 }
 
-/** Keeps the counts in this process; with a Redis, those of keys are shared between servers. */
+/**
+ * Keeps the counts in this process. With a Redis, those of keys are shared between servers on one
+ * store, or on copies of it.
+ */
 export async function createLimits(
   settings: Settings,
   storeId: string,
   logger: Logger,
 ): Promise<Limits> {
-  const shared = await connectRedis(settings, storeId, logger)
+  const { redisUrl, badKeyRate } = settings
+  const prefix = `dossier:${storeId}:rate:`
+  // Loads the code for Redis only if it is set.
+  const connect = async (url: string) => {
+    const { connectSharedWindows } = await import('../auth/redis-counter.ts')
+    return connectSharedWindows(url, prefix, logger)
+  }
+  const shared = redisUrl === undefined ? undefined : await connect(redisUrl)
   return {
     counter: createCounter(clock, shared?.count),
-    throttle: settings.badKeyRate && createThrottle(settings.badKeyRate, clock),
+    throttle: badKeyRate && createThrottle(badKeyRate, clock),
     close: () => shared?.close(),
   }
 }
@@ -36,15 +46,4 @@ export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
     throttle: settings.badKeyRate && askThrottle(ask),
     close: () => undefined,
   }
-}
-
-/** Connects to Redis, if set; servers on one store, or on copies of it, share their counts. */
-async function connectRedis({ redisUrl }: Settings, storeId: string, logger: Logger) {
-  if (redisUrl === undefined) return undefined
-  const { connectSharedWindows } = await import('../auth/redis-counter.ts')
-  return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {
-    onAway: (reason) =>
-      logger.warn({ reason }, 'Redis is unreachable; this server counts rates on its own'),
-    onBack: () => logger.info('Redis is reachable; rates are shared'),
-  })
 }
