@@ -21,11 +21,7 @@ interface Wait {
 /** A client's key, or how long the client has to wait; undefined if it has no valid key. */
 export type Authenticated = KeyRecord | Wait | undefined
 
-/**
- * Returns the valid key in an Authorization field; undefined if there is none.
- *
- * @param client is asked for its address only if that is needed.
- */
+/** @param client is asked for its address only if that is needed. */
 export type Authenticate = (
   authorization: string | undefined,
   client: Client,
@@ -48,17 +44,6 @@ export function createAuthenticate(
 ): Authenticate {
   const cached = createLru<string, { key: KeyRecord; until: number }>(cachedKeysMax)
 
-  function remember(id: string, key: KeyRecord | undefined, readAt: number): KeyRecord | undefined {
-    // An expired or revoked key is looked up each time, like an unknown one: neither the response
-    // nor its timing reveals the difference, and both are refused while the address has to wait.
-    if (key === undefined || !isValid(key, now())) {
-      cached.delete(id)
-      return undefined
-    }
-    cached.set(id, { key, until: readAt + cachedMs })
-    return key
-  }
-
   /** Counts a failed attempt; `id` is the hash of a key that was looked up. */
   async function refuse({ ip }: Client, id?: string): Promise<Wait | undefined> {
     return waitFor(await throttle?.fail(ip, id))
@@ -73,10 +58,17 @@ export function createAuthenticate(
     const seconds = isNew ? await throttle?.waitOf(client.ip, id) : undefined
     if (seconds !== undefined) return waitFor(seconds)
     // The answer may come late, and say what was true then.
-    const readAt = now()
-    const key = remember(id, await store.findKey(Buffer.from(id, 'latin1')), readAt)
-    if (key !== undefined && isNew) throttle?.noteGood(id)
-    return key ?? refuse(client, id)
+    const until = now() + cachedMs
+    const key = await store.findKey(Buffer.from(id, 'latin1'))
+    // An expired or revoked key is looked up each time, like an unknown one: neither the response
+    // nor its timing reveals the difference, and both are refused while the address has to wait.
+    if (key === undefined || !isValid(key, now())) {
+      cached.delete(id)
+      return refuse(client, id)
+    }
+    cached.set(id, { key, until })
+    if (isNew) throttle?.noteGood(id)
+    return key
   }
 
   // Hashing takes 3 % of the time of a cached page, and a client sends the same key again and

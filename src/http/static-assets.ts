@@ -81,14 +81,27 @@ export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
   }
 }
 
-export function createSendAsset(limits: AssetLimits): SendAsset {
-  const takeBytes = createBudget(limits)
+export function createSendAsset({ assetBytesMax, assetMs }: AssetLimits): SendAsset {
+  let taken = 0
+
+  /** Takes bytes until a response has ended, for which there is a limit of time. */
+  function take(reply: HttpReply, bytes: number): void {
+    if (taken >= assetBytesMax) throw overloaded('assets')
+    taken += bytes
+    // A client that reads slowly never triggers the idle timeout of its connection.
+    const timer = setTimeout(() => reply.raw.destroy(), assetMs).unref()
+    reply.onClosed(() => {
+      taken -= bytes
+      clearTimeout(timer)
+    })
+  }
+
   return async (request, asset) => {
     const { reply } = request
     // Weak, since it covers every coding (decision 7).
     const tag = `W/"${asset.digest}"`
     const isUnchanged = matchesTag(request.headers['if-none-match'], tag)
-    if (!isUnchanged && !takeBytes(reply, asset.body.length)) throw overloaded('assets')
+    if (!isUnchanged) take(reply, asset.body.length)
     const isCoded = asset.body.length >= codedBytesMin
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await codedBody(asset, coding)
@@ -111,24 +124,4 @@ async function codedBody({ body, coded }: Asset, coding: Coding): Promise<Buffer
   coded.set(coding, made)
   lastCoded = made.catch(() => coded.delete(coding))
   return made
-}
-
-/**
- * Limits how many bytes are under way, and how long each response may take.
- *
- * @returns a function that takes bytes until the response has ended; false if none are free.
- */
-function createBudget({ assetBytesMax, assetMs }: AssetLimits) {
-  let taken = 0
-  return (reply: HttpReply, bytes: number): boolean => {
-    if (taken >= assetBytesMax) return false
-    taken += bytes
-    // A client that reads slowly never triggers the idle timeout of its connection.
-    const timer = setTimeout(() => reply.raw.destroy(), assetMs).unref()
-    reply.onClosed(() => {
-      taken -= bytes
-      clearTimeout(timer)
-    })
-    return true
-  }
 }

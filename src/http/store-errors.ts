@@ -97,20 +97,17 @@ export function noChanges(
   { none, version, registry }: NoChanges,
   { since, after: place, companyId = 0 }: ChangesRequest,
 ): ApiError {
-  const gone = (what: string, after: string) =>
-    new ApiError(410, `Version ${version}${what}; begin again with after=${after}`)
+  const gone = (what: string) => new ApiError(410, `Version ${version}${what}`)
   switch (none) {
     case 'elsewhere':
-      return gone(' of the cursor belongs to another history', '0')
-    case 'pruned':
+      return gone(' of the cursor belongs to another history; begin again with after=0')
+    case 'pruned': {
       // The client has named the end itself, or has it from the first page.
-      return place === undefined
-        ? new ApiError(
-            410,
-            `Version ${version}, to which these changes lead, was pruned; ` +
-              `until takes one from ${registry.earliestVersion} on`,
-          )
-        : gone(', to which these changes lead, was pruned', writePoint(since))
+      const advice = place
+        ? `begin again with after=${writePoint(since)}`
+        : `until takes one from ${registry.earliestVersion} on`
+      return gone(`, to which these changes lead, was pruned; ${advice}`)
+    }
     case 'later':
       return laterVersion(version, registry.version)
     case 'backwards':

@@ -33,27 +33,26 @@ export function hasHandedSocket(environment: ServerContext['environment']): bool
   return environment['LISTEN_PID'] === String(process.pid) && environment['LISTEN_FDS'] === '1'
 }
 
-/** The address to listen on, and the options that set it. */
-interface Wanted {
-  readonly host: string
-  readonly port: number | undefined
-  readonly hostOption?: string
-  readonly portOption?: string
-}
-
-/** Turns a listen error into an OperatorError if its cause is known; else returns the error. */
-export function explainListenError(error: unknown, wanted: Wanted): unknown {
-  const { host, port, hostOption = '--host', portOption = '--port' } = wanted
+/**
+ * Turns a listen error into an OperatorError if its cause is known; else returns the error.
+ *
+ * @param prefix begins the names of the options for the address.
+ */
+export function explainListenError(
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number | undefined },
+  prefix = '--',
+): unknown {
   switch (systemCode(error)) {
     case 'EADDRINUSE': {
-      const message = `port ${port} of ${host} is in use; choose another with ${portOption}`
+      const message = `port ${port} of ${host} is in use; choose another with ${prefix}port`
       return new OperatorError(message, { cause: error })
     }
     case 'EACCES':
       return new OperatorError(`permission denied to listen on port ${port}; choose one above 1023`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new OperatorError(`${host} is not an address of this machine; correct ${hostOption}`)
+      return new OperatorError(`${host} is not an address of this machine; correct ${prefix}host`)
     default:
       return error
   }

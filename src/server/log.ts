@@ -17,8 +17,6 @@ export interface Log {
 
 /** The maximum size of a line in bytes, including the line feed. */
 export const lineBytesMax = 4_096
-/** The texts of an oversized line are cut to the first of these lengths that is short enough. */
-const textLengths = [1_000, 200, 40]
 
 const standardOutput = 1
 
@@ -70,7 +68,7 @@ function printableValues(line: string): string {
 export function shortLine(line: string): string {
   if (line.length <= lineBytesMax / 3 || Buffer.byteLength(line) <= lineBytesMax) return line
   const fields = JSON.parse(line) as Readonly<Record<string, unknown>>
-  for (const length of textLengths) {
+  for (const length of [1_000, 200, 40]) {
     const cut = (_name: string, value: unknown) =>
       typeof value === 'string' && value.length > length ? `${value.slice(0, length)}…` : value
     const text = `${JSON.stringify(fields, cut)}\n`

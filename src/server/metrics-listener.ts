@@ -40,8 +40,7 @@ export async function listenForMetrics(
     server.listen({ host, port, exclusive: true, ...sharing(settings) })
     await once(server, 'listening')
   } catch (error) {
-    const options = { hostOption: '--metrics-host', portOption: '--metrics-port' }
-    throw explainListenError(error, { host, port, ...options })
+    throw explainListenError(error, { host, port }, '--metrics-')
   }
   return {
     /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */

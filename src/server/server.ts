@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { createAuthenticate } from '../auth/authenticate.ts'
 import type { Settings } from '../config/settings.ts'
-import { type App, buildApp } from '../http/app.ts'
+import { buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Ask } from '../auth/limits-over-ipc.ts'
 import { createLimit } from '../auth/rate-limit.ts'
@@ -61,7 +61,10 @@ export async function startServer(
   const shares = isWorker ? settings.workers : 1
   // What a start that fails has left open would keep the process running.
   await using starting = new AsyncDisposableStack()
-  const opened = starting.use(await openStoreReader(settings, servingBounds(settings, shares)))
+  const { waitMs, statementMs } = settings
+  // Workers share the connections to a database server.
+  const pool = Math.max(1, Math.floor(settings.pool / shares))
+  const opened = starting.use(await openStoreReader(settings, { pool, waitMs, statementMs }))
   const log = await createLog(settings, stdout)
   const { logger } = log
   const metrics = settings.metricsPort !== undefined ? await loadMetrics(opened, log) : undefined
@@ -85,7 +88,9 @@ export async function startServer(
   })
   starting.defer(() => app.close())
   warnOfExports(settings, log)
-  const url = await listen(app, settings, environment)
+  const url = await app.listen(listenOptions(settings, environment)).catch((error: unknown) => {
+    throw explainListenError(error, settings)
+  })
   const listener =
     metrics && !isWorker ? await listenForMetrics(settings, metrics.registry, logger) : undefined
   starting.defer(() => listener?.close())
@@ -103,15 +108,6 @@ export async function startServer(
       logger.info('stopped')
       await log.close()
     },
-  }
-}
-
-/** The limits of the use of a database server; workers share its connections. */
-function servingBounds(settings: Settings, shares: number) {
-  return {
-    pool: Math.max(1, Math.floor(settings.pool / shares)),
-    waitMs: settings.waitMs,
-    statementMs: settings.statementMs,
   }
 }
 
@@ -147,16 +143,4 @@ function warnOfExports({ exports }: Settings, { logger }: Log): void {
   if (exports === undefined || existsSync(exports)) return
   const until = 'no copies are offered until dossier export makes it'
   logger.warn({ exports }, `the folder of --exports does not exist: ${until}`)
-}
-
-async function listen(
-  app: App,
-  settings: Settings,
-  environment: ServerContext['environment'],
-): Promise<string> {
-  try {
-    return await app.listen(listenOptions(settings, environment))
-  } catch (error) {
-    throw explainListenError(error, settings)
-  }
 }
