@@ -51,7 +51,6 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${cutValue(JSON.stringify(got))}; ${allowed}`)
 }
 
-/** A 400 for any other reason. */
 export function badRequest(message: string, details?: ErrorDetails): ApiError {
   return new ApiError(400, message, details)
 }

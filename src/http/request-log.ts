@@ -57,7 +57,7 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void) {
   }
 
   return {
-    /** Logs an answered request, without its query: clients put keys there by mistake. */
+    /** Without its query: clients put keys there by mistake. */
     answered(request: HttpRequest, answer: Answer): void {
       if (logger.isLevelEnabled('info') && isLogged(request)) writeLine(logger, request, answer)
     },

@@ -24,19 +24,15 @@ import { findWireFault } from './wire/wire-fault.ts'
 
 /** What the stages ask, and their settings. */
 export interface StageOptions {
-  /** Finds the key of a request; reads the client's address only if it needs it. */
   readonly authenticate: Authenticate
-  /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
   readonly limitRate?: LimitRate
   /** Meters a request that its key and its rate limit have admitted. */
   readonly countUse?: ((keyId: number) => void) | undefined
-  /** Counts the requests under way, and decides when there are too many. */
   readonly load: Load
   /** Origins whose pages may read responses, or `*`; none by default. */
   readonly corsOrigins?: readonly string[]
 }
 
-/** The progress of a stop. */
 export interface Stop {
   /** Aborted when the service is not ready any more. */
   readonly draining: AbortController
@@ -82,7 +78,6 @@ export async function checkKeyAgain(options: StageOptions, request: HttpRequest)
   request.key = requireKey(await findKey(options, request), request.endpoint)
 }
 
-/** Admits a request with its key, if that is valid and covers the endpoint. */
 function admit(
   options: StageOptions,
   found: Authenticated,

@@ -37,12 +37,7 @@ export function tooLarge(what: string, advice: string): ApiError {
   return badRequest(`${what} ${pageBytesMax >> 20} MiB; ${advice}`)
 }
 
-/**
- * A 404 for a company.
- *
- * @param company its id, or its register number.
- * @param near names that the client may have meant.
- */
+/** A 404. @param near names that the client may have meant. */
 export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
   const advice = near.length === 0 ? '' : `; did you mean ${near.map(cutValue).join(' or ')}?`
   return new ApiError(404, `Company ${cutValue(String(company))} is not in the registry${advice}`)

@@ -41,7 +41,6 @@ export interface RunningServer {
   readonly metricsUrl: string | undefined
   /** Undefined if metrics are off. */
   readonly metrics: Metrics | undefined
-  /** Waits for the signal, then stops the server. */
   untilStopped(signal: AbortSignal): Promise<void>
 }
 

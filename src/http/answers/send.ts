@@ -15,7 +15,6 @@ export interface Validators {
   readonly changedAt: number
 }
 
-/** An answer that is ready to send. */
 export interface Ready extends Omit<Validators, 'dataVersion'> {
   /** The body in its coding. */
   readonly body: Buffer

@@ -26,7 +26,6 @@ export interface StateAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that is ready to send. */
 export interface ReadyState extends Ready {
   /** Identifies the state of the registry that the answer was made from. */
   readonly state: string

@@ -136,7 +136,6 @@ async function requestOf(
   }
 }
 
-/** What is requested, and of which state of the registry. */
 interface Asked {
   readonly question: ChangesQuestion
   readonly asked: ChangesRequest

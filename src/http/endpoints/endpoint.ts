@@ -22,20 +22,15 @@ export interface Service {
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   /** The folder of complete copies; undefined without one. */
   readonly exportsFolder: string | undefined
-  /** Answers that are ready to send. */
   readonly answers: AnswerCache
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
-  /** Sends a file that browsers load. */
   readonly sendAsset: SendAsset
-  /** Begins answers that are made while they are sent. */
   readonly beginStream: BeginStream
   /** Reads what may need scans of long listings. */
   readonly readInTurn: ReadInTurn
   /** Reads what needs a search for names. */
   readonly searchInTurn: WorkInTurn
-  /** Reads changes. */
   readonly changesInTurn: WorkInTurn
-  /** Lets requests wait for the next version. */
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean

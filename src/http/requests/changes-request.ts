@@ -46,11 +46,7 @@ export interface ChangesQuestion {
   readonly query: string
 }
 
-/**
- * Parses a request (contract 1.2 to 1.4).
- *
- * @throws ApiError 400 that names the parameter, its value and what it takes.
- */
+/** @throws ApiError 400 that names the parameter, its value and what it takes (contract 1.4). */
 export function parseChangesRequest(
   resources: readonly Resource[],
   given: Given,

@@ -39,10 +39,9 @@ interface NamedState {
   readonly version: number | Moment | undefined
 }
 
-/** A company and a version by their numbers. */
 export interface NumberedState {
   readonly companyId: number
-  /** The registry's version; undefined for the last one. */
+  /** Undefined for the last one. */
   readonly version: number | undefined
 }
 
@@ -115,7 +114,6 @@ const nearShownMax = 3
 export const companiesPath = '/api/v1/companies'
 
 export interface CompanyQuestion extends NumberedState {
-  /** Whether the request names company or version in another way than by its number. */
   readonly isByName: boolean
 }
 
@@ -124,16 +122,11 @@ export function companyPath(companyId: number | string = '{company_id}'): string
   return `${companiesPath}/${companyId}`
 }
 
-/** The path and the version. */
 export function companyForm({ companyId, version }: CompanyQuestion): string {
   return companyPath(companyId) + (version === undefined ? '' : `?version=${version}`)
 }
 
-/**
- * Parses a request, and finds the company and the version that it names.
- *
- * @throws ApiError 400 for what is not allowed; else as `readMembers` and `locate`.
- */
+/** @throws ApiError as `parseCompany`, `parseVersion`, `readMembers` and `locate`. */
 export async function readCompanyRequest(
   request: HttpRequest,
   store: StoreReader,

@@ -24,7 +24,7 @@ export interface ListingRequest extends Omit<SelectionParameters, 'version'>, Nu
 
 /** A request that has been read, and how it is answered. */
 export interface AskedListing extends ListingRequest {
-  /** The canonical form. */
+  /** As `canonicalUrl` writes it. */
   readonly form: string
   /** Whether it names the company or the version in another way than by its number. */
   readonly isByName: boolean
@@ -32,7 +32,7 @@ export interface AskedListing extends ListingRequest {
   readonly coding: Coding
 }
 
-/** A parameter: its range and its default (contract 1.3). */
+/** The range and the default of a parameter (contract 1.3). */
 export interface Parameter {
   readonly default: number
   readonly minimum: number
@@ -93,12 +93,7 @@ export function readListingRequest(
   })
 }
 
-/**
- * Finds the company and the version that a request names.
- *
- * @param isNearTold whether a 404 may name other companies.
- * @throws ApiError as `locate` does.
- */
+/** Finds the company and the version that a request names, as `locate` does. */
 export function locateListing(
   store: StoreReader,
   written: WrittenRequest,
@@ -145,7 +140,6 @@ function parseListingPaging(given: Given, format: Format): Paging {
   return { page, limit: noLimit }
 }
 
-/** The part of a request that says which page it asks for. */
 export type Paging = Pick<ListingRequest, ParameterName>
 
 /**
@@ -159,7 +153,6 @@ export function canonicalUrl(request: ListingRequest): string {
   return format === 'json' ? form : `${form}&${formatName}=${format}`
 }
 
-/** The canonical form with a version, for links. */
 export function versionedForm(form: string, version: number): string {
   return `${form}&version=${version}`
 }
@@ -174,7 +167,6 @@ export function pageOffset({ page, limit }: Paging): number | bigint {
   return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
 }
 
-/** The allowed values of a parameter, in words. */
 function allowedFor({ minimum, maximum }: Parameter): string {
   return `it takes an integer from ${minimum} to ${maximum}`
 }
@@ -185,11 +177,7 @@ function isPaging(members: Members): boolean {
   return true
 }
 
-/**
- * The values of parameters by name, or their defaults.
- *
- * @throws ApiError 400 that names the parameter, its value and what it takes.
- */
+/** The values of parameters by name, or their defaults. @throws ApiError as `invalid`. */
 export function readIntegers<Name extends string>(
   declared: Readonly<Record<Name, Parameter>>,
   given: Given,

@@ -71,23 +71,14 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
 }
 
-/**
- * Checks that every member is known (contract 1.4).
- *
- * @throws ApiError 400 that names an unknown one, and the nearest known one.
- */
+/** Checks that every member is known (contract 1.4). @throws ApiError as `checkName`. */
 export function checkNames({ query, body }: Given, known: readonly string[]): void {
   for (const name in query) checkName(name, 'query parameter', known)
   if (body !== undefined)
     for (const name of Object.keys(body)) checkName(name, 'body member', known)
 }
 
-/**
- * Checks that a member is known.
- *
- * @param kind as in `unknownName`.
- * @throws ApiError 400 for an unknown one.
- */
+/** @throws ApiError as `unknownName` for a name that is not known. */
 export function checkName(name: string, kind: string, known: readonly string[]): void {
   if (!known.includes(name)) throw unknownName(name, kind, known)
 }
@@ -107,7 +98,6 @@ export function unknownName(
   return noSuchName(name, kind, advise(name, known, listed(shown, kind)))
 }
 
-/** A 400 for an unknown name, with advice. */
 export function noSuchName(name: string, kind: string, advice: string): ApiError {
   const text = JSON.stringify(withoutKeys(name).slice(0, 60))
   return badRequest(`${text} is not a known ${kind}; ${advice}`)

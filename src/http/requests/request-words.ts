@@ -70,7 +70,6 @@ function* bodyValues(body: Members, ignored: readonly string[]): Iterable<[strin
   }
 }
 
-/** The name of a parameter with a bound. */
 export function boundName(field: string, bound: string): string {
   return `${field}[${bound}]`
 }
