@@ -2,7 +2,6 @@
 // wait, new lines are dropped.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { systemCode } from '../config/operator-error.ts'
 
@@ -11,10 +10,9 @@ const batchBytes = 65_536
 const batchMs = 100
 /** The pause after a failed write: a reader is slow for a moment. */
 const retryMs = 5
-/** How long writing the last lines may take: at an orderly stop, and at a sudden exit. */
-const closeMs = 1_000
-const exitMs = 500
-/** How many bytes may wait; after lines were dropped, new ones are accepted from half of that on. */
+/** How long the end of the process may wait for its last lines. */
+const exitMs = 1_000
+/** How many bytes may wait; once lines were dropped, new ones are accepted from half of that on. */
 const backlogBytesMax = 1_048_576
 
 /** Formats the line that takes the place of dropped lines, with their number. */
@@ -26,7 +24,6 @@ export function createLineWriter(descriptor: number, droppedLine: DroppedLine) {
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let isFailing = false
-  let isClosed = false
 
   /** Writes the lines that have arrived: now if they are many, else soon. */
   function writeSoon(): void {
@@ -60,13 +57,6 @@ export function createLineWriter(descriptor: number, droppedLine: DroppedLine) {
     }
   }
 
-  async function flushAll(): Promise<void> {
-    while (backlog.bytes() > 0 && !isClosed) {
-      await flush()
-      if (isFailing) await sleep(retryMs)
-    }
-  }
-
   return {
     write(line: string): void {
       backlog.add(line)
@@ -74,36 +64,21 @@ export function createLineWriter(descriptor: number, droppedLine: DroppedLine) {
     },
     /** The number of lines dropped so far. */
     dropped: backlog.dropped,
-    /** Waits until all lines are written, for at most a second. */
-    async close(): Promise<void> {
-      backlog.noteDropped()
-      await Promise.race([flushAll(), sleep(closeMs, undefined, { ref: false })])
-      isClosed = true
-    },
     /** Writes the remaining lines synchronously, as far as possible without an event loop. */
     writeLast(): void {
       backlog.noteDropped()
       // Another thread is writing this piece and will finish it.
       if (writing !== undefined) backlog.skip()
-      writeRest(backlog, output, isClosed ? 0 : exitMs)
+      const until = performance.now() + exitMs
+      while (backlog.bytes() > 0) {
+        try {
+          backlog.take(output.writeSync(backlog.next()))
+        } catch (error) {
+          if (systemCode(error) !== 'EAGAIN' || performance.now() > until) return
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+        }
+      }
     },
-  }
-}
-
-/** Writes everything synchronously, and waits at most `waitMsMax` for a full output. */
-function writeRest(
-  backlog: ReturnType<typeof createBacklog>,
-  output: ReturnType<typeof openOutput>,
-  waitMsMax: number,
-): void {
-  const until = performance.now() + waitMsMax
-  while (backlog.bytes() > 0) {
-    try {
-      backlog.take(output.writeSync(backlog.next()))
-    } catch (error) {
-      if (systemCode(error) !== 'EAGAIN' || performance.now() > until) return
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
-    }
   }
 }
 
@@ -168,8 +143,8 @@ function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine) {
 const writeAsync = promisify(write)
 
 /**
- * If several processes write to one pipe, as workers do, POSIX keeps writes of up to this size whole
- * (PIPE_BUF on Linux), and so keeps lines whole. Writes to a file are always whole.
+ * If several processes write to one pipe, as workers do, POSIX keeps writes of up to this size
+ * whole (PIPE_BUF on Linux), and so keeps lines whole. Writes to a file are always whole.
  */
 const pipePieceBytes = 4_096
 /** A batch fits into one write. */
@@ -180,8 +155,8 @@ const filePieceBytes = 131_072
  * fail with EAGAIN if it is full.
  *
  * A pipe or terminal is opened a second time, so that writes that would block fail instead, without
- * affecting other processes that share the descriptor. What cannot be opened again, such as a socket
- * or a file, is written in another thread.
+ * affecting other processes that share it. A file, and what cannot be opened again, such as a
+ * socket, is written in another thread.
  */
 function openOutput(descriptor: number) {
   const isFile = fstatSync(descriptor).isFile()

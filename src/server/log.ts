@@ -11,8 +11,6 @@ export interface Log {
   readonly logger: Logger
   /** The number of lines dropped because they could not be written. */
   readonly dropped: () => number
-  /** Waits until all lines are written, for at most a second. */
-  readonly close: () => Promise<void>
 }
 
 /** The maximum size of a line in bytes, including the line feed. */
@@ -30,13 +28,12 @@ export async function createLog(
 ): Promise<Log> {
   const format = await formatOf(logFormat, isTTY)
   const writer = createLineWriter(standardOutput, (count) => format(droppedLine(count)))
-  // If an unexpected error ends the process, the lines before it matter most.
   process.once('exit', () => writer.writeLast())
   // Without keys (invariant 7), and not too long.
   const write = (line: string) => writer.write(format(shortLine(withoutKeys(line))))
   const logger = pino({ level: logLevel, base: null }, { write })
   logWarnings(logger)
-  return { logger, dropped: writer.dropped, close: () => writer.close() }
+  return { logger, dropped: writer.dropped }
 }
 
 async function formatOf(logFormat: Settings['logFormat'], isTTY: boolean): Promise<Format> {

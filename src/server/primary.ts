@@ -51,7 +51,6 @@ export async function runPrimary(
   clearTimeout(timer)
   await running.disposeAsync()
   log.logger.info('stopped')
-  await log.close()
   return 0
 }
 

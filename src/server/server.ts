@@ -105,7 +105,6 @@ export async function startServer(
       await stopServing(app, settings.stopSeconds * 1_000)
       await running.disposeAsync()
       logger.info('stopped')
-      await log.close()
     },
   }
 }
