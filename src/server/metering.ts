@@ -30,7 +30,8 @@ export function startMetering(
   if (path === undefined) return undefined
   const uses = createUses(now)
   const writer = openUsageWriter(path, storeId, settings.db)
-  const reading = createReading({ path, storeId, logger, now }, uses)
+  const reader = openUsesOfKeys(path, storeId)
+  const readUses = createReadUses(reader, uses, { logger, now })
   let isAway = false
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -68,62 +69,49 @@ export function startMetering(
     const message = 'the file of key usage was removed or replaced; it is opened again'
     logger.warn({ file: path }, message)
     writer.close()
-    reading.close()
+    reader.close()
   }
 
   schedule()
   return {
     count: uses.count,
-    readUses: reading.readUses,
+    readUses,
     /** Writes the remaining counts. */
     async close(): Promise<void> {
       await writing
       clearTimeout(timer)
       await write()
       writer.close()
-      reading.close()
+      reader.close()
     },
   }
 }
 
-/** What the reading of uses needs. */
-interface ReadingOptions {
-  readonly path: string
-  readonly storeId: string
-  readonly logger: Logger
-  readonly now: () => number
-}
-
-/** Reads uses from the file, and adds those that are not in it yet. */
-function createReading({ path, storeId, logger, now }: ReadingOptions, uses: Pick<Uses, 'ofKey'>) {
-  const reader = openUsesOfKeys(path, storeId)
+/** Reads the uses of a key from the file, and adds those that are not in it yet. */
+function createReadUses(
+  reader: ReturnType<typeof openUsesOfKeys>,
+  uses: Pick<Uses, 'ofKey'>,
+  { logger, now }: { readonly logger: Logger; readonly now: () => number },
+) {
   let isAway = false
-  return {
-    /**
-     * The uses of a key: those in the file, and those that this process has not written yet.
-     * Undefined if the file cannot be read.
-     */
-    readUses: (keyId: number): KeyUses | undefined => {
-      try {
-        const midnight = midnightOf(hourOf(now()))
-        const recorded = reader.readUses(keyId, now())
-        isAway = false
-        return uses.ofKey(keyId).reduce(
-          ({ today, last30Days }, { hour, requests }) => ({
-            today: today + (hour >= midnight ? requests : 0),
-            last30Days: last30Days + requests,
-          }),
-          recorded,
-        )
-      } catch (error) {
-        // The next request opens the file again.
-        reader.close()
-        const reason = reasonOf(error)
-        if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')
-        isAway = true
-        return undefined
+  /** @returns undefined if the file cannot be read. */
+  return (keyId: number): KeyUses | undefined => {
+    try {
+      const midnight = midnightOf(hourOf(now()))
+      let { today, last30Days } = reader.readUses(keyId, now())
+      for (const { hour, requests } of uses.ofKey(keyId)) {
+        if (hour >= midnight) today += requests
+        last30Days += requests
       }
-    },
-    close: reader.close,
+      isAway = false
+      return { today, last30Days }
+    } catch (error) {
+      // The next request opens the file again.
+      reader.close()
+      const reason = reasonOf(error)
+      if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')
+      isAway = true
+      return undefined
+    }
   }
 }

@@ -22,12 +22,11 @@ export function sumMetrics(
   pool.onGone((worker) => {
     const last = lastOf.get(worker)?.filter(isCount)
     lastOf.delete(worker)
-    if (last !== undefined) departing = departing.then(() => add(last))
+    if (last === undefined) return
+    departing = departing.then(async () => {
+      departed = await sum([departed, last]).getMetricsAsJSON()
+    })
   })
-  async function add(last: MetricValues): Promise<void> {
-    departed = await sum([departed, last]).getMetricsAsJSON()
-  }
-
   const own = new prometheus.Registry()
   createMakers(own).gauge('workers', 'Workers that are running', () => pool.peers.size)
   new prometheus.Counter({

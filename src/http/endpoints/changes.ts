@@ -154,9 +154,8 @@ function share(
   { question, asked, state }: Asked,
 ): Making {
   const coding = chooseCoding(request.headers['accept-encoding'])
-  const { since, until, after, resources, hasCompanies } = asked
-  const listings = resources.map(({ name }) => name).join()
-  const what = JSON.stringify([question.query, since, until, after, listings, hasCompanies])
+  const listings = asked.resources.map(({ name }) => name)
+  const what = JSON.stringify([question.query, { ...asked, resources: listings }])
   const key = `${what} ${coding} ${state}`
   const known = underWay.get(key)
   if (known !== undefined) {
@@ -193,20 +192,18 @@ function answerOf(
   page: ChangesPage,
 ): StateAnswer {
   const { registry, since, until, next: place } = page
-  const cursors = {
-    after: writePoint(since),
-    until: writePoint(until),
-    next:
-      place === undefined ? null : writePage([since, until], place, walkOf(resource, companyId)),
+  const walk = walkOf(resource, companyId)
+  const next = place === undefined ? null : writePage([since, until], place, walk)
+  const cursors = { after: writePoint(since), until: writePoint(until), next }
+  return {
+    registry,
+    version: until.version,
+    text: format === 'json' ? changesBody(page, cursors) : changesLines(page),
+    link: next === null ? undefined : linkTo('next', `${changesPath}?after=${next}${query}`),
+    headers: {
+      'content-type': contentTypes[format],
+      'changes-until': cursors.until,
+      ...(next !== null && { 'changes-next': next }),
+    },
   }
-  const { next } = cursors
-  const link = next === null ? undefined : linkTo('next', `${changesPath}?after=${next}${query}`)
-  const shared = { registry, version: until.version, link }
-  const headers = {
-    'changes-until': cursors.until,
-    ...(next === null ? {} : { 'changes-next': next }),
-  }
-  if (format === 'json') return { ...shared, text: changesBody(page, cursors), headers }
-  const type = { 'content-type': contentTypes.ndjson }
-  return { ...shared, text: changesLines(page), headers: { ...headers, ...type } }
 }

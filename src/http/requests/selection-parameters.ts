@@ -43,12 +43,11 @@ const sortName = 'sort'
 
 /** The names of the parameters of a resource, without bounds. */
 export function selectionNames(resource: Resource): readonly string[] {
-  return [
-    ...versionParameters,
-    ...filterFields(resource),
-    ...(resource.period === undefined ? [] : [currentOn]),
-    sortName,
-  ]
+  return [...versionParameters, ...filterNames(resource), sortName]
+}
+
+function filterNames(resource: Resource): readonly string[] {
+  return resource.period ? [...filterFields(resource), currentOn] : filterFields(resource)
 }
 
 /**
@@ -81,7 +80,6 @@ export function parseVersion(given: Given): number | Moment | undefined {
 function createNameCheck(resource: Resource, known: readonly string[]): NameCheck {
   const fields = filterFields(resource)
   const names = [...known, ...selectionNames(resource)]
-  const filters = [...fields, ...(resource.period === undefined ? [] : [currentOn])]
   const isRange = (field: string) => resource.fields[field]?.filter === 'range'
   const bounded = fields
     .filter(isRange)
@@ -100,7 +98,11 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     }
     // The name of a field that is not a filter is no typing error.
     if (Object.hasOwn(resource.fields, field)) {
-      throw noSuchName(name, kind, `filters of ${resource.name} are ${filters.join(', ')}`)
+      throw noSuchName(
+        name,
+        kind,
+        `filters of ${resource.name} are ${filterNames(resource).join(', ')}`,
+      )
     }
     throw unknownName(name, kind, [...all], names)
   }
