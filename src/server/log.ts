@@ -37,19 +37,12 @@ export async function createLog(
 }
 
 async function formatOf(logFormat: Settings['logFormat'], isTTY: boolean): Promise<Format> {
-  if (logFormat === 'text' || (logFormat === 'auto' && isTTY)) return textFormat(isTTY)
-  return isTTY ? printableLine : (line) => line
-}
-
-async function textFormat(colorize: boolean): Promise<Format> {
-  const { prettyFactory } = await import('pino-pretty')
-  const format = prettyFactory({ colorize, ignore: 'pid,hostname' })
-  return (line) => format(printableValues(line))
-}
-
-/** Escapes a line of JSON for a terminal. */
-function printableLine(line: string): string {
-  return `${printableJson(line.trimEnd())}\n`
+  if (logFormat === 'text' || (logFormat === 'auto' && isTTY)) {
+    const { prettyFactory } = await import('pino-pretty')
+    const format = prettyFactory({ colorize: isTTY, ignore: 'pid,hostname' })
+    return (line) => format(printableValues(line))
+  }
+  return isTTY ? (line) => `${printableJson(line.trimEnd())}\n` : (line) => line
 }
 
 /** Escapes every value of a line for a terminal, but keeps the line breaks of a stack trace. */

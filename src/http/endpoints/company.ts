@@ -3,7 +3,7 @@
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { companyMembers } from '../../store/companies/company-text.ts'
-import type { CompanyState, ListingSummary, StoreReader } from '../../store/reading.ts'
+import type { ListingSummary, StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
   companyForm,
@@ -49,11 +49,13 @@ async function describe(
   const read = await fromStore(() => store.readCompany({ companyId, version, resources }))
   const path = companyPath(companyId)
   const state = requireFound(read, asked, () => path)
-  const text = companyText(state)
-  if (text === undefined) {
+  const { registry, lineage, changedAt, sources } = state
+  if (sources === undefined) {
     throw tooLarge(`Company ${companyId} has attributes of`, 'ask for its listings one by one')
   }
-  const { registry, lineage, changedAt } = state
+  const members = companyMembers(state.company, sources)
+  const listings = state.listings.map(listingText).join(',')
+  const text = `{"ok":true,"company":{${members},"listings":{${listings}}}}`
   const isFormer = version !== undefined && version < registry.version
   return {
     text,
@@ -63,13 +65,6 @@ async function describe(
     changedAt,
     ...(isFormer ? { link: linkTo('latest-version', path) } : {}),
   }
-}
-
-/** The body; undefined if it would be larger than an answer may be. */
-function companyText({ company, sources, listings }: CompanyState): string | undefined {
-  if (sources === undefined) return undefined
-  const listingsText = `"listings":{${listings.map(listingText).join(',')}}`
-  return `{"ok":true,"company":{${companyMembers(company, sources)},${listingsText}}}`
 }
 
 function listingText({ resource, total, version, counts }: ListingSummary): string {

@@ -17,13 +17,7 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers/page.ts'
-import {
-  matchesTag,
-  sendReady,
-  sendUnchanged,
-  setValidators,
-  type Validators,
-} from '../answers/send.ts'
+import { matchesTag, sendReady, sendUnchanged, setValidators } from '../answers/send.ts'
 import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
@@ -112,11 +106,6 @@ function keyOf({ form, coding }: AskedListing): string {
   return `${form} ${coding}`
 }
 
-function validatorsOf({ form }: AskedListing, head: Head): Validators {
-  const { changedAt, dataVersion } = head
-  return { tag: entityTag(head, form), changedAt, dataVersion }
-}
-
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
 async function sendAll(
   request: HttpRequest,
@@ -130,12 +119,13 @@ async function sendAll(
       readSlice(store, what, { ...slice, turns }),
     ),
   )
-  if (matchesTag(request.headers['if-none-match'], entityTag(first, asked.form))) {
+  const tag = entityTag(first, asked.form)
+  if (matchesTag(request.headers['if-none-match'], tag)) {
     return sendSame(request, asked, first)
   }
   const link = linksOf(asked, first)
   const send = beginStream(request)
-  setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
+  setValidators(varyBy(reply, 'Accept'), { ...first, tag })
   reply.headers(recordHeaders(asked, first))
   if (link !== undefined) reply.header('link', link)
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
@@ -149,7 +139,7 @@ function sendSame(
   page: Head & Pick<Page, 'selected'>,
 ): HttpReply {
   const reply = varyBy(request.reply, 'Accept')
-  return sendUnchanged(reply, validatorsOf(asked, page), linksOf(asked, page))
+  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, linksOf(asked, page))
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
