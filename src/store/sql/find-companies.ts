@@ -5,7 +5,7 @@ import { hasWords } from '../companies/name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany } from '../reading.ts'
 import { createPace } from '../serving/pace.ts'
 import type { Dialect, RowReader } from './dialect.ts'
-import { type Ids, intersect, unite } from './id-lists.ts'
+import { type Ids, intersect } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Snapshot } from './database.ts'
 import { readRegistry } from './versions.ts'
@@ -177,19 +177,21 @@ async function chooseCandidates(
   }
   if (rarest !== undefined) return [rarest]
   const begun = await readBegun(snapshot, beginning)
-  const lists = whole.map((word) => readAll(snapshot, word))
-  return [...(begun === undefined ? [] : [begun]), ...lists].reduce(intersect)
+  const lists = whole.map((word): Ids => readAll(snapshot, word))
+  const all = lists.reduce((ids, list) => intersect(ids, [list]))
+  return begun === undefined ? all : intersect(all, begun)
 }
 
-/** The ids of all words with a beginning, in order; undefined if there are too many to sort. */
-async function readBegun(snapshot: RowReader, beginning: string): Promise<Ids | undefined> {
+/** The ids of all words with a beginning; undefined if there are too many words and ids. */
+async function readBegun(
+  snapshot: RowReader,
+  beginning: string,
+): Promise<readonly Ids[] | undefined> {
   const end = beginning + afterAll
   const rows = await snapshot.rows<[word: string]>(wordsBegun, beginning, end, fewWords + 1)
-  if (rows.length <= fewWords) {
-    return rows.map(([word]): Ids => readAll(snapshot, word)).reduce(unite, [])
-  }
+  if (rows.length <= fewWords) return rows.map(([word]) => readAll(snapshot, word))
   const ids = await readBeginning(snapshot, beginning, collectedMax)
-  return ids && [ids]
+  return ids && [[ids]]
 }
 
 /** Up to this many words with one beginning are read side by side. */

@@ -3,41 +3,32 @@
 /** Ids in ascending order, in portions. */
 export type Ids = AsyncIterable<readonly number[]> | Iterable<readonly number[]>
 
-/** The ids that are in both. */
-export async function* intersect(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
-  const others = await createCursor(other)
-  for await (const ids of one) {
+/** The ids of a list that are in any of the others. */
+export async function* intersect(
+  ids: Ids,
+  others: readonly Ids[],
+): AsyncGenerator<readonly number[]> {
+  const cursors = await Promise.all(others.map(createCursor))
+  for await (const some of ids) {
     const both: number[] = []
-    for (const id of ids) {
-      while (others.id() < id) if (others.advance()) await others.read()
-      if (others.id() === id) both.push(id)
-    }
-    yield both
-    if (others.id() === Infinity) return
-  }
-}
-
-/** The ids that are in either. */
-export async function* unite(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
-  const others = await createCursor(other)
-  for await (const ids of one) {
-    const both: number[] = []
-    for (const id of ids) {
-      while (others.id() <= id) {
-        if (others.id() !== id) both.push(others.id())
-        if (others.advance()) await others.read()
+    for (const id of some) {
+      let isInAny = false
+      for (const other of cursors) {
+        while (other.id() < id) if (other.advance()) await other.read()
+        if (other.id() === id) isInAny = true
       }
-      both.push(id)
+      if (isInAny) both.push(id)
     }
     yield both
+    if (cursors.every((other) => other.id() === Infinity)) return
   }
-  yield* others.rest()
 }
 
 /** Reads ids one after another. */
 async function createCursor(ids: Ids) {
-  const iterator: Iterator<readonly number[]> | AsyncIterator<readonly number[]> =
-    Symbol.asyncIterator in ids ? ids[Symbol.asyncIterator]() : ids[Symbol.iterator]()
+  const iterator = (async function* () {
+    yield* ids
+  })()
   let portion: readonly number[] | undefined
   let at = 0
 
@@ -61,10 +52,5 @@ async function createCursor(ids: Ids) {
       return at === portion?.length
     },
     read,
-    /** The portions from the id on. */
-    async *rest(): AsyncGenerator<readonly number[]> {
-      if (portion !== undefined) yield portion.slice(at)
-      for (await read(); portion !== undefined; await read()) yield portion
-    },
   }
 }
