@@ -74,7 +74,7 @@ const [importer, session] = ['the importer', 'its session'] as const
 
 /** Statements to interrupt, the lock that blocks each, and what ends. */
 const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
-  ['copy segments', 'lock table segments in share mode', [importer, session]],
+  ['insert into segments', 'lock table segments in share mode', [importer, session]],
   ['insert into imports', 'lock table imports in share mode', [session]],
 ]
 

@@ -1,15 +1,11 @@
-// Results and COPY in binary form, which carries bytes unchanged.
+// Results and lists in binary form, which carries bytes unchanged.
 //
 // The driver asks the server for binary results (`binary: true`), but then decodes every column as
 // UTF-8, which corrupts other bytes; so rows bypass its parser.
-// https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format"
 
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import { Socket } from 'node:net'
-import { pipeline } from 'node:stream/promises'
 import { Client, type ClientConfig, type QueryArrayConfig, types } from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
-import { createWriter } from '../listing/bytes.ts'
 
 /** A query whose rows are arrays, sent in binary form. With parameters, as the driver needs it. */
 export interface BinaryQuery extends QueryArrayConfig<unknown[]> {
@@ -188,68 +184,22 @@ export function binaryParser(type: number): Parse {
   return parsers.get(type) ?? unknown
 }
 
-/** A value as the server reads it; null for null. */
-export type Field = Uint8Array | null
-
-/** How many bytes are sent at a time, unless one row has more. */
-const pieceBytes = 1_048_576
-
-const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-/** The signature; no flags, and no further header. */
-const header = Buffer.concat([signature, Buffer.alloc(8)])
-const trailer = Buffer.from([0xff, 0xff])
-
-/** @param target the table and its columns. The session does nothing else meanwhile. */
-export async function copyRows(
-  client: Client,
-  target: string,
-  rows: Iterable<readonly Field[]>,
-): Promise<void> {
-  const stream = client.query(copyFrom(`copy ${target} from stdin (format binary)`))
-  // The COPY would wait forever for a server that is gone.
-  const over = new AbortController()
-  const lost = once(client, 'end', { signal: over.signal }).then(() => {
-    throw new Error('Connection terminated unexpectedly')
-  })
-  try {
-    await Promise.race([pipeline(encodeRows(rows), stream), lost])
-  } finally {
-    over.abort()
+/**
+ * A list of texts or bytes in binary form: the driver would send bytes as twice as many digits.
+ *
+ * @param type of the elements.
+ */
+export function binaryList(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {
+  const elements = values.map((value) => (typeof value === 'string' ? Buffer.from(value) : value))
+  const bytes = elements.reduce((sum, one) => sum + 4 + (one?.length ?? 0), 20)
+  const list = Buffer.allocUnsafe(bytes)
+  let at = 0
+  // One dimension, perhaps with nulls, counted from 1.
+  for (const value of [1, 1, type, values.length, 1]) at = list.writeInt32BE(value, at)
+  for (const one of elements) {
+    at = list.writeInt32BE(one?.length ?? -1, at)
+    if (one !== null) list.set(one, at)
+    at += one?.length ?? 0
   }
-}
-
-/** The pieces of a COPY, from its header to its end. */
-function* encodeRows(rows: Iterable<readonly Field[]>): Generator<Buffer> {
-  const writer = createWriter()
-  yield header
-  for (const row of rows) {
-    const start = writer.reserve(2)
-    writer.memory().writeInt16BE(row.length, start)
-    for (const field of row) {
-      const at = writer.reserve(4 + (field?.length ?? 0))
-      writer.memory().writeInt32BE(field?.length ?? -1, at)
-      if (field !== null) writer.memory().set(field, at + 4)
-    }
-    if (writer.reserve(0) >= pieceBytes) yield writer.take()
-  }
-  yield writer.take()
-  yield trailer
-}
-
-export function integer(value: number): Field {
-  const bytes = Buffer.allocUnsafe(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-
-/** Up to 2^53, as all our numbers are. */
-export function bigint(value: number): Field {
-  const bytes = Buffer.allocUnsafe(8)
-  bytes.writeInt32BE(Math.floor(value / 2 ** 32))
-  bytes.writeUInt32BE(value - Math.floor(value / 2 ** 32) * 2 ** 32, 4)
-  return bytes
-}
-
-export function text(value: string | null): Field {
-  return value === null ? null : Buffer.from(value)
+  return list
 }

@@ -1,27 +1,18 @@
-// Reads and writes the tables of a store in PostgreSQL: lists are arrays; segments and heads are
-// written by COPY. Citus pushes the same statements down to its nodes.
+// Reads and writes the tables of a store in PostgreSQL: lists are arrays. Citus pushes
+// the same statements down to its nodes.
 
 import {
   type Cell,
   comparable,
   onConflict,
   type Parameter,
-  type Target,
   type RowWriter,
 } from '../sql/dialect.ts'
-import type { Client } from 'pg'
+import { type Client, types } from 'pg'
 import { inOrderAsked, type ListingReads } from '../listing/tables.ts'
 import type { HeadInRegistry } from '../serving/reads.ts'
 import { firstTexts, headOf, headSql, heldByHead, type ReadHead } from '../sql/head-tables.ts'
-import {
-  type BinaryQuery,
-  bigint,
-  copyRows,
-  type Field,
-  freeRows,
-  integer,
-  text,
-} from './binary.ts'
+import { binaryList, type BinaryQuery, freeRows } from './binary.ts'
 import { dialect, distributedDialect } from './dialect.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
@@ -52,10 +43,8 @@ export function writerOf(client: Client, isDistributed: boolean) {
   return {
     dialect: isDistributed ? distributedDialect : dialect,
     rows,
-    async insert(into, all) {
+    async insert({ table, fixed = {}, columns, replacing }, all) {
       if (all.length === 0) return
-      if (copied.has(into.table)) return copy(client, into, all)
-      const { table, fixed = {}, columns, replacing } = into
       const fixedColumns = Object.keys(fixed)
       const given = fixedColumns.map((column, n) => `$${n + 1}::${typeOf(column)}`)
       const sql = `
@@ -76,18 +65,8 @@ export function writerOf(client: Client, isDistributed: boolean) {
   } satisfies RowWriter
 }
 
-/** Tables whose rows are many, or large. */
-const copied: ReadonlySet<string> = new Set(['heads', 'segments', 'names', 'words'])
-
-const encoders = {
-  bigint: (value: Cell) => bigint(Number(value)),
-  integer: (value: Cell) => integer(Number(value)),
-  text: (value: Cell) => text(String(value)),
-  bytea: (value: Cell) => value as Uint8Array,
-}
-
 /** The types of columns; a column has the same type in all tables. */
-const types: Readonly<Record<string, keyof typeof encoders>> = {
+const columnTypes: Readonly<Record<string, 'bigint' | 'integer' | 'bytea'>> = {
   company_id: 'bigint',
   id: 'bigint',
   segment: 'bigint',
@@ -103,7 +82,7 @@ const types: Readonly<Record<string, keyof typeof encoders>> = {
   distances: 'bytea',
 }
 
-const typeOf = (column: string) => types[column] ?? 'text'
+const typeOf = (column: string) => columnTypes[column] ?? 'text'
 
 /** Lists of values, one for each column, as rows. */
 function listsOf(columns: readonly string[], before: number): string {
@@ -111,24 +90,15 @@ function listsOf(columns: readonly string[], before: number): string {
   return `unnest(${lists.join(', ')})`
 }
 
-function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): Value[] {
-  return columns.map((_, n) => rows.map((row) => row[n]) as string[] | number[])
-}
+const { BYTEA, TEXT } = types.builtins
 
-function copy(
-  client: Client,
-  { table, fixed = {}, columns }: Target,
-  rows: readonly (readonly Cell[])[],
-): Promise<void> {
-  const encode = (column: string, value: Cell): Field =>
-    value === null ? null : encoders[typeOf(column)](value)
-  const first = Object.entries(fixed).map(([column, value]) => encode(column, value))
-  const names = [...Object.keys(fixed), ...columns].join(', ')
-  const encoded = Iterator.from(rows).map((row) => [
-    ...first,
-    ...row.map((value, n) => encode(columns[n] ?? '', value)),
-  ])
-  return copyRows(client, `${table} (${names})`, encoded)
+function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): Value[] {
+  return columns.map((column, n) => {
+    const type = typeOf(column)
+    const values = rows.map((row) => row[n] ?? null)
+    if (type !== 'text' && type !== 'bytea') return `{${values.map((one) => one ?? 'null').join()}}`
+    return binaryList(type === 'text' ? TEXT : BYTEA, values as (string | Uint8Array | null)[])
+  })
 }
 
 /** Reads a head, and the texts of its only segment if the head holds it and they are asked for. */
