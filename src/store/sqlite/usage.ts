@@ -1,7 +1,7 @@
 // Counts the use of keys in a file next to the store: one row per key and hour.
 
 import { statSync } from 'node:fs'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { makeFile, privateMode } from '../../files/new-file.ts'
@@ -67,16 +67,11 @@ const readSql = `
  * @param mode the permissions of a new file.
  */
 export function createUsageWriter(path: string, storeId: string, mode = privateMode) {
-  let opened: ReturnType<typeof open> | undefined
-
-  function open() {
-    const db = openFile(path, { mode })
-    const [add, forget] = [db.prepare(addSql), db.prepare(forgetSql)]
-    return { db, add, forget, isReplaced: watchPath(path) }
-  }
+  const file = keepOpen(path, () => openFile(path, { mode }))
 
   function addNow(uses: readonly KeyUse[], now: number): void {
-    const { db, add, forget } = (opened ??= open())
+    const db = file.db()
+    const [add, forget] = [db.prepare(addSql), db.prepare(forgetSql)]
     writeAtOnce(db, () => {
       for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
         add.run({ store: storeId, key, hour, requests, at })
@@ -85,15 +80,9 @@ export function createUsageWriter(path: string, storeId: string, mode = privateM
     })
   }
 
-  /** Closes the file, which the next call of `add` opens again. */
-  function close(): void {
-    opened?.db.close()
-    opened = undefined
-  }
-
   return {
     /** Whether what is added would be lost: the file was replaced or removed meanwhile. */
-    isReplaced: () => opened?.isReplaced() === true,
+    isReplaced: file.isReplaced,
     /**
      * Adds uses, all or none, and deletes those of their keys that are older than 31 days.
      *
@@ -109,13 +98,27 @@ export function createUsageWriter(path: string, storeId: string, mode = privateM
         } catch (error) {
           if (isBusy(error) && performance.now() < until) await sleep(retryMs)
           else {
-            close()
+            file.close()
             throw storeError(path, error)
           }
         }
       }
     },
-    close,
+    /** Closes the file, which the next call of `add` opens again. */
+    close: () => file.close(),
+  }
+}
+
+/** Keeps a file open, from its first use until it is closed. */
+function keepOpen(path: string, open: () => DatabaseSync) {
+  let opened: { readonly db: DatabaseSync; readonly isReplaced: () => boolean } | undefined
+  return {
+    db: () => (opened ??= { db: open(), isReplaced: watchPath(path) }).db,
+    isReplaced: () => opened?.isReplaced() === true,
+    close(): void {
+      opened?.db.close()
+      opened = undefined
+    },
   }
 }
 
@@ -142,33 +145,20 @@ const usesOfKeySql = `
 
 /** Reads the uses of single keys; a file that does not exist yet has none. */
 export function openUsageReader(path: string, storeId: string) {
-  let opened: { db: DatabaseSync; read: StatementSync; isReplaced: () => boolean } | undefined
-
-  function open() {
-    const db = openFile(path, { readOnly: true })
-    return { db, read: db.prepare(usesOfKeySql), isReplaced: watchPath(path) }
-  }
-
-  /** Closes the file, which the next read opens again. */
-  function close(): void {
-    opened?.db.close()
-    opened = undefined
-  }
-
+  const file = keepOpen(path, () => openFile(path, { readOnly: true }))
   return {
     /**
      * @param now in milliseconds since 1970.
      * @throws OperatorError if the file cannot be read.
      */
     readUses(keyId: number, now: number): KeyUses {
-      if (opened?.isReplaced() === true) close()
+      if (file.isReplaced()) file.close()
       if (isMissing(path)) return { today: 0, last30Days: 0 }
-      opened ??= open()
       const hour = hourOf(now)
       const values = { store: storeId, key: keyId, hour, midnight: midnightOf(hour) }
-      return opened.read.get(values) as unknown as KeyUses
+      return file.db().prepare(usesOfKeySql).get(values) as unknown as KeyUses
     },
-    close,
+    close: () => file.close(),
   }
 }
 
