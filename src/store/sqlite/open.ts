@@ -15,7 +15,7 @@ import { isUnwritable, onFile, storeError } from './errors.ts'
 import { applicationId, createTables, createViews, filePragma, schemaVersion } from './schema.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchFile } from './transaction.ts'
-import { enterWal, leaveWal, returnToWal } from './wal.ts'
+import { enterWal } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */
 const memory = ':memory:'
@@ -121,16 +121,9 @@ export function removeUnused(path: string): void {
   if (!existsSync(path)) return
   try {
     using db = new DatabaseSync(pathToFileURL(path), { timeout: 0 })
+    // With a log, too, this mode keeps out every other process.
+    db.exec('pragma locking_mode = exclusive; begin exclusive')
     if (isUsed(db)) return
-    leaveWal(db)
-    // With a log, the lock would not keep others out.
-    if (pragma(db, 'journal_mode') === 'wal') return
-    db.exec('begin exclusive')
-    if (isUsed(db)) {
-      db.exec('rollback')
-      returnToWal(db)
-      return
-    }
     const file = realpathSync(path)
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
   } catch {
