@@ -7,11 +7,10 @@ import type { Client } from 'pg'
 import type { LockWait } from '../../work-watch.ts'
 import { untilDecided } from './undecided.ts'
 import { watchNodes } from './watch.ts'
-import { withSession } from '../connect.ts'
 import { ownSchema } from '../schema.ts'
 import { beginWriting, orAborted } from '../transaction.ts'
 
-/** How long a command waits for a move of shards before it reports that. */
+/** How long a command waits for these locks before it reports that shards are being moved. */
 const patientMs = 1_000
 
 // The coordinator has these locks, so no node is asked. 5 is ShareLock, the lock of a write:
@@ -27,23 +26,11 @@ export async function beginDistributed(client: Client, db: string, wait: LockWai
   watchNodes(client, db, wait)
   await beginWriting(client, wait)
   await untilDecided(db, wait)
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const reportMove = () => {
-    isWaiting(db, rows[0]?.pid ?? 0).then(
-      (is) => is && wait.onWait('Citus is moving shards; waiting for it to finish'),
-      () => undefined,
-    )
-  }
+  const reportMove = () => wait.onWait('Citus is moving shards; waiting for it to finish')
   const timer = setTimeout(reportMove, patientMs)
   try {
     await orAborted(client.query(holdSql), wait.signal)
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Whether a session waits for a lock. */
-async function isWaiting(db: string, pid: number): Promise<boolean> {
-  const sql = `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`
-  return withSession(db, async (client) => (await client.query(sql, [pid])).rowCount === 1)
 }
