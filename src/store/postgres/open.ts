@@ -177,13 +177,9 @@ function toolsUrl(db: string): string {
 }
 
 const tablesSql = `
-  select quote_ident(relname) as name from pg_class
+  select quote_ident(relname), pg_total_relation_size(oid) from pg_class
   where relnamespace = ${ownSchema} and relkind = 'r'
   order by relname`
-
-const sizeSql = `
-  select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
-  where relnamespace = ${ownSchema} and relkind = 'r'`
 
 /**
  * Runs `vacuum` on the schema's tables, as autovacuum would: the next imports reuse their space,
@@ -192,7 +188,8 @@ const sizeSql = `
  * @throws OperatorError if the user may not do that to every table.
  */
 export async function compact(client: Client, db: string, wait: LockWait): Promise<Compacted> {
-  const bytesBefore = await sizeOf(client)
+  const registry = registryOf(client, db)
+  const readTables = () => registry.rows<[name: string, bytes: number]>(tablesSql)
   // A table of another owner is left out with a warning.
   let warning: string | undefined
   client.on('notice', ({ code, message }) => {
@@ -201,22 +198,18 @@ export async function compact(client: Client, db: string, wait: LockWait): Promi
   // After an import that is running now; later ones may run at the same time.
   await beginWriting(client, wait)
   await client.query('commit')
-  const { rows } = await client.query<{ name: string }>(tablesSql)
-  for (const { name } of rows) {
+  const before = await readTables()
+  for (const [name] of before) {
     wait.signal?.throwIfAborted()
     await client.query(`vacuum (analyze) ${name}`)
   }
   if (warning !== undefined) {
     throw new OperatorError(`${describeUrl(db)}: ${warning}; run it as the owner of the tables`)
   }
-  return { bytesBefore, bytesAfter: await sizeOf(client), notes: [note] }
+  const sizeOf = (tables: typeof before) => tables.reduce((sum, [, bytes]) => sum + bytes, 0)
+  return { bytesBefore: sizeOf(before), bytesAfter: sizeOf(await readTables()), notes: [note] }
 }
 
 const note =
   'The next imports reuse the free space. Only `vacuum full`, which locks out readers, returns ' +
   'it to the system and removes deleted data from the files.'
-
-async function sizeOf(client: Client): Promise<number> {
-  const { rows } = await client.query<{ bytes: string }>(sizeSql)
-  return Number(rows[0]?.bytes)
-}
