@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { type Client, type ClientBase, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { type RegistryDatabase, readValue } from '../sql/database.ts'
+import { lookup, onlyText } from '../sql/dialect.ts'
 import { otherFormat } from '../sql/schema.ts'
 import { compareWithNew } from '../withholding/list/agreement.ts'
 import type { WithholdingPlace } from '../withholding/follow.ts'
@@ -51,9 +53,10 @@ export async function migrate(
   { list, resources }: WithholdingPlace,
   { isDistributed, ...wait }: MigrationOptions = { isDistributed: false, onWait: () => undefined },
 ): Promise<string[]> {
+  const registry = registryOf(client, db)
   if (!(await hasTables(client, db))) {
-    await checkEncoding(client, db)
-    await compareWithNew(registryOf(client, db), list)
+    await checkEncoding(registry, db)
+    await compareWithNew(registry, list)
   }
   const done: string[] = []
   const citus = await findCitus(client)
@@ -61,33 +64,35 @@ export async function migrate(
   const isToDistribute = isDistributed || citus?.isToDistribute === true
   if (isToDistribute) await checkNodes(client, db, citus)
   const schema = schemaIn(db)
-  if (schema !== undefined && (await currentSchema(client)) === null) {
-    await createOwnSchema(client, db, schema)
+  if (
+    schema !== undefined &&
+    (await readValue(registry, 'select current_schema()::text')) === null
+  ) {
+    await createOwnSchema(registry, schema)
     done.push(`created the schema ${schema}`)
   }
   const within = async (work: () => Promise<string[]>) =>
     done.push(...(await inTransaction(client, db, wait, work)))
   await within(() => create(client, db, resources))
   if (isToDistribute) await within(() => distribute(client))
-  if (await lacksList(client, db)) await within(() => copyList(client, db))
+  if (await lacksList(client, registry)) await within(() => copyList(client, registry))
   return done
 }
 
 /** @throws OperatorError if the database could not store every name. */
-async function checkEncoding(client: Client, db: string): Promise<void> {
-  const sql = `select current_setting('server_encoding') as encoding`
-  const { rows } = await client.query<{ encoding: string }>(sql)
-  if (rows[0]?.encoding === 'UTF8') return
+async function checkEncoding(registry: RegistryDatabase, db: string): Promise<void> {
+  const encoding = await readValue<string>(registry, `select current_setting('server_encoding')`)
+  if (encoding === 'UTF8') return
   throw new OperatorError(
-    `${describeUrl(db)}: the database has the encoding ${rows[0]?.encoding}; ` +
+    `${describeUrl(db)}: the database has the encoding ${encoding}; ` +
       'create one with: createdb --encoding=UTF8 --template=template0',
   )
 }
 
 /** Creates the schema of a store, unless another process has just done so. */
-async function createOwnSchema(client: Client, db: string, schema: string): Promise<void> {
+async function createOwnSchema(registry: RegistryDatabase, schema: string): Promise<void> {
   try {
-    await createSchema(registryOf(client, db), schema)
+    await createSchema(registry, schema)
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === uniqueViolation)) throw error
   }
@@ -108,8 +113,9 @@ export async function isOutdated(
   resources: readonly Resource[],
 ): Promise<boolean> {
   if (!(await hasTables(client, db))) return true
-  if ((await resourcesWithoutView(client, resources)).length > 0) return true
-  return lacksList(client, db)
+  const registry = registryOf(client, db)
+  if ((await resourcesWithoutView(registry, resources)).length > 0) return true
+  return lacksList(client, registry)
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
@@ -166,11 +172,6 @@ async function hasTables(client: ClientBase, db: string): Promise<boolean> {
   return true
 }
 
-async function currentSchema(client: Client): Promise<string | null> {
-  const { rows } = await client.query<{ name: string | null }>('select current_schema() as name')
-  return rows[0]?.name ?? null
-}
-
 /** Makes a new store, ready to be read, or the views that an existing one lacks. */
 async function create(
   client: Client,
@@ -184,7 +185,7 @@ async function create(
     await client.query('insert into store (id, format) values ($1, $2)', [storeId, format])
     done.push('created the tables')
   }
-  for (const resource of await resourcesWithoutView(client, resources)) {
+  for (const resource of await resourcesWithoutView(registryOf(client, db), resources)) {
     await client.query(createViews(resource))
     done.push(`created the view ${resource.name}_view`)
   }
@@ -192,14 +193,12 @@ async function create(
 }
 
 async function resourcesWithoutView(
-  client: Client,
+  registry: RegistryDatabase,
   resources: readonly Resource[],
 ): Promise<readonly Resource[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = ${ownSchema} and relkind = 'v'`,
-  )
-  const views = new Set(rows.map(({ name }) => name))
+  const sql = `
+    select relname::text from pg_class where relnamespace = ${ownSchema} and relkind = 'v'`
+  const views = new Set(await lookup(registry, sql, onlyText)())
   return resources.filter(({ name }) => !views.has(`${name}_view`))
 }
 
@@ -222,15 +221,14 @@ async function distribute(client: Client): Promise<string[]> {
 }
 
 /** Whether the list is missing on other nodes, as after it was restored. */
-async function lacksList(client: Client, db: string): Promise<boolean> {
-  const isDistributed = (await findNodeRole(client)) === 'coordinator'
-  return isDistributed && !(await isListDistributed(registryOf(client, db)))
+async function lacksList(client: Client, registry: RegistryDatabase): Promise<boolean> {
+  return (await findNodeRole(client)) === 'coordinator' && !(await isListDistributed(registry))
 }
 
 /** Citus needs a separate transaction for this; another process may just have done it. */
-async function copyList(client: Client, db: string): Promise<string[]> {
-  if (!(await lacksList(client, db))) return []
-  const list = await createList(registryOf(client, db))
+async function copyList(client: Client, registry: RegistryDatabase): Promise<string[]> {
+  if (!(await lacksList(client, registry))) return []
+  const list = await createList(registry)
   await client.query('select create_reference_table($1)', [list])
   return [`copied ${list} to every node`]
 }
