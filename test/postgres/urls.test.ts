@@ -35,11 +35,6 @@ const strangers: readonly (readonly [what: string, change: Change, says: RegExp]
     /: sslmode= is given more than once\n$/,
   ],
   [
-    'an sslmode without its CA',
-    'uselibpqcompat=true&sslmode=verify-ca',
-    /: sslmode=verify-ca needs the file of a CA: sslrootcert=FILE\n$/,
-  ],
-  [
     'TLS with a server that has none',
     'sslmode=require',
     /: it has no TLS; set ssl = on in PostgreSQL, or sslmode=disable in --db\n$/,
@@ -62,7 +57,6 @@ const strangers: readonly (readonly [what: string, change: Change, says: RegExp]
   ['an invalid port', 'port=abc', /port=abc: it cannot be reached \(ERR_SOCKET_BAD_PORT\)/],
   ['no socket in a folder', 'host=/nowhere', /host=%2Fnowhere: it cannot be reached \(ENOENT\)/],
   ['bytes that are not UTF-8', ['/postgres?', '/%ff?'], /: URI malformed; correct --db, or .*\n$/],
-  ['an invalid time', 'query_timeout=x', /takes milliseconds\n$/],
   ['a misspelt schema', ['schema=', 'schma='], /no parameter schma=; did you mean schema=\?\n$/],
   [
     'a misspelt sslmode',
