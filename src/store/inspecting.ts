@@ -124,7 +124,11 @@ export function createInspector(
 
 /** The parts of inspecting that are specific to a database. */
 export interface OwnInspection {
-  /** Checks everything that is stored, in one snapshot. */
+  /**
+   * Checks everything that is stored, in one snapshot.
+   *
+   * @param onStep is called often with what is being checked; what it throws ends the work.
+   */
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
   /** Copies the store as one snapshot into a new file, and returns the copy's size in bytes. */
   backup(path: string, watch: CopyWatch): Promise<number>

@@ -1,4 +1,5 @@
-// The opener: the only code that knows which database a store uses (invariant 2).
+// The opener: the only code that knows which database a store uses (invariant 2). If it fails, an
+// OperatorError says in one line what to do.
 
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
@@ -53,7 +54,6 @@ export function describeStore(db: string): string {
  * Opens a store for serving.
  *
  * @param bounds apply to PostgreSQL only; those of a command by default.
- * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
 export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
   const { db, list } = await locate(at)
@@ -65,8 +65,6 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
 /**
  * Opens the store at `db` for a command that shows what is served: also where SQLite cannot create
  * the files of the log, as on a read-only disk.
- *
- * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   const { db, list } = await locate(at)
@@ -78,7 +76,6 @@ export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
  * Opens the store at `db` for inspection; nothing can be changed.
  *
  * @param isToVerify whether nothing stored is shown: a copy may have no list next to it.
- * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreInspector(
   at: StoreAt,
@@ -100,12 +97,7 @@ interface WriterOptions {
   readonly isToAdopt?: boolean
 }
 
-/**
- * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
- *
- * @throws OperatorError with one line that says what to do if the store cannot be written, or if
- *   there is nothing to adopt.
- */
+/** Opens the store at `db` for a command that changes it, and creates it if it does not exist. */
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
@@ -120,8 +112,6 @@ export async function openStoreWriter(
 /**
  * Opens the store at `db` for an import. A file that it creates is kept only if something is
  * committed to it, or if another process has it open.
- *
- * @throws OperatorError as `openStoreWriter`.
  */
 export async function openStoreForImport(
   at: StoreAt,
@@ -136,11 +126,7 @@ export async function openStoreForImport(
   )
 }
 
-/**
- * Opens the store at `db` for a command that changes it and must not create a file.
- *
- * @throws OperatorError as `openStoreWriter`, and if the file does not exist.
- */
+/** Opens the store at `db` for a command that changes it and must not create a file. */
 export async function openExistingStore(
   at: StoreAt,
   resources: readonly Resource[],
@@ -176,7 +162,6 @@ export async function hasStore(db: string): Promise<boolean> {
  *
  * @param isDistributed whether to distribute the tables of a PostgreSQL store by company (Citus).
  * @returns what was done, a line each; empty if there was nothing to do.
- * @throws OperatorError with one line that says what to do if that fails.
  */
 export async function migrateStore(
   at: StoreAt,
@@ -198,8 +183,6 @@ export async function migrateStore(
 /**
  * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
  * store.
- *
- * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restoreStore(
   at: StoreAt,

@@ -38,11 +38,7 @@ export interface WritingAccess {
 
 export type StoreWriter = Awaited<ReturnType<typeof createWriter>>
 
-/**
- * Makes a writer of a store, which is first brought up to the list of what is withheld.
- *
- * @throws OperatorError if the store and its list do not agree.
- */
+/** Makes a writer of a store, which is first brought up to the list of what is withheld. */
 export async function createWriter(access: WritingAccess, resources: readonly Resource[]) {
   const { use, list } = access
   const compare = () => use((db) => compareWithList(db, list))

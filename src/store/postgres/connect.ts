@@ -204,11 +204,7 @@ const commandSettings: SessionSettings = {
   tcp_user_timeout: 60_000,
 }
 
-/**
- * Makes the pool of a server; it connects on first use.
- *
- * @param isDistributed whether Citus has distributed the tables.
- */
+/** Makes the pool of a server; it connects on first use. */
 export function openPool(db: string, bounds: ServingBounds, isDistributed = false): Pool {
   const { pool, statementMs, waitMs } = bounds
   const settings = {

@@ -41,11 +41,7 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
   }
 }
 
-/**
- * Makes one change of the registry in a session, which ends when it is committed or discarded.
- *
- * @param isDistributed whether Citus has distributed the tables over several nodes.
- */
+/** Makes one change of the registry in a session, which ends when it is committed or discarded. */
 export function importIn(client: Client, db: string, isDistributed = false): ImportConnection {
   // When the session ends, the server rolls back, and frees the lock.
   const end = () => client.end().catch(() => undefined)

@@ -38,11 +38,7 @@ import { listSchemaOf } from './withheld-list.ts'
 
 export { hasRegistry, listSchemaOf, migrateStore }
 
-/**
- * Opens a store for serving. Nothing is created, and the sessions are read-only.
- *
- * @throws OperatorError that says what to do, if there is no store that this version can read.
- */
+/** Opens a store for serving. Nothing is created, and the sessions are read-only. */
 export async function openForReading(
   db: string,
   list: ListPlace,
@@ -61,11 +57,7 @@ export async function openForReading(
   })
 }
 
-/**
- * Opens a store for inspection, in read-only sessions.
- *
- * @throws OperatorError as `openForReading`.
- */
+/** Opens a store for inspection, in read-only sessions. */
 export function openForInspecting(
   db: string,
   list: ListPlace,
@@ -94,11 +86,7 @@ export function openForInspecting(
   })
 }
 
-/**
- * Opens a store for a command that writes, and creates its tables if necessary.
- *
- * @throws OperatorError as `openForReading`.
- */
+/** Opens a store for a command that writes, and creates its tables if necessary. */
 export function openForWriting(
   db: string,
   list: ListPlace,

@@ -32,11 +32,7 @@ export function binaryQuery(sql: string, values: readonly Value[]): BinaryQuery 
 const bound = (value: Value) =>
   Array.isArray(value) && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
-/**
- * Reads and writes rows over a session.
- *
- * @param isDistributed whether Citus has distributed the tables.
- */
+/** Reads and writes rows over a session. */
 export function writerOf(client: Client, isDistributed: boolean) {
   const rows: Rows = async (sql, ...values) =>
     (await client.query(binaryQuery(sql, values))).rows as never

@@ -12,11 +12,7 @@ const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,53}$/
 /** Parameters without which another schema, or a connection that is not secure, would be used. */
 const vital = ['schema', 'sslmode', 'sslrootcert']
 
-/**
- * The schema that a URL names; if undefined, the server's `search_path` applies.
- *
- * @throws OperatorError for an invalid one.
- */
+/** The schema that a URL names; if undefined, the server's `search_path` applies. */
 export function schemaIn(db: string): string | undefined {
   const schema = parseUrl(db).searchParams.get('schema')
   if (schema === null) return undefined

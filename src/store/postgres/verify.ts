@@ -15,11 +15,6 @@ interface VerifyPlan {
   readonly isDistributed: boolean
 }
 
-/**
- * Checks everything that is stored, and changes nothing.
- *
- * @param onStep is called often with what is being checked; throwing in it stops the verification.
- */
 export async function verify(
   client: Client,
   db: RegistryDatabase,

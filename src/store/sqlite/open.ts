@@ -23,11 +23,7 @@ const memory = ':memory:'
 /** How long a statement waits for another process, in milliseconds. */
 export const busyMs = 5_000
 
-/**
- * Opens a store for serving. Nothing is created, and nothing can be written.
- *
- * @throws OperatorError that says what to do, if there is no store that this version can read.
- */
+/** Opens a store for serving. Nothing is created, and nothing can be written. */
 export function openForReading(path: string): DatabaseSync {
   const db = openUnmapped(path)
   db.exec(mappingPragma)
@@ -50,8 +46,6 @@ function openUnmapped(path: string, how: How = ''): DatabaseSync {
  * Opens a store for reading while servers use it, or as it is on a disk or in a folder that cannot
  * be written, where SQLite could not make the files of the log. A command reads most pages once:
  * they are not mapped, since mapped pages count as memory of the process.
- *
- * @throws OperatorError as `openForReading`.
  */
 export function openForInspecting(path: string): DatabaseSync {
   return openAsItIs(path, (how) => openUnmapped(path, how))
@@ -88,11 +82,7 @@ export function isMissing(path: string): boolean {
 
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/**
- * Opens a store for a command that writes, and creates the file if it does not exist.
- *
- * @throws OperatorError as `openForReading`.
- */
+/** Opens a store for a command that writes, and creates the file if it does not exist. */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
   if (path !== memory && onFile(path, () => isAbsent(dirname(resolve(path))))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)

@@ -28,7 +28,6 @@ import { emptyWal, enterWal } from './wal.ts'
  * @param path the store to replace; it may be missing, or damaged.
  * @param check throws if the copy must not be restored; the lock of a store that can be opened is
  *   held, and that store is passed.
- * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restore(
   copy: DatabaseSync,

@@ -44,11 +44,7 @@ export function inspectorOf(
   })
 }
 
-/**
- * Opens a file for a command that writes, as `openForWriting` does.
- *
- * @param wait waits for the first import of the file; without it, that throws.
- */
+/** Opens a file for a command that writes, as `openForWriting` does. */
 export async function openWriter(
   db: string,
   place: WithholdingPlace,
@@ -82,12 +78,7 @@ async function makeWriter(
   }
 }
 
-/**
- * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
- * store.
- *
- * @throws OperatorError that says what to do; the store is unchanged.
- */
+/** Restores a copy to a file (`restoreStore`). */
 export async function restoreFile(
   db: string,
   copy: string,
@@ -242,11 +233,6 @@ function openImport(db: DatabaseSync): ImportConnection {
   }
 }
 
-/**
- * Checks everything that is stored, and changes nothing.
- *
- * @param onStep is called often with what is being checked; throwing in it stops the verification.
- */
 async function verify(
   db: DatabaseSync,
   resources: readonly Resource[],

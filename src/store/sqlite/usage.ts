@@ -126,7 +126,6 @@ function keepOpen(path: string, open: () => DatabaseSync) {
  * The recorded use of each key of a store; empty if no server has written any yet.
  *
  * @param now in milliseconds since 1970.
- * @throws OperatorError if the file cannot be read.
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (isMissing(path)) return []
@@ -147,10 +146,7 @@ const usesOfKeySql = `
 export function openUsageReader(path: string, storeId: string) {
   const file = keepOpen(path, () => openFile(path, { readOnly: true }))
   return {
-    /**
-     * @param now in milliseconds since 1970.
-     * @throws OperatorError if the file cannot be read.
-     */
+    /** @param now in milliseconds since 1970. */
     readUses(keyId: number, now: number): KeyUses {
       if (file.isReplaced()) file.close()
       if (isMissing(path)) return { today: 0, last30Days: 0 }
