@@ -169,97 +169,70 @@ export async function findVersion(
   if ('knownAt' in moment) {
     type Known = [version: number | null, first: number | null]
     const [[version, first] = [null, null]] = await db.rows<Known>(versionKnownAt, moment.knownAt)
-    return version !== null && version > 0 ? { version } : { first: momentOf(first) }
+    return version !== null && version > 0
+      ? { version }
+      : { first: first === null ? undefined : momentOf(first) }
   }
-  const { version, first, earliest } = await findAsOf(db, resource, moment.asOf)
-  if (first === null) return { first: undefined }
-  if (version >= first) return { version }
-  for (let upTo = Math.max(first, earliest); ;) {
-    const day = await lastDayUpTo(db, resource, upTo)
-    const found = await findAsOf(db, resource, day)
-    if (found.version >= Math.max(first, earliest)) return { first: day }
-    upTo = found.next
+  const registry = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
+  const imports = await readCounted(db, resource, registry.version)
+  const inForce = imports.filter(({ revertedBy }) => revertedBy === null)
+  const [first] = inForce
+  if (first === undefined) return { first: undefined }
+  const found = lastWithin(imports, moment.asOf, registry.version)
+  if (found >= first.version) return { version: found }
+  const least = Math.max(first.version, registry.earliestVersion)
+  for (let upTo = least; ;) {
+    const days = inForce.filter(({ version }) => version <= upTo).map(({ day }) => day)
+    const last = days.reduce((one, other) => (other > one ? other : one))
+    if (lastWithin(imports, last, registry.version) >= least) return { first: last }
+    upTo = inForce.find(({ day }) => day > last)?.version ?? registry.version
   }
-}
-
-/**
- * What a day finds.
- *
- * @returns `next`, the first import of a later day that is in force, else the version after the
- *   last one; `version`, the last one that has nothing of a later day; `first`, the first import
- *   in force; `earliest`, the first version that was not pruned.
- */
-async function findAsOf(db: Rows, resource: Resource | undefined, day: string) {
-  type Found = [next: number, version: number, first: number | null, earliest: number]
-  const asked = [day, Date.parse(day) + dayMs, ...namesOf(resource)]
-  const [row = [0, 0, null, 0]] = await db.rows<Found>(versionAsOf(resource), ...asked)
-  const [next, version, first, earliest] = row
-  return { next, version, first, earliest }
-}
-
-/** The last day of the imports in force up to a version. */
-async function lastDayUpTo(
-  db: Rows,
-  resource: Resource | undefined,
-  version: number,
-): Promise<string> {
-  type Last = [day: string | null, committedAt: number | null]
-  const asked = [version, ...namesOf(resource)]
-  const [[day, committedAt] = [null, null]] = await db.rows<Last>(lastDays(resource), ...asked)
-  const ofExtracts = day ?? ''
-  const ofCommits = momentOf(committedAt)?.slice(0, 10) ?? ''
-  return ofExtracts > ofCommits ? ofExtracts : ofCommits
 }
 
 type Rows = Pick<RowReader, 'rows'>
 
-const namesOf = (resource: Resource | undefined) =>
-  resource === undefined ? [] : [resource.name, `%"${resource.name}":%`]
-
-const dayMs = 86_400_000
-
-function momentOf(ms: number | null): string | undefined {
-  return ms === null ? undefined : new Date(ms).toISOString()
+/** An import that counts for a listing, with the day of its extract, or else of its commit. */
+interface Counted {
+  readonly version: number
+  readonly day: string
+  readonly revertedBy: number | null
 }
 
-// Reverts have no day here. An import of another target may have recorded changes in the resource.
-const counts = (resource: Resource | undefined, name: string, pattern: string) =>
-  resource === undefined
-    ? 'reverts is null'
-    : `reverts is null and (resource = ${name} or recorded like ${pattern})`
+/** The imports of a resource up to a version. Another target may have recorded changes in it. */
+async function readCounted(
+  db: Rows,
+  resource: Resource | undefined,
+  upTo: number,
+): Promise<Counted[]> {
+  type Columns = [version: number, asOf: string | null, committedAt: number, by: number | null]
+  const sql = `
+    select version, as_of, committed_at, reverted_by from imports
+    where reverts is null and version <= $1
+      ${resource === undefined ? '' : 'and (resource = $2 or recorded like $3)'}
+    order by version`
+  const named = resource === undefined ? [] : [resource.name, `%"${resource.name}":%`]
+  const rows = await db.rows<Columns>(sql, upTo, ...named)
+  return rows.map(([version, asOf, committedAt, revertedBy]) => {
+    return { version, day: (asOf ?? momentOf(committedAt)).slice(0, 10), revertedBy }
+  })
+}
 
-// What a revert has taken back counts until then: a mistyped day would hide all later versions.
-const versionAsOf = (resource: Resource | undefined) => `
-  with counted as (
-    select version, reverted_by,
-      (substr(as_of, 1, 10) > $1 or as_of is null and committed_at >= $2) as is_later
-    from imports where ${counts(resource, '$3', '$4')}
-  ), bound as (
-    select coalesce(
-      (select min(version) from counted where is_later and reverted_by is null),
-      (select max(version) + 1 from imports)
-    ) as next
-  )
-  select next,
-    (select max(p.version)
-     from (
-       select next - 1 as version, max(reverted_by) as until
-       from bound left join counted on is_later and version < next group by next
-       union all
-       select version - 1, max(reverted_by) over (
-         order by version rows between unbounded preceding and 1 preceding)
-       from bound join counted on is_later and version < next
-     ) p
-     where coalesce(p.until, 0) <= p.version) as version,
-    (select min(version) from counted where reverted_by is null) as first,
-    (select past_from from store) as earliest
-  from bound`
+/**
+ * The last version that has nothing of a later day; 0 if there is none. What a revert has taken
+ * back counts until then: a mistyped day would hide all later versions.
+ */
+function lastWithin(imports: readonly Counted[], asked: string, last: number): number {
+  let [found, until] = [0, 0]
+  for (const { version, day, revertedBy } of imports) {
+    if (day <= asked) continue
+    if (until < version) found = version - 1
+    if (revertedBy === null) return found
+    until = Math.max(until, revertedBy)
+  }
+  return last
+}
 
-const lastDays = (resource: Resource | undefined) => `
-  select max(substr(as_of, 1, 10)) as day,
-    max(case when as_of is null then committed_at end) as committed_at
-  from imports
-  where ${counts(resource, '$2', '$3')} and reverted_by is null and version <= $1`
+const momentOf = (ms: number) => new Date(ms).toISOString()
 
 const versionKnownAt = `
   select
