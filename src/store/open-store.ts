@@ -198,13 +198,9 @@ export async function restoreStore(
   return (await files()).restoreFile(db, copy, { list, resources }, watch)
 }
 
-/** Compares a backup with the store at `db`; undefined if that has none, or cannot be read. */
-export async function compareCopy(db: string, copy: string): Promise<CopyRelation | undefined> {
-  if (isServerStore(db) || isServerStore(copy) || !existsSync(db) || !existsSync(copy)) {
-    return undefined
-  }
-  return (await files()).compareFiles(db, copy)
-}
+/** Compares a backup with the store at `db`. */
+export const compareCopy = async (db: string, copy: string): Promise<CopyRelation> =>
+  (await files()).compareFiles(db, copy)
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */
 export function explainStoreError(db: string, error: unknown): unknown {
@@ -273,8 +269,11 @@ async function openUnchanged<T extends Closable>(
   list: ListPlace,
   make: (connection: DatabaseSync) => T,
 ): Promise<T> {
-  const removeLog = watchLog(db)
-  return openWith(removeLog, async () => make(await openAgreeing(db, list, openForInspecting)))
+  const log = watchLog(db)
+  return openWith(
+    () => log[Symbol.dispose](),
+    async () => make(await openAgreeing(db, list, openForInspecting)),
+  )
 }
 
 /** Opens a file that agrees with its list. */

@@ -61,7 +61,7 @@ async function agree(
   flags: ReadonlySet<string>,
   context: CommandContext,
 ): Promise<{ readonly isForeign: boolean; readonly lostMax: number }> {
-  const { isForeign, lost } = (await compareCopy(db, copy)) ?? { isForeign: false, lost: 0 }
+  const { isForeign, lost } = await compareCopy(db, copy)
   const isAgreed = flags.has('replace-foreign') || (!isForeign && flags.has('yes'))
   if (isAgreed) return { isForeign, lostMax: Infinity }
   if (lost === 0) return { isForeign, lostMax: 0 }

@@ -85,24 +85,20 @@ export async function restoreFile(
   { list, resources }: WithholdingPlace,
   watch: RestoreWatch,
 ): Promise<Restored> {
-  const removeLog = watchLog(copy)
-  try {
-    using source = openCopy(copy)
-    const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
-    const [fault] = faults
-    if (fault !== undefined) {
-      const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
-      throw new OperatorError(
-        `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
-      )
-    }
-    const own = { ...list, options: `--db ${shellWord(copy)} --withheld ${shellWord(list.name)}` }
-    const { behind } = await compareWithList(registryOf(source), own)
-    if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
-    return await restore(source, db, watch, checkOf(source, own, watch))
-  } finally {
-    removeLog()
+  using _log = watchLog(copy)
+  using source = openCopy(copy)
+  const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
+  const [fault] = faults
+  if (fault !== undefined) {
+    const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
+    throw new OperatorError(
+      `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
+    )
   }
+  const own = { ...list, options: `--db ${shellWord(copy)} --withheld ${shellWord(list.name)}` }
+  const { behind } = await compareWithList(registryOf(source), own)
+  if (behind > 0) return await restoreCaughtUp(source, db, { list, resources }, watch)
+  return await restore(source, db, watch, checkOf(source, own, watch))
 }
 
 /** Restores a copy of a backup, next to the store, that is first brought up to the list. */
@@ -153,7 +149,7 @@ function checkOf(copy: DatabaseSync, list: ListPlace, { lostMax }: RestoreWatch)
     if (behind > 0) throw changedMeanwhile(list)
     if (replaced === undefined) return
     const own = await lineagesIn(replaced).catch(() => [])
-    const { lost = 0 } = relate(own, await lineagesIn(copy)) ?? {}
+    const { lost } = relate(own, await lineagesIn(copy))
     if (lost <= lostMax) return
     throw new OperatorError(
       `${replaced.location()} has got another version meanwhile, which would be lost; ` +
@@ -183,32 +179,26 @@ export interface CopyRelation {
   readonly lost: number
 }
 
-/** Compares two files; undefined if the first has no imports, or cannot be read. */
-export async function compareFiles(db: string, copy: string): Promise<CopyRelation | undefined> {
+/** Compares two files; where one cannot be read, nothing is lost. */
+export async function compareFiles(db: string, copy: string): Promise<CopyRelation> {
   const own = await lineagesOf(db).catch(() => [])
   return relate(own, await lineagesOf(copy).catch(() => own))
 }
 
-function relate(own: readonly string[], copied: readonly string[]): CopyRelation | undefined {
-  if (own.length === 0) return undefined
+function relate(own: readonly string[], copied: readonly string[]): CopyRelation {
   const others = new Set(copied)
   const lost = own.filter((lineage) => !others.has(lineage)).length
-  return { isForeign: lost === own.length, lost }
+  return { isForeign: lost > 0 && lost === own.length, lost }
 }
 
-async function lineagesOf(db: string): Promise<string[]> {
-  const removeLog = watchLog(db)
-  try {
-    using connection = openForInspecting(db)
-    return await lineagesIn(connection)
-  } finally {
-    removeLog()
-  }
+async function lineagesOf(db: string): Promise<readonly string[]> {
+  using _log = watchLog(db)
+  using connection = openForInspecting(db)
+  return await lineagesIn(connection)
 }
 
-const lineagesIn = async (db: DatabaseSync) => [
-  ...(await lookup(registryOf(db), 'select lineage from imports', onlyText)()),
-]
+const lineagesIn = async (db: DatabaseSync) =>
+  lookup(registryOf(db), 'select lineage from imports', onlyText)()
 
 /** Prepares a connection for one change of the registry, until it is committed or discarded. */
 function openImport(db: DatabaseSync): ImportConnection {

@@ -83,10 +83,11 @@ export function sizeWithLog(path: string): number {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
-/** Returns what removes the files that reading leaves next to a store; existing ones are kept. */
-export function watchLog(path: string): () => void {
+/** Removes, at its end, the files that reading leaves next to a store; existing ones are kept. */
+export function watchLog(path: string): Disposable {
   const hasLog = () => existsSync(`${path}-shm`)
-  return hasLog() ? () => undefined : () => hasLog() && removeLog(path)
+  const hadLog = hasLog()
+  return { [Symbol.dispose]: () => !hadLog && hasLog() && removeLog(path) }
 }
 
 /**
