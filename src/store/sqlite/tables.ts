@@ -71,19 +71,17 @@ function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: numb
 /** A name of ours as SQL: it costs less than a parameter for each row. */
 const literal = (name: string) => `'${name.replaceAll("'", "''")}'`
 
+/** The last head of each company, or of each listing, in the list $2. */
+const lastHeads = (columns: string, company: string, listing: string) => `
+  select ${columns} from json_each($2) e
+  cross join heads h on h.company_id = ${company} and h.listing = ${listing} and h.version = (
+    select max(version) from heads l
+    where l.company_id = ${company} and l.listing = ${listing} and l.version <= $3
+  )`
+
 export const dialect: Dialect = {
-  headsInForce: (columns) => `
-    select ${columns} from json_each($2) e
-    cross join heads h on h.company_id = e.value and h.listing = $1 and h.version = (
-      select max(version) from heads l
-      where l.company_id = e.value and l.listing = $1 and l.version <= $3
-    )`,
-  headsOfCompany: (columns) => `
-    select ${columns} from json_each($2) e
-    cross join heads h on h.company_id = $1 and h.listing = e.value and h.version = (
-      select max(version) from heads l
-      where l.company_id = $1 and l.listing = e.value and l.version <= $3
-    )`,
+  headsInForce: (columns) => lastHeads(columns, 'e.value', '$1'),
+  headsOfCompany: (columns) => lastHeads(columns, '$1', 'e.value'),
   // One more row costs 1 us, and rows of kilobytes would leave pages of heads half empty.
   holdsSegments: false,
   // Segments have numbers of their own.
