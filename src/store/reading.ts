@@ -116,10 +116,6 @@ export interface VersionRange {
 export interface VersionList {
   readonly registry: RegistryState
   readonly versions: readonly ListedVersion[]
-  /** The number of all versions. */
-  readonly total: number
-  /** The number of versions that are not below the bound of the range. */
-  readonly newer: number
 }
 
 /** What the serving process may read apart from listings: companies, and the registry. */

@@ -40,10 +40,12 @@ async function answer(request: HttpRequest, service: Service): Promise<HttpReply
 
 async function list(store: StoreReader, range: VersionRange): Promise<StateAnswer> {
   const listed = await fromStore(() => store.readVersions(range))
-  const { registry, total, newer, versions } = listed
+  const { registry, versions } = listed
+  const { version: total } = registry
+  const newer = Math.max(0, total + 1 - range.before)
   const last = versions.at(-1)?.version ?? 1
   const links = [linkTo('first', `${versionsPath}?limit=${range.limit}`)]
-  if (newer + versions.length < total) {
+  if (last > 1) {
     links.push(linkTo('next', `${versionsPath}?before=${last}&limit=${range.limit}`))
   }
   return {

@@ -100,15 +100,17 @@ type LoggedColumns = readonly [
 
 type Flag = boolean | number
 
-/** The last `limit` imports, newest first; all if undefined. */
+/** The last `limit` imports before a version, newest first; all if both are undefined. */
 export async function listImports(
   db: RowReader,
   limit = Number.MAX_SAFE_INTEGER,
+  before = Number.MAX_SAFE_INTEGER,
 ): Promise<LoggedImport[]> {
   const rows = await db.rows<LoggedColumns>(
     `select ${loggedColumns} from imports i join sources s on s.id = i.source_id
-     order by version desc limit $1`,
+     where i.version < cast($2 as bigint) order by i.version desc limit $1`,
     limit,
+    before,
   )
   return rows.map(loggedImport)
 }

@@ -13,9 +13,10 @@ import type {
   VersionRange,
 } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
+import type { LoggedImport } from '../inspecting.ts'
 import type { Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
-import { isRemoval } from './import-log.ts'
+import { isRemoval, listImports } from './import-log.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** A row of `registrySql`. */
@@ -114,46 +115,22 @@ export function createVersionReads(rows: RowReader['rows']) {
   } satisfies Pick<ServingReads, 'change' | 'knownSince'> & { note: typeof note }
 }
 
-type VersionRow = readonly [
-  version: number,
-  committedAt: number,
-  resource: string,
-  source: string,
-  asOf: string | null,
-  inserted: number,
-  updated: number,
-  removed: number,
-  recorded: string,
-]
-
-const versionsSql = `
-  select i.version, i.committed_at, i.resource, s.name, i.as_of, i.inserted, i.updated, i.removed,
-    i.recorded
-  from imports i join sources s on s.id = i.source_id
-  where i.version < cast($1 as bigint) order by i.version desc limit $2`
-
-const countsSql = `
-  select count(*) as total,
-    coalesce(sum(case when version >= cast($1 as bigint) then 1 else 0 end), 0) as newer
-  from imports`
-
 /** The versions before one, newest first, in one state of the registry. */
 export async function readVersions(
   snapshot: Snapshot,
   { before, limit }: VersionRange,
 ): Promise<VersionList> {
   const registry = await readRegistry(snapshot)
-  type Counts = [total: number, newer: number]
-  const [[total, newer] = [0, 0]] = await snapshot.rows<Counts>(countsSql, before)
-  const rows = await snapshot.rows<VersionRow>(versionsSql, before, limit)
-  return { registry, total, newer, versions: rows.map(listedVersion) }
+  const versions = await listImports(snapshot, limit, before)
+  return { registry, versions: versions.map(listedVersion) }
 }
 
-function listedVersion(row: VersionRow): ListedVersion {
-  const [version, committedAt, resource, source, asOf, inserted, updated, removed, recorded] = row
-  const byResource = JSON.parse(recorded) as Readonly<Record<string, number>>
-  const events = Object.values(byResource).reduce((sum, count) => sum + count, 0)
-  return { version, committedAt, resource, source, asOf, inserted, updated, removed, events }
+function listedVersion({ counts, recorded, asOf, ...logged }: LoggedImport): ListedVersion {
+  const { version, committedAt, target: resource, source } = logged
+  const { inserted, updated, removed } = counts
+  const events = Object.values(recorded).reduce((sum, count) => sum + count, 0)
+  const of = { version, committedAt, resource, source, asOf: asOf ?? null }
+  return { ...of, inserted, updated, removed, events }
 }
 
 /**
