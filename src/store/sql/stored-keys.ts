@@ -124,14 +124,10 @@ async function findInUse(
   name: string,
   now: number,
 ): Promise<KeyRecord | undefined> {
-  const [row] = await db.rows<KeyColumns>(
-    `select ${keyColumns} from keys
-     where name = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
-     order by id desc limit 1`,
-    name,
-    now,
-  )
-  return row && keyRecord(row)
+  const keys = await listKeys(db)
+  return keys.findLast((key) => {
+    return key.name === name && key.revokedAt === undefined && (key.expiresAt ?? Infinity) > now
+  })
 }
 
 async function insertKey(db: RegistryDatabase, key: NewKey): Promise<void> {
