@@ -25,15 +25,6 @@ export async function findCompanies(
   return { registry, companies }
 }
 
-type CompanyRow = readonly [
-  id: number,
-  jurisdiction: string | null,
-  identifier: string | null,
-  name: string | null,
-]
-
-const columns = 'c.id, c.jurisdiction, c.identifier, n.name'
-
 /**
  * The companies with one of the identifiers, in the order of jurisdiction, identifier and id.
  *
@@ -49,10 +40,7 @@ async function findByNumber(
   const found = await (jurisdiction === undefined
     ? snapshot.rows<[id: number]>(sql, numbers)
     : snapshot.rows<[id: number]>(sql, numbers, jurisdiction))
-  if (found.length === 0) return []
-  const ids = found.map(([id]) => id)
-  const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), ids)
-  return rows.map(foundCompany).sort(byRegister)
+  return readFound(snapshot, found, 'c.jurisdiction, c.identifier, c.id')
 }
 
 const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
@@ -76,20 +64,26 @@ export async function findNames(
   return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
 }
 
-function foundCompany([id, jurisdiction, identifier, name]: CompanyRow): FoundCompany {
-  return { id, jurisdiction, identifier, name }
-}
-
-function byRegister(a: FoundCompany, b: FoundCompany): number {
-  return (
-    compareText(a.jurisdiction, b.jurisdiction) ||
-    compareText(a.identifier, b.identifier) ||
-    a.id - b.id
+/** @param order by which they are, as SQL. */
+async function readFound(
+  snapshot: RowReader,
+  found: readonly (readonly [id: number, ...unknown[]])[],
+  order: string,
+): Promise<FoundCompany[]> {
+  if (found.length === 0) return []
+  type Columns = readonly [number, string | null, string | null, string | null]
+  const rows = await snapshot.rows<Columns>(
+    `select c.id, c.jurisdiction, c.identifier, n.name
+     from companies c left join names n on n.company_id = c.id
+     where ${snapshot.dialect.isOneOf('c.id', '$1', 'bigint')} order by ${order}`,
+    found.map(([id]) => id),
   )
-}
-
-function compareText(a: string | null, b: string | null): number {
-  return a === b ? 0 : Buffer.compare(Buffer.from(a ?? ''), Buffer.from(b ?? ''))
+  return rows.map(([id, jurisdiction, identifier, name]) => ({
+    id,
+    jurisdiction,
+    identifier,
+    name,
+  }))
 }
 
 /**
@@ -113,12 +107,7 @@ async function findByWords(
       if (matching.length > matchesMax) return undefined
     }
   }
-  if (matching.length === 0) return []
-  const ids = matching.map(([id]) => id)
-  const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), ids)
-  const found = rows.map((row) => [foundCompany(row), lengthOf(row)] as const)
-  found.sort(([a, lengthOfA], [b, lengthOfB]) => lengthOfA - lengthOfB || a.id - b.id)
-  return found.map(([company]) => company)
+  return readFound(snapshot, matching, 'length(n.name), c.id')
 }
 
 /** Reads that let other requests run in between, however many searches there are. */
@@ -136,20 +125,11 @@ function inSteps(snapshot: RowReader): RowReader {
 /** A company and its name. */
 type NamedId = readonly [id: number, name: string]
 
-/** The length of a name, in characters. */
-function lengthOf([, , , name]: CompanyRow): number {
-  return Array.from(name ?? '').length
-}
-
 /** How many names are read and compared at once: about 1 ms of work. */
 const namesAtOnce = 200
 
 const namesOf = (d: Dialect) => `
   select n.company_id, n.name from names n where ${d.isOneOf('n.company_id', '$1', 'bigint')}`
-
-const companiesOf = (d: Dialect) => `
-  select ${columns} from companies c left join names n on n.company_id = c.id
-  where ${d.isOneOf('c.id', '$1', 'bigint')}`
 
 /** Up to this many ids of a word, reading their names costs less than reading another word. */
 const fewIds = 500
