@@ -25,11 +25,6 @@ export function socketOf(client: ClientBase): Socket {
     .stream
 }
 
-/** The process id that the server, or a pooler, announced when the session began. */
-function announcedPid(client: ClientBase): number {
-  return (client as unknown as { readonly processID: number }).processID
-}
-
 /** Settings of a session, as for `set`. */
 export type SessionSettings = Readonly<Record<string, string | number>>
 
@@ -51,8 +46,9 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
   try {
     await client.connect()
     const pid = await applySettings(client, db, { ...commandSettings, ...settings })
-    // A pooler announces numbers of its own.
-    if (pid !== announcedPid(client)) await refuseSharedSessions(client, db, pid)
+    // A pooler announces numbers of its own; the driver's types leave them out.
+    const { processID } = client as unknown as { readonly processID: number }
+    if (pid !== processID) await refuseSharedSessions(client, db, pid)
     return client
   } catch (error) {
     // If the driver itself gives up, as without a password, it leaves the connection open; the
