@@ -35,17 +35,15 @@ async function findByNumber(
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
-  const sql = idsByNumber(snapshot.dialect, jurisdiction === undefined)
-  const numbers = [...new Set(identifiers)]
-  const found = await (jurisdiction === undefined
-    ? snapshot.rows<[id: number]>(sql, numbers)
-    : snapshot.rows<[id: number]>(sql, numbers, jurisdiction))
-  return readFound(snapshot, found, 'c.jurisdiction, c.identifier, c.id')
+  const { dialect: d } = snapshot
+  const found = await snapshot.rows<[id: number, jurisdiction: string]>(
+    `select ${d.companyNames.id}, jurisdiction from ${d.companyNames.table}
+     where ${d.isOneOf('identifier', '$1', 'text')}`,
+    [...new Set(identifiers)],
+  )
+  const asked = found.filter(([, own]) => jurisdiction === undefined || own === jurisdiction)
+  return readFound(snapshot, asked, 'c.jurisdiction, c.identifier, c.id')
 }
-
-const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
-  select k.${d.companyNames.id} from ${d.companyNames.table} k
-  where ${d.isOneOf('k.identifier', '$1', 'text')} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
 
 /** The names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
