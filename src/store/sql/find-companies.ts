@@ -4,7 +4,7 @@ import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../companies/name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany } from '../reading.ts'
 import { createPace } from '../serving/pace.ts'
-import type { Dialect, RowReader } from './dialect.ts'
+import type { RowReader } from './dialect.ts'
 import { type Ids, intersect } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Snapshot } from './database.ts'
@@ -97,10 +97,12 @@ async function findByWords(
   const candidates = await chooseCandidates(snapshot, words)
   if (candidates === undefined) return undefined
   const matching: NamedId[] = []
+  const isAsked = snapshot.dialect.isOneOf('company_id', '$1', 'bigint')
+  const sql = `select company_id, name from names where ${isAsked}`
   for await (const ids of candidates) {
     for (let at = 0; at < ids.length; at += namesAtOnce) {
       const some = ids.slice(at, at + namesAtOnce)
-      const rows = await snapshot.rows<NamedId>(namesOf(snapshot.dialect), some)
+      const rows = await snapshot.rows<NamedId>(sql, some)
       for (const row of rows) if (hasWords(row[1], words)) matching.push(row)
       if (matching.length > matchesMax) return undefined
     }
@@ -125,9 +127,6 @@ type NamedId = readonly [id: number, name: string]
 
 /** How many names are read and compared at once: about 1 ms of work. */
 const namesAtOnce = 200
-
-const namesOf = (d: Dialect) => `
-  select n.company_id, n.name from names n where ${d.isOneOf('n.company_id', '$1', 'bigint')}`
 
 /** Up to this many ids of a word, reading their names costs less than reading another word. */
 const fewIds = 500

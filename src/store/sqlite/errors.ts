@@ -72,10 +72,6 @@ const codeOfSystem: Readonly<Record<string, number>> = {
   EIO: 10,
 }
 
-interface SqliteError extends Error {
-  readonly errcode: number
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
+function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
 }
