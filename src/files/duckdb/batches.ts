@@ -6,7 +6,6 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { type Column, type Database, quoted } from './database.ts'
 import { explain } from './explain.ts'
-import { findFaultyRow } from './faulty-row.ts'
 import { type TableFile, unknowable } from './table-file.ts'
 
 /** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
@@ -65,8 +64,7 @@ export async function* readBatches(
     // Reading again without a stream throws the error.
     await run(connection.run(`select count(*) from (${rows}) ${row} where hash(${row}) = 0`))
   } catch (error) {
-    const place = query.isMapped ? await findFaultyRow(database, error) : ''
-    throw explain(error, files, query.isMapped, place)
+    throw explain(error, files, query.isMapped)
   }
   throw new OperatorError('the source could not be read completely; try again')
 }

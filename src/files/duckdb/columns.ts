@@ -19,12 +19,11 @@ import {
   rowsOf,
 } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
-import { linesView } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
 import { vectorRows } from './pieces.ts'
 import type { TableFile } from './table-file.ts'
 import { parquetExtent, parquetTable, tableOf } from './tables.ts'
-import { type FileTable, lineColumn, viewSelect } from './view.ts'
+import { type FileTable, viewSelect } from './view.ts'
 
 /** A mapping, and what its view has. */
 interface MappingRequest {
@@ -160,7 +159,8 @@ async function openMapping(
   }
   const isWide = tables.some(({ file }) => file.isWide)
   await database.tune(isWide ? 'wide' : 'ordinary')
-  await createViews(database, tables, texts)
+  const selects = tables.map((table) => viewSelect(table, texts))
+  await database.connection.run(`create view source as ${selects.join(' union all by name ')}`)
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const paths = tables.flatMap(({ file }) => file.paths)
   await database.lock({ paths, folders, tempBytes: 10 * bytes + (256 << 20) })
@@ -175,18 +175,6 @@ async function openMapping(
     fileRows: tables.reduce((sum, { file }) => sum + (file.rows ?? 0), 0),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
-}
-
-/** Creates the view `source`, and one that has the lines of its rows, for messages. */
-async function createViews(
-  { connection }: Database,
-  tables: readonly FileTable[],
-  texts: TextRules,
-): Promise<void> {
-  const selects = tables.map((table) => viewSelect(table, texts))
-  await connection.run(`create view ${linesView} as ${selects.join(' union all by name ')}`)
-  const own = `* exclude (${quoted(lineColumn)})`
-  await connection.run(`create view source as select ${own} from ${linesView}`)
 }
 
 /** DuckDB would call the second one `name_1`. */

@@ -62,34 +62,17 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   ],
 ]
 
-/** A value that a mapping cannot convert, and its column, if DuckDB names it. */
-export interface FaultyValue {
-  readonly value: string
-  readonly column: string | undefined
-}
-
-/** The value at which a mapping has failed, according to DuckDB's message. */
-export function faultyValueIn(message: string): FaultyValue | undefined {
-  for (const [says] of conversions) {
-    const value = says.exec(message)?.[1]
-    if (value === undefined) continue
-    return { value, column: /when casting from source column ([^\n]{1,200})$/m.exec(message)?.[1] }
-  }
-  return undefined
-}
-
 /**
  * Explains an error of DuckDB in a mapping.
  *
  * @param lines its message, in trimmed lines.
  * @param facts those of the lines that state the fault.
- * @param source its row of the files, as ` at row 2 of x.csv`, empty if unknown; and their columns,
- *   none if unknown.
+ * @param columns those of its files; none if unknown.
  */
 export function explainMapping(
   lines: readonly string[],
   facts: string,
-  { row, columns }: { readonly row: string; readonly columns: readonly string[] },
+  columns: readonly string[],
 ): string {
   const text = lines.join('\n')
   let what = withoutClass(facts)
@@ -108,9 +91,7 @@ export function explainMapping(
     const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
     if (near !== undefined && !what.includes('single quotes')) what += `; did you mean ${near}?`
   }
-  const line = placeOf(lines)
-  const place = line !== '' && row !== '' ? `${line},${row}` : line + row
-  return `the mapping fails${place}: ${what}`
+  return `the mapping fails${placeOf(lines)}: ${what}`
 }
 
 const isMissing = /^it names the column (.{1,200}), which the source does not have(?=(;.{0,200})?$)/

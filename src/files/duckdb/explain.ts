@@ -16,15 +16,9 @@ export function isOutOfMemory(error: unknown): boolean {
  *
  * @param files the files that it was reading.
  * @param isMapped whether a mapping may be at fault.
- * @param row the row that causes the fault, as ` at row 2 of x.csv`; empty if unknown.
  * @returns an OperatorError, or the error itself if it is not an error of DuckDB that we know.
  */
-export function explain(
-  error: unknown,
-  files: readonly TableFile[],
-  isMapped: boolean,
-  row = '',
-): unknown {
+export function explain(error: unknown, files: readonly TableFile[], isMapped: boolean): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
   const known = explainBytes(error, files, isMapped) ?? explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
@@ -41,7 +35,7 @@ export function explain(
   }
   if (!isMapped) return error
   const columns = [...new Set(files.flatMap((file) => file.columns))]
-  return new OperatorError(explainMapping(lines, message, { row, columns }), { cause: error })
+  return new OperatorError(explainMapping(lines, message, columns), { cause: error })
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */

@@ -37,8 +37,8 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
 
 // No file can know the names of these columns.
 export const unknowable = (name: string) => `${name} ${crypto.randomUUID()}`
-/** The columns of CSV before its own: the number of a row, and the line where it begins. */
-export const csvPlaces = [unknowable('row number'), unknowable('row line')] as const
+/** The first column of CSV, before its own: the number of a row. */
+export const numberColumn = unknowable('row number')
 /** The column that only refused rows of JSON have. */
 export const holeColumn = unknowable('hole')
 const hole = Buffer.from(`{"${holeColumn}":""}`)
@@ -103,7 +103,7 @@ export async function prepareParquet(
   }
 }
 
-/** The valid rows, each with its number and its line as its first cells. */
+/** The valid rows, each with its number as its first cell. */
 async function* copyCsv(
   file: SourceFile,
   { at, folder, digest, reading }: Preparing,
@@ -118,10 +118,9 @@ async function* copyCsv(
     const refused: PlacedRow[] = []
     const lines: string[] = []
     for (const row of some) {
-      const { number, line, refusal } = row
-      if (refusal === undefined) {
-        lines.push(`"${number}"${delimiter}"${line}"${delimiter}${plainText(row, delimiter)}\n`)
-      } else refused.push({ file: at, number, row: refusal })
+      const { number, refusal } = row
+      if (refusal !== undefined) refused.push({ file: at, number, row: refusal })
+      else lines.push(`"${number}"${delimiter}${plainText(row, delimiter)}\n`)
     }
     if (lines.length > 0) pieces.add(Buffer.from(lines.join('')), lines.length)
     if (refused.length > 0) yield refused

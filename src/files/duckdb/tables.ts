@@ -10,7 +10,7 @@ import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts
 import { recordBytesMax } from '../read-csv.ts'
 import { rowBytesMax } from '../json/parse-row.ts'
 import { vectorRows, wideBytes } from './pieces.ts'
-import { csvPlaces, holeColumn, type TableFile } from './table-file.ts'
+import { holeColumn, numberColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table, for a FROM clause. */
 export function tableOf(file: TableFile): string {
@@ -22,7 +22,7 @@ export function tableOf(file: TableFile): string {
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
       delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
       max_line_size=${lineBytes}, buffer_size=${lineBytes},
-      columns=${textColumns(file.columns, csvPlaces)})`
+      columns=${textColumns(file.columns, numberColumn)})`
   }
   const options = `format='newline_delimited', hive_partitioning=false,
     maximum_object_size=${2 * rowBytesMax}`
@@ -47,9 +47,10 @@ function listOf(paths: readonly string[]): string {
   return `[${paths.map(literal).join(', ')}]`
 }
 
-function textColumns(names: readonly string[], numbers: readonly string[] = []): string {
+function textColumns(names: readonly string[], number?: string): string {
   const texts = names.map((name) => `${literal(name)}: 'VARCHAR'`)
-  return `{${[...numbers.map((name) => `${literal(name)}: 'BIGINT'`), ...texts].join(', ')}}`
+  const first = number === undefined ? [] : [`${literal(number)}: 'BIGINT'`]
+  return `{${[...first, ...texts].join(', ')}}`
 }
 
 /** The maximum number of digits of a decimal. */

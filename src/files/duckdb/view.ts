@@ -3,7 +3,7 @@
 import { placeColumns } from '../../resources/resource.ts'
 import type { TextRules } from '../source-file.ts'
 import { type Column, literal, quoted } from './database.ts'
-import { csvPlaces, holeColumn, type TableFile } from './table-file.ts'
+import { holeColumn, numberColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table in DuckDB's SQL. */
 export interface FileTable {
@@ -17,20 +17,16 @@ const blanks =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
   '\u2028\u2029\u202f\u205f\u3000\ufeff'
 
-/** The column of the view with the line of a row; null if it is not known. */
-export const lineColumn = csvPlaces[1]
-
 /** The SELECT of one file's part of the view. */
 export function viewSelect({ file, table, columns }: FileTable, texts: TextRules): string {
-  const own = columns.filter(({ name }) => ![...csvPlaces, holeColumn].includes(name))
+  const own = columns.filter(({ name }) => name !== numberColumn && name !== holeColumn)
   const names = freeNames(own.map(({ name }) => name))
   const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
-  const [number, line] =
-    file.kind === 'csv' ? csvPlaces.map(quoted) : ['row_number() over ()', 'null::bigint']
+  const number = file.kind === 'csv' ? quoted(numberColumn) : 'row_number() over ()'
   const [fileColumn, rowColumn] = placeColumns
   const sound = file.holes > 0 ? `qualify ${quoted(holeColumn)} is null` : ''
   return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
-    ${number} as ${rowColumn}, ${line} as ${quoted(lineColumn)} from ${table} ${sound}`
+    ${number} as ${rowColumn} from ${table} ${sound}`
 }
 
 /** Columns named like the place columns, in any case, get other names: with `_1` etc. */

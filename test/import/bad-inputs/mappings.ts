@@ -108,15 +108,15 @@ export const badMappings: BadInputs = {
   ),
   'a failed conversion': mapping(
     `${named}, Name::integer as number from source`,
-    /in line 1, at row 1 \(line 2\) of x\.csv: it cannot convert "Acme\\x1b\[31m" to INT32; /,
+    /fails in line 1: it cannot convert "Acme\\x1b\[31m" to INT32; /,
   ),
   'a failed conversion to a decimal': mapping(
     `${named}, Name::decimal(5,2) as number from source`,
-    /line 1, at row 1 \(line 2\) of x\.csv: it cannot convert "Acme.* to DECIMAL; leave dates/,
+    /fails in line 1: it cannot convert "Acme.* to DECIMAL; leave dates/,
   ),
   'a text that is taken for JSON': mapping(
     `${named}, Name::json as name from source`,
-    /at row 1 \(line 2\) of x\.csv: it takes "Acme.*" for JSON, which it is not; use only what is: case/,
+    /fails in line 1: it takes "Acme.*" for JSON, which it is not; use only what is: case/,
   ),
   'a date that does not exist': {
     files: {
@@ -126,21 +126,21 @@ export const badMappings: BadInputs = {
         'select \'GB\' as jurisdiction, "order"::date as as_of, Identifier as identifier from source',
     },
     run: 'import companies y.csv --skip-lines 4 --map m.sql',
-    says: /at row 1 \(line 6\) of y\.csv: it cannot convert "2024-02-30" to a date; leave/,
+    says: /fails in line 1: it cannot convert "2024-02-30" to a date; leave/,
   },
   'a day that is cut out of a text': mappingOf(
     'x.ndjson',
     '{"a":"1","on":"2024-01-31 12:00"}\n\n{"a":"2","on":"2024-13-31 12:00"}\n',
     'select \'GB\' as jurisdiction, a as identifier, "on"[:10]::date as as_of from source',
-    /fails in line 1, at row 2 of x\.ndjson: it cannot convert "2024-13-31" to a date; leave/,
+    /fails in line 1: it cannot convert "2024-13-31" to a date; leave/,
   ),
   'a number that is not a date': mapping(
     `${named}, Identifier::date as founded from source`,
-    /at row 1 \(line 2\) of x\.csv: it cannot convert "7" to a date; leave dates and numbers/,
+    /fails in line 1: it cannot convert "7" to a date; leave dates and numbers/,
   ),
   'a date of another format': mapping(
     `${named}, strptime(Name, '%d/%m/%Y') as founded from source`,
-    /fails at row 1 \(line 2\) of x\.csv: it cannot read "Acme\\x1b\[31m" as "%d\/%m\/%Y"; try_str/,
+    /fails: it cannot read "Acme\\x1b\[31m" as "%d\/%m\/%Y"; try_str/,
   ),
   'values of the wrong type': mapping(
     `${named}, Name + 1 as next from source`,
