@@ -301,7 +301,10 @@ describe('CSV', () => {
     const good = Array.from({ length: 25_000 }, (_, n) => `${n + 1},7\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
     const mapping = 'select id::bigint as id, company_id from source'
-    await assert.rejects(load('rights', ['x.csv'], { mapping }), /it cannot convert "x" to INT64/)
+    await assert.rejects(
+      load('rights', ['x.csv'], { mapping }),
+      /Could not convert string .x. to INT64/,
+    )
   })
 })
 

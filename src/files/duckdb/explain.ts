@@ -2,7 +2,6 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { memoryMb } from './database.ts'
-import { explainMapping, withoutClass } from './explain-mapping.ts'
 import { temporaryFault } from '../temporary-folder.ts'
 import type { TableFile } from './table-file.ts'
 
@@ -24,18 +23,23 @@ export function explain(error: unknown, files: readonly TableFile[], isMapped: b
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
-  const end = lines.findIndex((line) => /^(Possible|LINE \d|Candidate)/.test(line))
-  const facts = lines.slice(0, end < 0 ? 3 : end).filter((line) => line !== '')
-  const message = facts.join('; ').slice(0, 400)
+  const facts = lines.filter((line, n) => n === 0 || /^(?:Candidate b|Did you mean)/.test(line))
+  const message = facts.join(' ').slice(0, 400)
+  const why = message.replace(/^(?:[A-Z][\w-]{0,30} ){1,4}Error: /, '')
   const subject = file ?? (files.length === 1 ? files[0] : undefined)
   const isOfFile = file !== undefined && !/^Conversion/.test(message)
   if ((isOfFile || !isMapped) && subject !== undefined) {
-    const why = withoutClass(message)
     return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })
   }
   if (!isMapped) return error
-  const columns = [...new Set(files.flatMap((file) => file.columns))]
-  return new OperatorError(explainMapping(lines, message, columns), { cause: error })
+  return new OperatorError(`the mapping fails${placeOf(lines)}: ${why}`, { cause: error })
+}
+
+/** The line of the mapping; a line of our own SQL would not help. */
+function placeOf(lines: readonly string[]): string {
+  const line = lines.find((one) => /^LINE \d/.test(one) && !/\bread_\w{1,40}\(/.test(one))
+  const number = /^LINE (\d{1,7})/.exec(line ?? '')?.[1]
+  return number === undefined ? '' : ` in line ${number}`
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */

@@ -247,10 +247,6 @@ export const badExtracts: BadInputs = {
     all.replace(header, '5,5,Bank,Town\n'),
     /the header has the column 5 twice; it looks like data: name the columns with --columns$/,
   ),
-  'unclear: a text in double quotes': mapped(
-    'select "IN" as jurisdiction from source',
-    /names the column IN, .*; if IN is a text, it takes single quotes: 'IN'$/,
-  ),
   ...Object.fromEntries(
     ['case', 'select', 'end', 'from', 'order'].map((word) => [
       `unclear: a column called ${word}`,
@@ -281,17 +277,6 @@ export const badExtracts: BadInputs = {
     'update banks banks-11.csv --as-of 2025-12-31 --map nse',
     /^dossier: there is no mapping nse; did you mean \.\/nse\.sql\?$/,
     { 'nse.sql': 'select 1' },
-  ),
-  'a title that is gone from a file whose first lines are skipped': mapped(
-    'select jurisdiction, identifier from source',
-    /the column jurisdiction, .*; it has IN, 001, .* looks like a row: the header is/,
-    all,
-    '--skip-lines 1',
-  ),
-  'a column that is gone, and another that is almost called so': mapped(
-    'select jurisdiction, identifier, town as town from source',
-    /not have; it has jurisdiction, identifier, name, wtn$/,
-    all.replace('town', 'wtn'),
   ),
   'fewer lines than are skipped': next(
     '{"error":"rate limited"}\n',
