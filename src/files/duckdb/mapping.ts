@@ -43,12 +43,8 @@ export async function parseMapping(
   if (parsed.error) {
     const why = parsed.error_message ?? ''
     if (/only select/i.test(why)) throw notOneSelect()
-    const position = parsed.position === undefined ? undefined : Number(parsed.position)
-    const place = position === undefined ? '' : lineAt(select, position)
-    const advice = await adviseQuotes(database, select, position)
-    throw new OperatorError(
-      `the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}${advice}`,
-    )
+    const place = parsed.position === undefined ? '' : lineAt(select, Number(parsed.position))
+    throw new OperatorError(`the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}`)
   }
   if (parsed.statements?.length !== 1) throw notOneSelect()
   const nodes = nodesOf(parsed.statements)
@@ -74,39 +70,6 @@ function lineAt(text: string, position: number): string {
   const before = text.slice(0, position).split('\n')
   return ` in line ${before.length} of the mapping`
 }
-
-/** Advises to quote a reserved word at an error, or a name with a blank before it. */
-async function adviseQuotes(
-  database: Database,
-  text: string,
-  position = text.length,
-): Promise<string> {
-  const before = text.slice(0, position).slice(-200)
-  const at = /^\w{1,64}/.exec(text.slice(position))?.[0] ?? ''
-  const last = before.match(/\w+/g)?.at(-1) ?? ''
-  const keywords = await rowsOf(
-    database,
-    "select keyword_name from duckdb_keywords() where keyword_category = 'reserved'",
-  )
-  const reserved = new Set(keywords.map(([word]) => String(word)))
-  const after = text.slice(position)
-  const candidates = [
-    { name: at, following: after.slice(at.length) },
-    { name: last, following: after },
-  ]
-  const word = candidates.find(
-    ({ name, following }) => reserved.has(name.toLowerCase()) && endsColumn.test(following),
-  )?.name
-  if (word !== undefined) {
-    return `; ${word} is a word of SQL: if it is a column, put it in quotes: "${word}"`
-  }
-  const isTwoNames = /^\w+$/.test(last) && at !== '' && /\w\s+$/.test(before)
-  if (!isTwoNames || reserved.has(at.toLowerCase()) || reserved.has(last.toLowerCase())) return ''
-  return `; if ${last} ${at} is one column, put it in quotes: "${last} ${at}"`
-}
-
-/** What follows a column. */
-const endsColumn = /^\s*(?:,|as\b|from\b|$)/i
 
 /**
  * A mapping may end with a semicolon, which must not appear within another query. The added line

@@ -247,19 +247,6 @@ export const badExtracts: BadInputs = {
     all.replace(header, '5,5,Bank,Town\n'),
     /the header has the column 5 twice; it looks like data: name the columns with --columns$/,
   ),
-  ...Object.fromEntries(
-    ['case', 'select', 'end', 'from', 'order'].map((word) => [
-      `unclear: a column called ${word}`,
-      mapped(
-        `select jurisdiction, ${word} as name from source`,
-        new RegExp(`; ${word} is a word of SQL: .* put it in quotes: "${word}"$`),
-      ),
-    ]),
-  ),
-  'unclear: a column of two words': mapped(
-    'select jurisdiction, Name of as name from source',
-    /; if Name of is one column, put it in quotes: "Name of"$/,
-  ),
   'unclear: a dash from a document': usage(
     'import companies c.csv –source trial',
     /^dossier: –source begins with a dash from a document; type hyphens: --source$/,
