@@ -49,7 +49,6 @@ export async function parseMapping(
   if (parsed.statements?.length !== 1) throw notOneSelect()
   const nodes = nodesOf(parsed.statements)
   refuseReading(nodes, mayReadFiles)
-  refuseNullJoins(nodes)
   refuseLooseArrows(nodes, select)
   return select
 }
@@ -83,18 +82,6 @@ function withoutSemicolon(mapping: string): string {
 }
 
 type Node = Readonly<Record<string, unknown>>
-
-/** In SQL, a text joined with a null is null, which no mapping can mean. */
-function refuseNullJoins(nodes: readonly Node[]): void {
-  const isNull = ({ value }: Node) => (value as Node | undefined)?.['is_null'] === true
-  for (const { function_name: name, children } of nodes) {
-    if (name === '||' && (children as readonly Node[]).some(isNull)) {
-      throw new OperatorError(
-        'the mapping joins a text with null by ||, which gives null; use concat() or coalesce()',
-      )
-    }
-  }
-}
 
 /**
  * Most operators bind more closely than `->>`: `a = b->>'$.c'` is `(a = b)->>'$.c'`, which is null,

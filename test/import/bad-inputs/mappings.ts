@@ -138,10 +138,6 @@ export const badMappings: BadInputs = {
     "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
     /row 2: identifier: is required$/,
   ),
-  'a null written with ||': mapping(
-    `${named}, Name || null as town from source`,
-    /^dossier: the mapping joins a text with null by \|\|, which gives null; use concat\(\)/,
-  ),
   ...Object.fromEntries(
     [
       "Name = a->>'$.b'",
