@@ -6,84 +6,35 @@ import { arraysIn } from './json/json-array.ts'
 import type { SourceFile } from './source-file.ts'
 import { shellWord } from '../text/shell-word.ts'
 
-/** Content, and what to do about it; `FILE` stands for its file. */
+/** Content, and what to do about it. */
 interface Kind {
   /** One of its possible first bytes, or their pattern as text. */
   readonly begins: readonly string[] | RegExp
-  /** Whether it is never text: a text may begin alike, with a column ORCID. */
-  readonly isBinary?: boolean
   /** The ending of its name, if that shows the kind. */
   readonly ending?: RegExp
   readonly what: string
   readonly advice: string
 }
 
-const piped = (program: string) =>
-  `decompress it first, or: ${program} -dc FILE | dossier import … - --format FORMAT`
-const exportTable = 'export its table as CSV'
 const kinds: readonly Kind[] = [
   {
     begins: ['%PDF-'],
     ending: /^pdf$/,
     what: 'a PDF document',
-    advice: `${exportTable}, or ask for the data`,
+    advice: 'export its table as CSV, or ask for the data',
   },
   {
-    begins: ['PK\x03\x04'],
-    what: 'a zip archive',
-    advice: 'name its file instead of piping it, or unzip it',
-  },
-  {
-    begins: ['\x1f\x8b', '\x28\xb5\x2f\xfd'],
-    what: 'compressed twice',
-    advice: 'decompress it once first',
-  },
-  {
-    begins: ['SQLite format 3\0'],
-    ending: /^(db|mdb|accdb|dbf)$/,
-    what: 'a database',
-    advice: exportTable,
-  },
-  {
-    begins: [],
-    ending: /^(tar|tgz|tbz2?|txz)$/,
-    what: 'an archive',
-    advice: 'unpack it, and import what is in it: tar -xf FILE',
-  },
-  { begins: /^BZh[1-9]/, ending: /^bz2$/, what: 'compressed by bzip2', advice: piped('bzip2') },
-  { begins: ['\xfd7zXZ\0'], ending: /^xz$/, what: 'compressed by xz', advice: piped('xz') },
-  {
-    begins: ['\x04\x22\x4d\x18'],
-    ending: /^lz4$/,
-    what: 'compressed by lz4',
-    advice: piped('lz4'),
-  },
-  { begins: ['\x1f\x9d'], ending: /^z$/, what: 'compressed by compress', advice: piped('gzip') },
-  { begins: [], ending: /^lzma$/, what: 'compressed by lzma', advice: piped('xz') },
-  { begins: [], ending: /^br$/, what: 'compressed by brotli', advice: piped('brotli') },
-  {
-    begins: ['7z\xbc\xaf'],
-    ending: /^7z$/,
-    what: 'a 7z archive',
-    advice: 'decompress it: 7z x FILE',
-  },
-  {
-    begins: ['Rar!'],
-    ending: /^rar$/,
-    what: 'a RAR archive',
-    advice: 'decompress it: unrar x FILE',
+    // A zip archive, gzip, zstd, bzip2, xz and 7z.
+    begins: ['PK\x03\x04', '\x1f\x8b', '\x28\xb5\x2f\xfd', 'BZh9', '\xfd7zXZ', '7z\xbc\xaf'],
+    ending: /^(?:tar|tgz|tbz2?|txz|bz2|xz|lz4|z|lzma|br|7z|rar)$/,
+    what: 'an archive, or compressed in a way that is not read',
+    advice: 'unpack it, and import the file in it',
   },
   {
     begins: ['\xd0\xcf\x11\xe0'],
     ending: /^xls$/,
     what: 'an old Excel workbook',
-    advice: 'save its sheet as "CSV UTF-8", or: libreoffice --headless --convert-to csv FILE',
-  },
-  {
-    begins: ['Obj\x01', 'ORC', 'ARROW1'],
-    isBinary: true,
-    what: 'Avro, ORC or Arrow',
-    advice: 'convert it to Parquet',
+    advice: 'save its sheet as "CSV UTF-8"',
   },
   {
     begins: ['version https://git-lfs.'],
@@ -128,7 +79,7 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   if (bytes.startsWith('ustar', 257)) refuseOtherEnding(file.name, 'tar')
   refuseKind(
     file.name,
-    kinds.find(({ begins, isBinary }) => isBegun(head, begins) && !(isBinary && mayBeText)),
+    kinds.find(({ begins }) => isBegun(head, begins)),
   )
   const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
@@ -147,18 +98,15 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
  * @throws OperatorError that says what to do, if the ending shows what the file is.
  */
 export function refuseOtherEnding(name: string, ending: string): void {
-  const last = /\.tar\.\w+$/i.test(name) ? 'tar' : ending
   refuseKind(
     name,
-    kinds.find((kind) => kind.ending?.test(last)),
+    kinds.find((kind) => kind.ending?.test(ending)),
   )
 }
 
 function refuseKind(name: string, kind: Kind | undefined): void {
   if (kind === undefined) return
-  throw new OperatorError(
-    `${name} is ${kind.what}; ${kind.advice.replace('FILE', () => shellWord(name))}`,
-  )
+  throw new OperatorError(`${name} is ${kind.what}; ${kind.advice}`)
 }
 
 function isBegun(head: string, begins: Kind['begins']): boolean {

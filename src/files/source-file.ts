@@ -174,22 +174,14 @@ function isZip(name: string): boolean {
 function formatOf(name: string, ending: string, entry: ZipEntry | undefined): Format {
   const format = formatOfEnding.get(ending)
   if (format !== undefined) return format
-  if (entry !== undefined && !isToldApart.test(ending)) {
-    throw new OperatorError(
-      `${name} contains ${entry.path}, of an unknown format; unzip it, and import that file, ` +
-        `or name its format with --format ${formats.join('|')}`,
-    )
-  }
   refuseOtherEnding(name, ending)
   const near = nearest(ending, [...formatOfEnding.keys()])
+  const within = entry === undefined ? '' : `: ${entry.path}`
   throw new OperatorError(
-    `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
+    `${name}${within}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
       `name it with --format ${formats.join('|')}`,
   )
 }
-
-/** What is in an archive is refused for what it is, unless that needs the file itself. */
-const isToldApart = /^(?:xml|html?|pdf)$/
 
 /** The rows in an object are JSON, whatever the name of the file. */
 function formatFor(format: Format, { records }: FileOptions): Format {

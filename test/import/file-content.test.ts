@@ -162,7 +162,7 @@ describe('a zip archive with one file is read as that file', () => {
     'what.zip': [makeZip([{ ...one, path: 'a.bin' }]), /unknown format/],
     'inner-book.zip': [
       makeZip([{ ...one, path: 'a.xls' }]),
-      /contains a\.xls, of an unknown format; unzip it, and import that file, or name its /,
+      /is an old Excel workbook; save its sheet/,
     ],
     'book.xlsb': [makeZip([{ ...one, path: 'xl/workbook.bin' }]), /is an Excel workbook/],
     'book.ods': [makeZip([one, { ...one, path: 'content.xml' }]), /is an OpenDocument workbook, /],
