@@ -146,13 +146,6 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
     return
   }
   if (file.options.records !== undefined) return
-  // As programs write lists with gaps.
-  if (/^\{\s*"\d+"\s*:\s*\{/.test(text) && file.options.format !== 'ndjson') {
-    throw new OperatorError(
-      `${file.name} is one JSON object whose members are rows; rewrite it: jq -c '.[]' ` +
-        `${shellWord(file.name)} > rows.ndjson`,
-    )
-  }
   if (isOneObject(file, lines)) {
     const isLine = lines.slice(1).join('').trim() === ''
     throw oneObject(file.name, arraysIn(start), isLine)
@@ -161,23 +154,16 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
 
 /** Whether a text that begins with a brace is one object on several lines, rather than NDJSON. */
 function isOneObject(
-  { name, format, options }: SourceFile,
+  { format, options }: SourceFile,
   [first = '', ...others]: readonly string[],
 ): boolean {
-  if (/\.geojson\b/i.test(name) && /^\{\s*"type"\s*:\s*"FeatureCollection"/.test(first)) return true
   const next = others.find((line) => line.trim() !== '')
   // A line that is longer than what has been read is a row, where a line is one.
   if (next === undefined) {
     const isKnownRow = options.format === 'ndjson' || isRow(first, format)
     return !isKnownRow && arraysIn(Buffer.from(first)).length > 0
   }
-  if (next.trimStart().startsWith('{')) return false
-  try {
-    JSON.parse(first)
-    return false
-  } catch {
-    return /^\{\s*$|[[{,]\s*$/.test(first)
-  }
+  return next.trimStart().startsWith('{') ? /\[\s*$/.test(first) : /[[{,]\s*$/.test(first)
 }
 
 /**

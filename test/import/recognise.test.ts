@@ -135,10 +135,6 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     `{"data":{"items":[${Array(20_000).fill('{"id":1}').join()}]}}`,
     /is one JSON object; .*--records data\.items; /,
   ],
-  'members.json': [
-    '{"0":{"id":1,"company_id":7},"1":{"id":2,"company_id":7}}',
-    /is one JSON object whose members are rows; rewrite it: jq -c '\.\[\]' \S+ > rows\.ndjson$/,
-  ],
   'row-with-list.json': [
     '{"no":{"names":["one"]}}\n',
     /--records no\.names; if it is a row itself: --format ndjson$/,
