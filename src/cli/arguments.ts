@@ -45,7 +45,7 @@ export function parseArguments(
   const values: Record<string, string[]> = {}
   const flags = new Set<string>()
   for (const token of tokens) {
-    if (token.kind === 'positional') words.push(plainWord(token.value))
+    if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const option = known.find(({ name }) => name === token.name)
     if (option === undefined) throw unknownOption(token.rawName, known)
@@ -59,13 +59,6 @@ export function parseArguments(
     else throw new UsageError(`--${option.name} takes no value`)
   }
   return { words, options, values, flags }
-}
-
-/** A word; texts from documents have dashes where a command line has hyphens. */
-function plainWord(word: string): string {
-  const [, dashes, rest] = /^([\u2010-\u2015\u2212]{1,2})([a-z][^]*)$/.exec(word) ?? []
-  if (dashes === undefined || rest === undefined) return word
-  throw new UsageError(`${word} begins with a dash from a document; type hyphens: --${rest}`)
 }
 
 function valueOf(token: {

@@ -247,10 +247,6 @@ export const badExtracts: BadInputs = {
     all.replace(header, '5,5,Bank,Town\n'),
     /the header has the column 5 twice; it looks like data: name the columns with --columns$/,
   ),
-  'unclear: a dash from a document': usage(
-    'import companies c.csv –source trial',
-    /^dossier: –source begins with a dash from a document; type hyphens: --source$/,
-  ),
   'unclear: a mapping without its ending': command(
     'update banks banks-11.csv --as-of 2025-12-31 --map ./m',
     /^dossier: there is no mapping \.\/m; did you mean \.\/m\.sql\?$/,
