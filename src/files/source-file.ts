@@ -95,8 +95,7 @@ export async function findSourceFiles(
 }
 
 function expand(word: string): string[] {
-  const isPattern = /[*?[{]/.test(word) && !/^https?:/i.test(word)
-  if (word === '-' || !isPattern || statOf(word) !== undefined) return [word]
+  if (word === '-' || !/[*?[{]/.test(word) || statOf(word) !== undefined) return [word]
   const found = globSync(word).sort()
   if (found.length === 0) throw new OperatorError(`no file matches ${word}`)
   return found
@@ -115,7 +114,6 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
     const format = formatFor(options.format ?? 'ndjson', options)
     return { name, format, compression: 'none', size: undefined, options }
   }
-  if (/^https?:\/\//i.test(name)) throw notFetched(name)
   const stat = statOf(name)
   if (stat === undefined)
     throw new OperatorError(`${shellWord(name)} does not exist; correct its name`)
@@ -156,15 +154,6 @@ export function refuseChanged({ name, stamp }: SourceFile): void {
 
 /** Files in these formats have bytes even if they have no rows. */
 const isPacked = /\.(?:gz|zst|zip|parquet)$/i
-
-function notFetched(url: string): OperatorError {
-  const { pathname = '' } = URL.parse(url) ?? {}
-  const file = pathname.slice(pathname.lastIndexOf('/') + 1) || 'FILE'
-  const words = `${shellWord(file)} '${url.replaceAll("'", '%27')}'`
-  return new OperatorError(
-    `${url} is not a file; fetch it first: curl --fail --location --output ${words}`,
-  )
-}
 
 /** A file that begins like an archive, or has the name of one. */
 function isZip(name: string): boolean {

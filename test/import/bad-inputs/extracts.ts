@@ -277,12 +277,4 @@ export const badExtracts: BadInputs = {
     { 'marks-2.ndjson': marks.replaceAll(/"key":"(\d+)"/g, '"id":9$1') },
   ),
   'a time to keep in months': usage('prune --keep 6m --yes', /^dossier: --keep 6m .* days: 180d$/),
-  'an address in place of a file': command(
-    'import companies https://example.org/banks.csv',
-    /^dossier: https:.* is not a file; fetch it first: curl --fail --location --output banks\.csv/,
-  ),
-  'an address that a shell would read otherwise': command(
-    "import companies https://example.org/b';id;.csv",
-    /: curl --fail --location --output 'b'\\'';id;\.csv' 'https:\/\/example\.org\/b%27;id;\.csv'$/m,
-  ),
 }
