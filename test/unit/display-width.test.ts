@@ -22,12 +22,7 @@ const widths: Readonly<Record<string, number>> = {
   'क\u094d': 1,
   עִבְרִית: 5,
   '🏢': 2,
-  '👩‍👩‍👧': 2,
-  '👍🏽': 2,
-  '🇩🇪': 2,
-  '1\ufe0f\u20e3': 2,
   '©': 1,
-  '©\ufe0f': 2,
   'a\u200bb\u00adc': 4,
   𠀋: 2,
 }
