@@ -9,7 +9,7 @@ import { orExplain } from '../../config/operator-error.ts'
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
 export function openRejects(path: string, inUse: readonly (string | undefined)[]) {
-  if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
+  if (inUse.some((used) => used !== undefined && resolve(used) === resolve(path))) {
     throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
   }
   if (path === '-') throw new UsageError('--rejects takes the name of a file, not -')
@@ -36,13 +36,6 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
       }, explain),
     [Symbol.dispose]: () => closeSync(file),
   }
-}
-
-/** Whether two paths name the same file, even through a link or if it does not exist yet. */
-function isSameFile(a: string, b: string): boolean {
-  const [statA, statB] = [statOf(a), statOf(b)]
-  if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)
-  return statA.dev === statB.dev && statA.ino === statB.ino
 }
 
 function statOf(path: string) {
