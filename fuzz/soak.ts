@@ -1,14 +1,12 @@
 // A long run: `npm run soak`. It sends valid requests without pause while imports run, and compares
 // the server's memory at the end with that after a tenth of the requests, and its descriptors with
-// those at the start. With `--minutes`, the load is mixed (mixed.ts), and memory is compared with
-// that of the idle server, and with that of the first half.
+// those at the start.
 
 import assert from 'node:assert/strict'
 import { resources } from '../src/resources/index.ts'
 import { pathOf } from '../test/support/make-app.ts'
 import { makeRecords } from '../test/support/make-record.ts'
 import { readOptions } from '../test/support/script-options.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createScope } from './scope.ts'
 import {
   companies,
@@ -18,7 +16,6 @@ import {
   settledDescriptors,
   startFuzzed,
 } from './server.ts'
-import { type MixedCounts, sendMixed } from './mixed.ts'
 import { createClient } from './wire.ts'
 
 const options = readOptions({
@@ -26,19 +23,14 @@ const options = readOptions({
   summary: 'Sends requests without pause during imports, and checks memory and descriptors.',
   numbers: {
     requests: { usual: 1_000_000, meaning: 'number of requests' },
-    minutes: { usual: 0, meaning: 'minutes of mixed load instead: all endpoints, aborts, streams' },
   },
 })
 const count = options.number('requests')
-const minutes = options.number('minutes')
 const clientCount = 8
 const importCount = 40
 /** The share of the requests after which memory is first measured, and its allowed growth. */
 const warmShare = 0.1
 const growthMax = 1.1
-/** How much more than idle a server may take after mixed load, and after its first half, in MB. */
-const aboveIdleMax = 200
-const laterGrowthMax = 40
 
 /** The requests to repeat: every listing, with pages of several sizes and codings. */
 function makeRequests({ keys }: FuzzedServer): Buffer[] {
@@ -71,7 +63,7 @@ async function importAgain({ store }: FuzzedServer, turn: number): Promise<void>
 const scope = createScope()
 try {
   const server = await startFuzzed(scope)
-  process.exitCode = await (minutes > 0 ? soakMixed(server) : soak(server))
+  process.exitCode = await soak(server)
 } finally {
   await scope.close()
 }
@@ -118,45 +110,6 @@ async function soak(server: FuzzedServer): Promise<number> {
   for (const complaint of server.complaints) console.log(`BAD ${complaint}`)
   const isFlat = growth === undefined || growth <= growthMax
   return isFlat && before === after && server.complaints.length === 0 ? 0 : 1
-}
-
-/** Mixed load for some minutes; reports memory every ten seconds. */
-async function soakMixed(server: FuzzedServer): Promise<number> {
-  const endsAt = performance.now() + minutes * 60_000
-  const stopping = new AbortController()
-  const counts: MixedCounts = { sent: 0, left: 0, statuses: {} }
-  const idleMb = residentMb(server.pid) ?? 0
-  // Some files are opened by the first request that needs them, and stay open.
-  await sendMixed(server, counts, AbortSignal.timeout(5_000))
-  await sleep(500)
-  const before = descriptors(server.pid)
-  console.log(`idle: ${idleMb.toFixed(0)} MB resident`)
-  const clients = Array.from({ length: 16 }, () => sendMixed(server, counts, stopping.signal))
-  const found: number[] = []
-  let turn = 0
-  while (performance.now() < endsAt) {
-    await sleep(10_000)
-    found.push(reportMemory(server, counts.sent) ?? 0)
-    if (found.length % 6 === 0) await importAgain(server, (turn += 1))
-  }
-  stopping.abort()
-  await Promise.all(clients)
-  const after = await settledDescriptors(server.pid, before)
-  const half = Math.ceil(found.length / 2)
-  const [early, late] = [Math.max(...found.slice(0, half)), Math.max(...found.slice(half))]
-  const endMb = residentMb(server.pid) ?? 0
-  console.log(
-    `${counts.sent} requests, ${counts.left} left early; ${JSON.stringify(counts.statuses)}`,
-  )
-  console.log(
-    `at most ${early.toFixed(0)} MB in the first half, ${late.toFixed(0)} MB in the second`,
-  )
-  console.log(`${(endMb - idleMb).toFixed(0)} MB above idle at the end`)
-  console.log(`descriptors: ${before} before, ${after} after`)
-  for (const complaint of server.complaints) console.log(`BAD ${complaint}`)
-  const isFlat = late - early <= laterGrowthMax && endMb - idleMb <= aboveIdleMax
-  const isSound = Object.keys(counts.statuses).every((status) => Number(status) < 500)
-  return isFlat && isSound && before === after && server.complaints.length === 0 ? 0 : 1
 }
 
 function reportMemory({ pid }: FuzzedServer, sent: number): number | undefined {
