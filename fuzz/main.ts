@@ -1,11 +1,14 @@
 // Sends unusual and invalid requests: `npm run fuzz`, or `npm run fuzz -- --seed 7`.
 
 import { readOptions } from '../test/support/script-options.ts'
-import { createScope } from './scope.ts'
 import { type Found, fuzzRaw, fuzzStructured } from './campaigns.ts'
 import { findKeyFaults } from './keys.ts'
 import { startFuzzed } from './server.ts'
-import { memoryFault } from './verdict.ts'
+
+/** How much memory may grow from the warm server to the end. */
+const growthMax = 1.1
+/** How much a heap varies between measurements, in MB. */
+const swingMb = 32
 
 const options = readOptions({
   name: 'fuzz',
@@ -26,16 +29,12 @@ for (const [name, campaign, count] of [
   ['raw', fuzzRaw, options.number('raw')],
 ] as const) {
   if (count === 0) continue
-  const scope = createScope()
-  try {
-    const server = await startFuzzed(scope)
-    const onProgress = (sent: number) => {
-      if (sent % 50_000 === 0) console.log(`  ${name}: ${sent} sent`)
-    }
-    isGood.push(report(name, await campaign({ server, seed, count, onProgress })))
-  } finally {
-    await scope.close()
+  await using stack = new AsyncDisposableStack()
+  const server = await startFuzzed({ after: (work) => stack.defer(work) })
+  const onProgress = (sent: number) => {
+    if (sent % 50_000 === 0) console.log(`  ${name}: ${sent} sent`)
   }
+  isGood.push(report(name, await campaign({ server, seed, count, onProgress })))
 }
 const keyFaults = findKeyFaults(options.number('keys'))
 for (const fault of keyFaults) console.log(`BAD ${fault}`)
@@ -45,7 +44,7 @@ process.exitCode = isGood.every(Boolean) ? 0 : 1
 
 function report(name: string, found: Found): boolean {
   const { sent, seconds, statuses, memoryMb, descriptors } = found
-  const faults = [...found.faults, ...memoryFault(found)]
+  const faults = [...found.faults, ...growth(found)]
   for (const fault of faults) console.log(`BAD ${fault}`)
   const counts = [...statuses].toSorted(([a], [b]) => a - b)
   const megabytes = memoryMb.map((mb) => mb?.toFixed(0) ?? '?').join(' MB, then ')
@@ -53,4 +52,13 @@ function report(name: string, found: Found): boolean {
   console.log(`  answers: ${counts.map(([status, count]) => `${status}: ${count}`).join(', ')}`)
   console.log(`  resident: ${megabytes} MB; descriptors: ${descriptors.join(', then ')}`)
   return faults.length === 0
+}
+
+/** Describes how memory and descriptors have grown; nothing if the system does not report them. */
+function growth({ memoryMb: [warm, end], descriptors: [before, after] }: Found): string[] {
+  const isLarger = warm !== undefined && end !== undefined && end > warm * growthMax + swingMb
+  return [
+    ...(isLarger ? [`memory has grown from ${warm.toFixed(0)} to ${end.toFixed(0)} MB`] : []),
+    ...(before === after ? [] : [`descriptors: ${before} before, ${after} after`]),
+  ]
 }

@@ -7,7 +7,6 @@ import { resources } from '../src/resources/index.ts'
 import { pathOf } from '../test/support/make-app.ts'
 import { makeRecords } from '../test/support/make-record.ts'
 import { readOptions } from '../test/support/script-options.ts'
-import { createScope } from './scope.ts'
 import {
   companies,
   descriptors,
@@ -60,13 +59,8 @@ async function importAgain({ store }: FuzzedServer, turn: number): Promise<void>
   }
 }
 
-const scope = createScope()
-try {
-  const server = await startFuzzed(scope)
-  process.exitCode = await soak(server)
-} finally {
-  await scope.close()
-}
+await using stack = new AsyncDisposableStack()
+process.exitCode = await soak(await startFuzzed({ after: (work) => stack.defer(work) }))
 
 async function soak(server: FuzzedServer): Promise<number> {
   const requests = makeRequests(server)
