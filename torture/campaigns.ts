@@ -1,12 +1,11 @@
 // Every campaign by name, in the order in which they run.
 
 import { backUpMeanwhile } from './backups.ts'
+import { failCalls, killAtCalls, killRestores } from './calls.ts'
 import { plantCanaries, plantCanariesInPostgres } from './canaries.ts'
 import { loseCitusNodes } from './citus-nodes.ts'
 import { disturbExports } from './exporting.ts'
-import { failCalls } from './failing-calls.ts'
 import { fillDisk } from './full-disk.ts'
-import { killAtCalls, killRestores } from './kills-at-calls.ts'
 import { killImports } from './kills.ts'
 import type { Campaign } from './outcome.ts'
 import { crashPostgres } from './postgres-crashes.ts'

@@ -23,8 +23,7 @@ import {
   type StartOptions,
 } from './processes.ts'
 import { limitTo } from './size-limit.ts'
-import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
-import { faultOfInterrupted } from './turns.ts'
+import { type Effects, metAtCalls } from './traced-calls.ts'
 
 /** A store, and where it is exported to. */
 interface Exported {
@@ -81,36 +80,22 @@ function argsOf({ db, copies }: Pick<Exported, 'db' | 'copies'>, formats: string
 }
 
 /** Kills an export at calls that change files, and makes those fail that only exports make. */
-async function* disturbCalls(ground: Ground, tried: Exported): AsyncGenerator<Outcome> {
-  if (!canTrace) {
-    yield { what: 'an export that is killed at a call', found: whyNoTrace, isSkipped: true }
-    return
-  }
-  if (ground.isShort) {
-    // A copy is whole only once it has its name.
-    for (const effect of ['signal=KILL:when=1', 'error=EIO:when=1'])
-      yield await at('rename', effect)
-    // The last one is of the folder that has the copy already.
-    yield await at('fsync', 'error=EIO:when=4')
-    return
-  }
-  const reset = () => Promise.resolve(rmSync(tried.copies, { recursive: true, force: true }))
+function disturbCalls(ground: Ground, tried: Exported): AsyncGenerator<Outcome> {
   const { db, args } = tried
-  const calls = ['write', 'fsync', 'rename', 'mkdir'] as const
-  const counts = await countCalls({ args, db, folder: ground.folder, reset }, calls)
-  for (const call of calls) {
-    const count = counts.get(call) ?? 0
-    for (const n of spread(1, count, 40)) {
-      yield await at(call, `signal=KILL:when=${n}`)
-      // Writes of a process go to its pipes, too: a full disk and a limit are those that fail.
-      if (call === 'write') continue
-      for (const from of ['', '+']) yield await at(call, `error=EIO:when=${n}${from}`)
-    }
+  const reset = () => Promise.resolve(clear(tried))
+  // A copy is whole only once it has its name.
+  const short: Effects = { rename: ['kill', 'EIO'], fsync: ['EIO'] }
+  // Writes of a process go to its pipes, too: a full disk and a limit are those that fail.
+  const long: Effects = {
+    ...short,
+    write: ['kill'],
+    fsync: ['kill', 'EIO'],
+    mkdir: ['kill', 'EIO'],
   }
-
-  function at(call: string, effect: string): Promise<Outcome> {
-    return disturb(tried, `${call} with ${effect}`, { wrapper: interfere(call, effect) })
-  }
+  const command = { args, db, folder: ground.folder, reset }
+  return metAtCalls(ground, command, ground.isShort ? short : long, ({ what, wrapper }) =>
+    disturb(tried, what, { wrapper }),
+  )
 }
 
 /** Puts the copies on a disk with some space, and then the temporary files. */
@@ -215,7 +200,7 @@ function faultOfEnd(ended: Ended, isMade: boolean): string | undefined {
   if (ended.signal !== null) return undefined
   if (ended.code === 0) return isMade ? undefined : 'it said that it had made a copy'
   if (isMade) return 'it has made a copy, and failed'
-  return ended.code === 143 ? faultOfInterrupted(ended, 'SIGTERM') : faultOfRefusal(ended)
+  return faultOfRefusal(ended)
 }
 
 /** A copy has the files of its manifest, and no others, each with the bytes that this names. */

@@ -3,41 +3,27 @@
 import { verifyStore } from '../test/support/verify-store.ts'
 import type { ImportCase } from './cases.ts'
 import { firstFault, type Outcome } from './outcome.ts'
-import { describeEnd, type Ended, faultOfRefusal, runHere } from './processes.ts'
+import { describeEnd, type Ended, faultOfRefusal, isDone, runHere } from './processes.ts'
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
 
 /**
  * Judges an import that met a fault: it either reports the fault and leaves the state before, or
- * succeeds (as after a fault behind the commit) and leaves the state after.
+ * succeeds (as after a fault behind the commit) and leaves the state after. One that was killed may
+ * have left either, but only the one after if it said `Committed`.
  */
 export async function judge(tried: ImportCase, what: string, ended: Ended): Promise<Outcome> {
   const { found, fault, which } = await examine(tried)
-  const said = ended.code === 0 ? 'after' : 'before'
+  const isKilled = ended.signal === 'SIGKILL'
+  const said = isDone(ended) ? 'after' : isKilled ? which : 'before'
   return {
     what: `${tried.name}: ${what}`,
-    found: `${ended.signal ?? `exit code ${String(ended.code)}`}; ${found}; ${ended.err.trimEnd()}`,
+    found: `${describeEnd(ended)}, after ${ended.ms.toFixed(0)} ms; ${found}`,
     fault: firstFault(
       fault,
       which === said ? undefined : `it ended as if it were the state ${said}`,
-      ended.code === 0 ? undefined : faultOfRefusal(ended),
+      isDone(ended) || isKilled ? undefined : faultOfRefusal(ended),
     ),
   }
-}
-
-/** Judges a killed import: either state is right, but only the one after if it said `Committed`. */
-export async function judgeKilled(tried: ImportCase, what: string, end: Ended): Promise<Outcome> {
-  const { found, fault, which } = await examine(tried)
-  const isCommitted = end.out.includes('Committed')
-  return {
-    what: `${tried.name}: ${what}`,
-    found: `${describeKill(end, isCommitted)}; ${found}`,
-    fault: fault ?? (isCommitted && which === 'before' ? 'it had said Committed' : undefined),
-  }
-}
-
-function describeKill({ signal, code, ms }: Ended, isCommitted: boolean): string {
-  const end = signal === 'SIGKILL' ? 'killed' : `had ended with ${signal ?? String(code)}`
-  return `${end} at ${ms.toFixed(0)} ms${isCommitted ? ', committed' : ''}`
 }
 
 /** The state that a trial has left. */

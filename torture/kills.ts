@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeCase } from './cases.ts'
 import { type FileCase, fileStores } from './file-stores.ts'
-import { judgeKilled } from './judge.ts'
+import { judge } from './judge.ts'
 import { harmOften, type Moment, type Phase, shareOut, type Trial } from './moments.ts'
 import type { Campaign, Ground, Outcome } from './outcome.ts'
 import { startDossier } from './processes.ts'
@@ -56,7 +56,7 @@ async function killOnce(tried: FileCase, { phase, delayMs }: Moment<Begin>): Pro
   if (delayMs > 0) await Promise.race([sleep(delayMs), ended])
   child.kill('SIGKILL')
   const end = await ended
-  const outcome = await judgeKilled(tried, `killed ${delayMs.toFixed(1)} ms after ${phase}`, end)
+  const outcome = await judge(tried, `killed ${delayMs.toFixed(1)} ms after ${phase}`, end)
   return { outcome, isLate: end.signal !== 'SIGKILL' }
 }
 

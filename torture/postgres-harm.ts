@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportCase } from './cases.ts'
-import { judge, judgeKilled } from './judge.ts'
+import { judge } from './judge.ts'
 import { harmOften, type Moment, type Phase, type Share, type Trial } from './moments.ts'
 import { firstFault, type Ground, type Outcome } from './outcome.ts'
 import type { Cluster } from './postgres-cluster.ts'
@@ -84,7 +84,7 @@ async function harmOnce(
   if (isHeld) await letCommit(cluster)
   const end = await ended
   const what = `${harm.what} ${delayMs.toFixed(1)} ms after ${phase}`
-  const outcome = await (end.signal === 'SIGKILL' ? judgeKilled : judge)(tried, what, end)
+  const outcome = await judge(tried, what, end)
   return {
     outcome: { ...outcome, fault: firstFault(outcome.fault, faultOfSecrecy(tried, end)) },
     isLate: !hasMet,

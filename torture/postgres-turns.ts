@@ -13,11 +13,12 @@ import {
   describeEnd,
   type Ended,
   faultOfRefusal,
+  isDone,
   runDossier,
   type Running,
   startDossier,
 } from './processes.ts'
-import { argsOf, faultOfInterrupted, importAtOnce, interrupt, sources } from './turns.ts'
+import { argsOf, importAtOnce, interrupt, sources } from './turns.ts'
 
 /** Runs imports concurrently; in `ground.kills / 3` trials per case, one of them is ended. */
 export const takePostgresTurns: Campaign = (ground) =>
@@ -63,7 +64,7 @@ async function loseOne(cluster: Cluster, tried: ImportCase, { random }: Ground):
       firstFault(
         rest,
         done < sources.length - 1 ? 'more than one was lost' : undefined,
-        ...ended.filter((each) => !isDone(each)).map(faultOfLost),
+        ...ended.filter((each) => !isDone(each) && each.signal !== 'SIGKILL').map(faultOfRefusal),
         state.integrity === 'ok' ? undefined : state.integrity,
         versions.includes(state.version - tried.before.version)
           ? undefined
@@ -90,20 +91,6 @@ async function endOne(
   if (session !== undefined) {
     await cluster.query('select pg_terminate_backend($1)', [session.pid])
   }
-}
-
-/** A signal after the commit still ends the process, so the exit code alone does not tell. */
-function isDone({ code, out }: Ended): boolean {
-  return code === 0 || out.includes('Committed')
-}
-
-/** Returns what is wrong with the end of a lost import, which may also have reported its wait. */
-function faultOfLost(ended: Ended): string | undefined {
-  if (ended.signal === 'SIGKILL') return undefined
-  const end = { ...ended, err: ended.err.replace(/^.*; waiting for it to finish\n/gm, '') }
-  return end.signal === 'SIGINT' || end.code === 130
-    ? faultOfInterrupted(end, 'SIGINT')
-    : faultOfRefusal(end)
 }
 
 /** Repeats lost imports one after the other, and checks the store with all of them. */

@@ -77,12 +77,23 @@ export function withoutProgress(err: string): string {
   return err.replace(/^[a-z_ ]+(?: …|: (?:[\d,]+ (\w+), [\d,]+ \1\/s)?(?:, )?(?:\d+ %)?)\n/gm, '')
 }
 
-/** Returns what is wrong with the exit code or the message of a failed command. */
-export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
-  const err = withoutProgress(ended.err)
+/** Whether a command has done its work: a signal after the commit still ends the process. */
+export function isDone({ code, out }: Ended): boolean {
+  return code === 0 || (code !== 1 && out.includes('Committed'))
+}
+
+/** Returns what is wrong with the end of a command that failed, or was interrupted. */
+export function faultOfRefusal({ code, signal, ...ended }: Ended): string | undefined {
+  // Before the process handles signals, a signal simply ends it.
+  if (signal === 'SIGTERM' || signal === 'SIGINT') return undefined
+  const err = withoutProgress(ended.err).replace(
+    /^(?:dossier: warning: .*|.*; waiting for it to finish)\n/gm,
+    '',
+  )
+  const isInterrupted = code === 130 || code === 143
+  if (isInterrupted && err === 'dossier: interrupted; nothing was changed\n') return undefined
   if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`
-  if (!/^(?:dossier: warning: .*\n)*dossier: [^\n]+\n$/.test(err))
-    return `not one line: ${err.slice(0, 500)}`
+  if (!/^dossier: [^\n]+\n$/.test(err)) return `not one line: ${err.slice(0, 500)}`
   if (!/; \w/.test(err)) return `does not say what to do: ${err.trimEnd()}`
   return undefined
 }

@@ -7,17 +7,9 @@ import { gzipSync } from 'node:zlib'
 import { type Course, type ImportCase, makeCase, type WatchedStores } from './cases.ts'
 import { companiesCsv } from './extracts.ts'
 import { fileStores } from './file-stores.ts'
-import { examine, faultOfVerify, judge } from './judge.ts'
+import { faultOfVerify, judge } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
-import {
-  describeEnd,
-  type Ended,
-  faultOfRefusal,
-  runDossier,
-  runHere,
-  startDossier,
-  withoutProgress,
-} from './processes.ts'
+import { describeEnd, runDossier, runHere, startDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
 
 /** Runs imports concurrently, interrupts imports, and imports truncated archives. */
@@ -74,7 +66,7 @@ export async function* importAtOnce(
   }
 }
 
-/** Sends SIGTERM or SIGINT at a random moment: the store must have the state before. */
+/** Sends SIGTERM or SIGINT at a random moment. */
 export async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome> {
   await tried.reset()
   const signal = random.pick(['SIGTERM', 'SIGINT'] as const)
@@ -82,31 +74,7 @@ export async function interrupt(tried: ImportCase, { random }: Ground): Promise<
   const { child, ended } = startDossier(tried.args(tried.db))
   await Promise.race([sleep(delayMs), ended])
   child.kill(signal)
-  const end = await ended
-  const what = `${tried.name}: ${signal} after ${delayMs} ms`
-  // A signal after the commit still ends the process.
-  const isDone = end.out.includes('Committed')
-  if (isDone || end.code === 0) return judge(tried, what, isDone ? { ...end, code: 0 } : end)
-  const { found, fault, which } = await examine(tried)
-  return {
-    what,
-    found: `${end.signal ?? `exit code ${String(end.code)}`}; ${found}`,
-    fault: firstFault(
-      fault,
-      which === 'before' ? undefined : 'it was interrupted, and has changed the store',
-      faultOfInterrupted(end, signal),
-    ),
-  }
-}
-
-/** Returns what is wrong with the exit code or the message of an interrupted import. */
-export function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | undefined {
-  // Before the process handles signals, a signal simply ends it.
-  if (end.signal === signal) return undefined
-  const code = signal === 'SIGINT' ? 130 : 143
-  const errors = withoutProgress(end.err).replace(/^dossier: warning: .*\n/gm, '')
-  const isReported = errors === 'dossier: interrupted; nothing was changed\n'
-  return end.code === code && isReported ? undefined : `not exit code ${code}: ${describeEnd(end)}`
+  return judge(tried, `${signal} after ${delayMs} ms`, await ended)
 }
 
 /** Truncates compressed files at random: the import must refuse them. */
@@ -125,16 +93,9 @@ async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
       writeFileSync(file, bytes.subarray(0, kept))
       await tried.reset()
       const ended = await runHere(tried.args(tried.db).map((word) => (word === rows ? file : word)))
-      const { found, fault, which } = await examine(tried)
-      yield {
-        what: `${name}: ${kept} of ${bytes.length} bytes`,
-        found: `exit code ${String(ended.code)}; ${found}; ${ended.err.trimEnd()}`,
-        fault: firstFault(
-          fault,
-          which === 'before' ? undefined : 'the store has changed',
-          faultOfRefusal(ended),
-        ),
-      }
+      const outcome = await judge(tried, `${name}, ${kept} of ${bytes.length} bytes`, ended)
+      const isTaken = ended.code === 0 ? 'it was imported' : undefined
+      yield { ...outcome, fault: firstFault(outcome.fault, isTaken) }
     }
   }
   removeStore(tried.db)

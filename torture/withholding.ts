@@ -4,20 +4,12 @@
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyStore } from '../test/support/verify-store.ts'
-import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
-import {
-  describeEnd,
-  type Ended,
-  faultOfRefusal,
-  mustRun,
-  runDossier,
-  runHere,
-} from './processes.ts'
+import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { describeEnd, faultOfRefusal, isDone, mustRun, runDossier, runHere } from './processes.ts'
 import { copyStore, removeStore } from './store-files.ts'
-import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
+import { type Met, metAtCalls } from './traced-calls.ts'
 
 const person = '770412345678'
-const calls = ['pwrite64', 'fsync', 'ftruncate'] as const
 
 /** A store with a person in several companies, and a copy of it. */
 interface Held {
@@ -30,32 +22,13 @@ interface Held {
 
 /** Kills a withholding, and makes its writes fail. */
 export const disturbWithholding: Campaign = async function* (ground) {
-  if (!canTrace) {
-    yield { what: 'a withholding that is killed', found: whyNoTrace, isSkipped: true }
-    return
-  }
   const held = await makeHeld(ground)
-  const counts = await countCalls(held, calls)
-  const { random, isShort } = ground
-  const first = random.pick([0, 1])
-  for (const [index, call] of calls.entries()) {
-    const count = counts.get(call) ?? 0
-    const chosen = (most: number) =>
-      isShort ? [random.integer(1, Math.max(1, count))] : spread(1, count, most)
-    // In a short form, calls kill and fail in turn.
-    const isFor = (turn: 0 | 1) => !isShort || (index + first) % 2 === turn
-    for (const n of isFor(0) ? chosen(60) : []) {
-      yield await disturb(held, `killed at ${call} ${n} of ${count}`, call, `signal=KILL:when=${n}`)
-    }
-    for (const n of isFor(1) ? chosen(30) : []) {
-      for (const error of isShort ? ['ENOSPC'] : ['EIO', 'ENOSPC']) {
-        for (const from of isShort ? [random.pick(['', '+'])] : ['', '+']) {
-          const effect = `error=${error}:when=${n}${from}`
-          yield await disturb(held, `${call} of ${count} with ${effect}`, call, effect)
-        }
-      }
-    }
-  }
+  const calls = ['pwrite64', 'fsync', 'ftruncate']
+  const chosen = ground.isShort ? [ground.random.pick(calls)] : calls
+  const effects = Object.fromEntries(
+    chosen.map((call) => [call, ['kill', 'EIO', 'ENOSPC'] as const]),
+  )
+  yield* metAtCalls(ground, held, effects, (met) => disturb(held, met))
 }
 
 async function makeHeld({ folder, rows }: Ground): Promise<Held> {
@@ -97,9 +70,8 @@ function writeEmployees(path: string, rows: number, round: number): void {
   closeSync(file)
 }
 
-async function disturb(held: Held, what: string, call: string, effect: string): Promise<Outcome> {
-  await held.reset()
-  const ended = await runDossier(held.args(held.db), { wrapper: interfere(call, effect) })
+async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
+  const ended = await runDossier(held.args(held.db), { wrapper })
   const isListed = existsSync(held.list) && readFileSync(held.list, 'utf8').split('\n').length > 2
   const before = await runHere(['imports', '--json', '--db', held.db])
   const isBehind = before.err.includes('is behind')
@@ -116,14 +88,10 @@ async function disturb(held: Held, what: string, call: string, effect: string): 
       faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
       isGone === isListed ? undefined : `it is ${isGone ? '' : 'not '}gone from the store`,
       isBehind && !isListed ? 'it is behind a list without the order' : undefined,
-      faultOfEnd(ended, isListed),
+      isDone(ended) && !isListed ? 'it said that it had withheld' : undefined,
+      isDone(ended) || ended.signal === 'SIGKILL' ? undefined : faultOfRefusal(ended),
     ),
   }
-}
-
-function faultOfEnd(ended: Ended, isListed: boolean): string | undefined {
-  if (ended.code === 0) return isListed ? undefined : 'it said that it had withheld'
-  return ended.signal === null ? faultOfRefusal(ended) : undefined
 }
 
 function bytesOf(db: string): string {
