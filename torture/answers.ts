@@ -11,7 +11,7 @@ export interface Seen {
   readonly body: string
 }
 
-/** A request, and what earlier responses have shown. */
+/** A request for a page, and what earlier responses have shown. */
 export interface Asked {
   readonly target: ReadTarget
   readonly page: number
@@ -19,10 +19,25 @@ export interface Asked {
   readonly tag: string | undefined
   /** The state of the listing at a version of the registry. */
   readonly stateAt: (target: ReadTarget, version: number) => ListingState
-  /** The lineage in the tags of each state seen so far, by its version; new ones are added. */
+  readonly memory: Memory
+}
+
+/** What the responses on a connection have shown so far. */
+interface Memory {
+  /** The lineage in the tags of each state, by its version. */
   readonly lineages: Map<number, string>
-  /** The registry version of the last response on this connection. */
-  readonly last: number
+  /** The registry version of the last response. */
+  last: number
+}
+
+/** Returns a function that returns what has been seen of something, nothing at first. */
+export function createMemories(): (of: string) => Memory {
+  const memories = new Map<string, Memory>()
+  return (of) => {
+    const memory = memories.get(of) ?? { lineages: new Map<number, string>(), last: 0 }
+    memories.set(of, memory)
+    return memory
+  }
 }
 
 interface Listing {
@@ -35,13 +50,25 @@ interface Listing {
 
 const limit = 100
 
+/** The path of a page, which may be of a version. */
+export function pathOfPage(
+  company: number,
+  { target, page }: Pick<Asked, 'target' | 'page'>,
+  version?: number,
+): string {
+  const pinned = version === undefined ? '' : `&version=${version}`
+  return `/api/v1/companies/${company}/${target}?page=${page}&limit=${limit}${pinned}`
+}
+
 /** Returns what is wrong with a response; undefined if all of it comes from one import. */
 export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   const { status, headers, body } = seen
   const version = Number(headers['data-version'])
   const at = `${asked.target} page ${asked.page} of version ${version}: `
   if (status !== 200 && status !== 304) return `${at}status ${status}: ${body.slice(0, 200)}`
-  if (version < asked.last) return `${at}went back from version ${asked.last}`
+  const { memory } = asked
+  if (version < memory.last) return `${at}went back from version ${memory.last}`
+  memory.last = version
   const { generation, since } = asked.stateAt(asked.target, version)
   const fault = faultOfTag(headers.etag ?? '', since, asked)
   if (fault !== undefined) return at + fault
@@ -56,9 +83,9 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
 function faultOfTag(tag: string, since: number, asked: Asked): string | undefined {
   const lineage = /^W\/"([0-9a-f]{16})\/api\/[^"]+"$/.exec(tag)?.[1]
   if (lineage === undefined) return `the tag ${tag} is none`
-  const known = asked.lineages.get(since)
-  if (known === undefined && ![...asked.lineages.values()].includes(lineage)) {
-    asked.lineages.set(since, lineage)
+  const known = asked.memory.lineages.get(since)
+  if (known === undefined && ![...asked.memory.lineages.values()].includes(lineage)) {
+    asked.memory.lineages.set(since, lineage)
     return undefined
   }
   return known === lineage ? undefined : `the tag ${tag} is not of version ${since}`

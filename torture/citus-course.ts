@@ -25,7 +25,7 @@ export interface Course {
   version(): number
   /** The earliest version that can be asked for. */
   earliest(): number
-  stateAt(target: ReadTarget, version: number): ListingState
+  readonly stateAt: (target: ReadTarget, version: number) => ListingState
   /** Whether such a command would change something. */
   can(kind: ChangeKind): boolean
   /** Prepares a command; what its version would be can be asked from now on. */

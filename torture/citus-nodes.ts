@@ -8,7 +8,7 @@ import type { Change, ChangeKind } from './citus-course.ts'
 import { after, beforeNodesCommit, type CommandMoment, whilePreparing } from './citus-moments.ts'
 import { moveShards } from './citus-rebalancing.ts'
 import { examine, repeat, untilEnded } from './citus-judge.ts'
-import { describe, readWhole, startReaders } from './citus-readers.ts'
+import { readWhole, startCitusReaders } from './citus-readers.ts'
 import {
   type CitusStore,
   everyNode,
@@ -106,7 +106,7 @@ async function startAgain(node: PostgresServer): Promise<void> {
 
 async function loseWhileReading(store: CitusStore, random: Random): Promise<Outcome> {
   const victim = random.pick(store.nodes.workers)
-  const readers = startReaders(store, random)
+  const readers = startCitusReaders(store, random)
   await sleep(random.integer(200, 500))
   await killNode(store, victim, random.integer(500, 1_500))
   await sleep(2_500)
@@ -114,7 +114,7 @@ async function loseWhileReading(store: CitusStore, random: Random): Promise<Outc
   const whole = await readWhole(store)
   return {
     what: `${nameOf(store, victim)} killed under readers`,
-    found: describe(sight),
+    found: sight.found,
     fault: firstFault(
       sight.fault,
       sight.refusals === 0 ? 'no page was refused' : undefined,
@@ -133,7 +133,7 @@ async function loseDuring(
   const { kind, moment, victim, isLeft } = trial
   const change = store.course.plan(kind)
   await recoverEvery(store, isLeft ? '-1' : '1s')
-  const readers = startReaders(store, random)
+  const readers = startCitusReaders(store, random)
   const running = startDossier(change.args(store.db))
   const hasMet = await moment.reach(store, running)
   if (hasMet) await killNode(store, victim, random.integer(0, downMsMax))
@@ -151,7 +151,7 @@ async function loseDuring(
     what: `${kind}: ${nameOf(store, victim)} killed ${moment.what}`,
     found:
       `${hasMet ? '' : 'too late; '}${undecided} undecided` +
-      `${isLeft ? ' until the next command' : ''}; ${describe(sight)}; ${describeEnd(ended)}`,
+      `${isLeft ? ' until the next command' : ''}; ${sight.found}; ${describeEnd(ended)}`,
     fault: fault ?? (isLeft ? undefined : await judge(store, change, ended)),
   }
 }

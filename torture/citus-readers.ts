@@ -2,144 +2,63 @@
 // are refused, within a bound.
 
 import { Agent } from 'node:http'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
-import { type Asked, faultOfAnswer, type Seen } from './answers.ts'
+import { createMemories, faultOfAnswer, pathOfPage, type Seen } from './answers.ts'
 import type { CitusStore } from './citus-store.ts'
-import { type ReadTarget, readTargets } from './generations.ts'
+import { readTargets } from './generations.ts'
 import { firstFault } from './outcome.ts'
+import { pages, slowestOf, startReaders } from './readers.ts'
 import { fetchPage } from './serving.ts'
 
-const pages = 11
-const connections = 4
 // The commands need the processor, too.
 const pauseMs = 20
 
 /** How long a refusal may take: less than a statement, since the node is known to be down. */
 const refusedMsMax = 2_000
 
-const failure = '{"ok":false,"error":{"code":503,"message":"Service Unavailable"}}'
-
 /** What readers have seen. */
 export interface Sight {
-  readonly answers: number
+  readonly found: string
   readonly refusals: number
   /** The number of pages of other companies while a node was down. */
   readonly meanwhile: number
-  /** The longest time of an answer, in milliseconds. */
-  readonly slowest: number
   readonly fault: string | undefined
 }
 
-export function describe({ answers, refusals, meanwhile, slowest }: Sight): string {
-  return (
-    `${answers} answers, ${refusals} refused, ${meanwhile} while a node was down, ` +
-    `the slowest in ${slowest.toFixed(0)} ms`
-  )
-}
-
-/** What is known of the tags and versions of each company. */
-function createMemory() {
-  const lineages = new Map<string, Map<number, string>>()
-  const lasts = new Map<string, number>()
-  return {
-    lineagesOf(listing: string): Map<number, string> {
-      const known = lineages.get(listing) ?? new Map<number, string>()
-      lineages.set(listing, known)
-      return known
-    },
-    lastOf: (listing: string) => lasts.get(listing) ?? 0,
-    noteVersion: (listing: string, version: number) => void lasts.set(listing, version),
-  }
-}
-
-/** Reads pages over several connections, without pause; `stop` returns what they have seen. */
-export function startReaders(store: CitusStore, random: Random): { stop(): Promise<Sight> } {
-  const sight = { answers: 0, refusals: 0, meanwhile: 0, slowest: 0 }
-  let fault: string | undefined
-  let slowestRefusal = 0
-  const lateness = monitorEventLoopDelay({ resolution: 5 })
-  lateness.enable()
-  const end = new AbortController()
-
-  async function read(agent: Agent, memory: ReturnType<typeof createMemory>): Promise<void> {
-    const company = random.pick(store.companies)
-    const target = random.pick(readTargets)
-    const page = random.integer(1, pages)
-    const from = performance.now()
-    const seen = await fetchPage(store.served, {
-      agent,
-      path: pathOf(company, target, page),
-      tag: undefined,
-    })
-    const to = performance.now()
-    sight.answers += 1
-    sight.slowest = Math.max(sight.slowest, to - from)
-    if (seen.status === 503) {
-      sight.refusals += 1
-      slowestRefusal = Math.max(slowestRefusal, to - from)
-      fault ??= faultOfRefusedPage(seen)
-      if (!store.outages.hasMet(company, from, to)) {
-        fault ??= `company ${company} was refused, and no node was down that it is on`
-      }
-      return
-    }
-    const listing = `${company}/${target}`
-    fault ??= faultOfAnswer(seen, askedOf(store, memory, { listing, target, page }))
-    memory.noteVersion(listing, Number(seen.headers['data-version']))
-    if (store.outages.isMeanwhile(from, to)) sight.meanwhile += 1
-  }
-
-  const readers = Array.from({ length: connections }, async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const memory = createMemory()
-    try {
-      while (!end.signal.aborted) {
-        await read(agent, memory)
-        await sleep(pauseMs)
-      }
-    } catch (error) {
-      fault ??= `no answer: ${String(error)}`
-    }
-    agent.destroy()
-  })
+/** Reads pages over several connections; `stop` returns what they have seen. */
+export function startCitusReaders(
+  { served, companies, course, outages }: CitusStore,
+  random: Random,
+): { stop(): Promise<Sight> } {
+  const { stateAt } = course
+  const readers = startReaders({ served, random, companies, stateAt, pauseMs, isSpread: true })
   return {
     async stop() {
-      end.abort()
-      await Promise.all(readers)
-      lateness.disable()
-      // Delays of this process on a busy machine do not count against the server.
-      const isSlow = slowestRefusal > refusedMsMax + lateness.max / 1e6
-      const slow = isSlow ? `a refusal took ${slowestRefusal.toFixed(0)} ms` : undefined
-      return { ...sight, fault: firstFault(fault, slow) }
+      const { answers, fault, lateMs } = await readers.stop()
+      const isRefused = ({ status }: { status: number }) => status === 503
+      const refused = answers.filter(isRefused)
+      const strange = refused.find(({ company, from, to }) => !outages.hasMet(company, from, to))
+      const others = answers.filter((one) => !isRefused(one))
+      const meanwhile = others.filter(({ from, to }) => outages.isMeanwhile(from, to)).length
+      const refusedMs = slowestOf(refused)
+      return {
+        found:
+          `${answers.length} answers, ${refused.length} refused, ${meanwhile} while a node was ` +
+          `down, the slowest in ${slowestOf(answers).toFixed(0)} ms`,
+        refusals: refused.length,
+        meanwhile,
+        fault: firstFault(
+          fault,
+          strange && `company ${strange.company} was refused, and no node was down that it is on`,
+          // Delays of this process on a busy machine do not count against the server.
+          refusedMs > refusedMsMax + lateMs
+            ? `a refusal took ${refusedMs.toFixed(0)} ms`
+            : undefined,
+        ),
+      }
     },
   }
-}
-
-function pathOf(company: number, target: ReadTarget, page: number, version?: number): string {
-  const pinned = version === undefined ? '' : `&version=${version}`
-  return `/api/v1/companies/${company}/${target}?page=${page}&limit=100${pinned}`
-}
-
-function askedOf(
-  { course }: CitusStore,
-  memory: ReturnType<typeof createMemory>,
-  { listing, target, page }: { listing: string; target: ReadTarget; page: number },
-): Asked {
-  return {
-    ...{ target, page, tag: undefined },
-    stateAt: (which, version) => course.stateAt(which, version),
-    lineages: memory.lineagesOf(listing),
-    last: memory.lastOf(listing),
-  }
-}
-
-function faultOfRefusedPage({ body, headers }: Seen): string | undefined {
-  return firstFault(
-    body === failure ? undefined : `a refusal is ${body.slice(0, 200)}`,
-    headers['retry-after'] === undefined ? 'a refusal has no Retry-After' : undefined,
-  )
 }
 
 /** What all pages of all companies are. */
@@ -157,23 +76,23 @@ export interface Whole {
  * @param version if not the last one.
  */
 export async function readWhole(store: CitusStore, version?: number): Promise<Whole> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const memory = createMemory()
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+  const memoryOf = createMemories()
+  const { stateAt } = store.course
   const versions = new Set<number>()
   const statuses = new Set<number>()
   const faults = await Promise.all(
     store.companies.flatMap((company) =>
       readTargets.flatMap((target) =>
         Array.from({ length: pages }, async (_, index) => {
-          const path = pathOf(company, target, index + 1, version)
+          const page = index + 1
+          const path = pathOfPage(company, { target, page }, version)
           const seen = await fetchPatiently(store, agent, path)
           statuses.add(seen.status)
           if (seen.status === 410) return undefined
           versions.add(Number(seen.headers['data-version']))
-          const asked = askedOf(store, memory, {
-            ...{ listing: `${company}/${target}`, target, page: index + 1 },
-          })
-          return faultOfAnswer(seen, asked)
+          const memory = memoryOf(`${company}/${target}`)
+          return faultOfAnswer(seen, { target, page, tag: undefined, stateAt, memory })
         }),
       ),
     ),

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runOn } from '../test/support/citus-nodes.ts'
 import { examine, repeat, untilEnded } from './citus-judge.ts'
-import { describe, startReaders } from './citus-readers.ts'
+import { startCitusReaders } from './citus-readers.ts'
 import type { CitusStore } from './citus-store.ts'
 import { firstFault, type Ground, type Outcome } from './outcome.ts'
 import { faultOfRefusal, startDossier } from './processes.ts'
@@ -87,7 +87,7 @@ async function isBalanced({ coordinator }: CitusStore): Promise<boolean> {
 /** Imports, again and again, while shards are being moved, and reads. */
 async function importMeanwhile(store: CitusStore, ground: Ground, move: Move): Promise<Outcome> {
   const before = await store.places()
-  const readers = startReaders(store, ground.random)
+  const readers = startCitusReaders(store, ground.random)
   await move.begin()
   let [done, refused] = [0, 0]
   let fault: string | undefined
@@ -110,8 +110,7 @@ async function importMeanwhile(store: CitusStore, ground: Ground, move: Move): P
   const { fault: found } = await examine(store, last)
   return {
     what: move.what,
-    found:
-      `${done} imports, ${refused} refused; ${moved.length} companies moved; ` + describe(sight),
+    found: `${done} imports, ${refused} refused; ${moved.length} companies moved; ` + sight.found,
     fault: firstFault(fault, sight.fault, found) ?? (await repeat(store, last)),
   }
 }
