@@ -15,6 +15,7 @@ import {
   member,
   objectOf,
   okSchema,
+  query,
   ref,
   registerNumberPattern,
   schemaRef,
@@ -44,9 +45,8 @@ export function numberParameter(
   { default: usual, minimum, maximum }: Parameter,
   description: string,
 ): JsonSchema {
-  const range = { default: usual, minimum, maximum }
-  const schema = { type: 'integer', format: 'int64', ...range }
-  return { name, in: 'query', description, schema, example: usual }
+  const schema = { type: 'integer', format: 'int64', default: usual, minimum, maximum }
+  return query(name, { description, schema, example: usual })
 }
 
 /** What the parameters of every listing mean. */
@@ -81,20 +81,15 @@ export const parameterComponents: Schemas = {
       default: parameters.limit.default,
     },
   },
-  format: {
-    name: formatName,
-    in: 'query',
+  format: query(formatName, {
     description: 'JSON with counters; without it, `Accept` chooses',
     schema: { type: 'string', enum: ['json'], default: 'json', examples: ['json'] },
-  },
-  record_format: {
-    name: formatName,
-    in: 'query',
-    required: true,
-    description: 'CSV, or one line of JSON each',
+  }),
+  record_format: query(formatName, {
+    ...{ required: true, description: 'CSV, or one line of JSON each' },
     schema: { type: 'string', enum: recordFormats },
     example: recordFormats[0],
-  },
+  }),
   ...versionComponents,
   'If-None-Match': requestHeader(
     'If-None-Match',
@@ -121,25 +116,23 @@ function requestHeader(name: string, description: string, example: string): Json
 
 export const headerComponents: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
-  'Content-Location': {
-    description:
-      'If you named the company by its register number, or the version by a date: the same page by ' +
+  'Content-Location': responseHeader(
+    'If you named the company by its register number, or the version by a date: the same page by ' +
       'id and version, unless that is longer than 4 KiB',
-    schema: { ...shortText, maxLength: locationLengthMax },
-    example: '/api/v1/companies/1/rights?page=1&limit=100',
-  },
-  Link: {
-    description:
-      'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to ' +
+    '/api/v1/companies/1/rights?page=1&limit=100',
+    { ...shortText, maxLength: locationLengthMax },
+  ),
+  Link: responseHeader(
+    'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to ' +
       'the `latest-version` where there is a later one',
-    schema: { ...shortText, maxLength: linkLengthMax },
-    example: '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
-  },
-  'X-Total-Count': {
-    description: 'With CSV and NDJSON: the `pagination_total` of JSON',
-    schema: countSchema,
-    example: 1,
-  },
+    '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
+    { ...shortText, maxLength: linkLengthMax },
+  ),
+  'X-Total-Count': responseHeader(
+    'With CSV and NDJSON: the `pagination_total` of JSON',
+    1,
+    countSchema,
+  ),
   'Changes-Until': responseHeader('The `until` of JSON', '17.5d1c3f9a1c0b7d2e.lkxj9o4x'),
   'Changes-Next': responseHeader(
     'The `next` of JSON; absent at the end',
@@ -164,11 +157,11 @@ export const headerComponents: Schemas = {
     'private, no-cache',
   ),
   Vary: responseHeader('Request headers that the response depends on', 'Accept, Accept-Encoding'),
-  'Data-Version': {
-    description: 'Version of the registry that the response was read from',
-    schema: countSchema,
-    example: 12,
-  },
+  'Data-Version': responseHeader(
+    'Version of the registry that the response was read from',
+    12,
+    countSchema,
+  ),
   'Last-Modified': responseHeader(
     'When this listing last changed',
     'Tue, 17 Jan 2023 16:03:05 GMT',
@@ -182,15 +175,17 @@ export const headerComponents: Schemas = {
     'For keys with a rate limit: `q` requests per window of `w` seconds',
     '"default";q=600;w=300',
   ),
-  'Retry-After': {
-    description: 'Seconds to wait before the next attempt',
-    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
-    example: 5,
-  },
+  'Retry-After': responseHeader('Seconds to wait before the next attempt', 5, {
+    ...{ type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
+  }),
 }
 
-function responseHeader(description: string, example: string): JsonSchema {
-  return { description, schema: shortText, example }
+function responseHeader(
+  description: string,
+  example: string | number,
+  schema: JsonSchema = shortText,
+): JsonSchema {
+  return { description, schema, example }
 }
 
 /** Schemas that endpoints share. */

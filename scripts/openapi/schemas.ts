@@ -79,15 +79,17 @@ export function counterSchemas(what: string): Schemas {
     total: member(countSchema, `Number of ${what}`, 1),
     pagination_total: member(countSchema, 'Number of those that the request selects', 1),
     pagination_offset: member(
-      {
-        ...{ type: 'integer', format: 'int64', minimum: 0 },
-        // That of the last page that can be requested, with the largest limit.
-        maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
-      },
+      // That of the last page that can be requested, with the largest limit.
+      { ...countSchema, maximum: (parameters.page.maximum - 1) * parameters.limit.maximum },
       'Number of those before this page',
       0,
     ),
   }
+}
+
+/** A parameter in a query. */
+export function query(name: string, rest: JsonSchema): JsonSchema {
+  return { name, in: 'query', ...rest }
 }
 
 /** The name of the schema of a resource's records. */

@@ -5,7 +5,7 @@ import { valuesMax } from '../../src/http/requests/selection-parameters.ts'
 import { textBytesMax } from '../../src/resources/field.ts'
 import { filterFields, sortFields } from '../../src/resources/filters.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import type { JsonSchema } from './schemas.ts'
+import { companySchema, type JsonSchema, query } from './schemas.ts'
 
 const day = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
 const time = 'T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{3})?Z'
@@ -17,34 +17,22 @@ const dayText = {
 
 /** Parameters of every listing that name a version. */
 export const versionComponents: Readonly<Record<string, JsonSchema>> = {
-  version: {
-    name: 'version',
-    in: 'query',
+  version: query('version', {
     description: 'The listing as it was served at this version of the registry',
-    schema: {
-      type: 'integer',
-      format: 'int64',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      examples: [1],
-    },
-  },
-  as_of: {
-    name: 'as_of',
-    in: 'query',
+    schema: { ...companySchema, examples: [1] },
+  }),
+  as_of: query('as_of', {
     description: 'A day, such as `2024-01-31`: the last version before an import of a later day',
     schema: dayText,
-  },
-  known_at: {
-    name: 'known_at',
-    in: 'query',
+  }),
+  known_at: query('known_at', {
     description: 'A moment, such as `2024-01-31T12:00:00Z`: the last version committed by then',
     schema: {
       // Not date-time: generated clients would send a form that is not taken, such as +00:00.
       ...{ type: 'string', pattern: `^${day}${time}$`, maxLength: momentLength },
       examples: ['2100-01-31T12:00:00Z'],
     },
-  },
+  }),
 }
 
 /** The parameters by which a resource's listings are filtered and ordered. */
@@ -110,8 +98,4 @@ function wordForm(kind: string | undefined): { form?: string; maxLength: number 
   if (kind === 'text') return { maxLength: textBytesMax }
   if (kind === 'integer') return { form: '-?[0-9]{1,16}', maxLength: 17 }
   return { form: `${day}(${time})?`, maxLength: momentLength }
-}
-
-function query(name: string, rest: JsonSchema): JsonSchema {
-  return { name, in: 'query', ...rest }
 }

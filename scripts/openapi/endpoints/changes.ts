@@ -15,25 +15,12 @@ import {
   type JsonSchema,
   objectOf,
   okSchema,
+  query,
   registerNumberPattern,
   schemaName,
   schemaRef,
   shortText,
 } from '../schemas.ts'
-
-/** What each parameter means. */
-const meanings: Readonly<Record<keyof typeof changesTexts | keyof typeof changesNumbers, string>> =
-  {
-    after:
-      '`0` for the whole registry, `until` or `next` of an earlier answer, or the number of a version',
-    until: 'Changes up to this version only: its number, or a cursor',
-    resource: 'Only changes of this listing, or of `companies`',
-    company_id: 'Only changes of this company: its id, or its register number',
-    limit: 'Changes per page',
-    wait: 'If there is nothing after the cursor: seconds to wait for a change',
-  }
-
-const textNames = Object.keys(changesTexts) as (keyof typeof changesTexts)[]
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
 const examplePoint = '17.5d1c3f9a1c0b7d2e.lkxj9o4x'
@@ -115,28 +102,47 @@ export function describeChanges(resources: readonly Resource[]): Operation {
 
 function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
   return [
-    ...textNames.map((name) => {
-      const required = changesTexts[name] === 'required'
-      return {
-        ...{ name, in: 'query', description: meanings[name], required },
-        schema: textSchema(name, resources),
-        ...(required ? { example: '0' } : {}),
-      }
+    ...Object.entries(textsOf(resources)).map(([name, { description, ...text }]) => {
+      const required = changesTexts[name as keyof typeof changesTexts] === 'required'
+      return query(name, { description, required, ...text })
     }),
-    numberParameter('limit', changesNumbers.limit, meanings.limit),
-    numberParameter('wait', changesNumbers.wait, meanings.wait),
-    {
-      ...{ name: 'format', in: 'query', description: 'JSON, or NDJSON with one change a line' },
+    numberParameter('limit', changesNumbers.limit, 'Changes per page'),
+    numberParameter(
+      'wait',
+      changesNumbers.wait,
+      'If there is nothing after the cursor: seconds to wait for a change',
+    ),
+    query('format', {
+      description: 'JSON, or NDJSON with one change a line',
       schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },
-    },
+    }),
   ]
 }
 
-function textSchema(name: string, resources: readonly Resource[]): JsonSchema {
-  if (name === 'resource') {
-    return { type: 'string', enum: ['companies', ...resources.map((one) => one.name)] }
+function textsOf(
+  resources: readonly Resource[],
+): Readonly<Record<keyof typeof changesTexts, JsonSchema>> {
+  const point = { ...cursor, examples: ['0'] }
+  const names = ['companies', ...resources.map(({ name }) => name)]
+  const pattern = `^([1-9][0-9]{0,15}|${registerNumberPattern})$`
+  return {
+    after: {
+      description:
+        '`0` for the whole registry, `until` or `next` of an earlier answer, or the number of a version',
+      schema: point,
+      example: '0',
+    },
+    until: {
+      description: 'Changes up to this version only: its number, or a cursor',
+      schema: point,
+    },
+    resource: {
+      description: 'Only changes of this listing, or of `companies`',
+      schema: { type: 'string', enum: names },
+    },
+    company_id: {
+      description: 'Only changes of this company: its id, or its register number',
+      schema: { ...companyText, pattern, examples: ['1'] },
+    },
   }
-  return name === 'company_id'
-    ? { ...companyText, pattern: `^([1-9][0-9]{0,15}|${registerNumberPattern})$`, examples: ['1'] }
-    : { ...cursor, examples: ['0'] }
 }

@@ -14,6 +14,7 @@ import {
   listOf,
   objectOf,
   okSchema,
+  query,
   shortText,
 } from '../schemas.ts'
 
@@ -58,7 +59,7 @@ export function describeCompanies(): Operation {
       '`jurisdiction` and `identifier`, or by words of their name (`q`), shorter names first. ' +
       'Exactly one of the two is required.',
     parameters: [
-      ...Object.entries(texts).map(([name, text]) => ({ name, in: 'query', ...text })),
+      ...Object.entries(texts).map(([name, text]) => query(name, text)),
       ...Object.keys(parameters),
     ],
     answer: {
