@@ -18,6 +18,11 @@ export interface FuzzedRequest extends Asked {
 type Header = readonly [name: string, value: string]
 type Weighted<T> = [weight: number, values: fc.Arbitrary<T>]
 
+/** A parameter or field of one of these names. */
+function named(names: string | readonly string[], values: fc.Arbitrary<string>) {
+  return fc.tuple(fc.constantFrom(...[names].flat()), values)
+}
+
 /** One of several values, chosen by weight. */
 function weighted<T>(...choices: Weighted<T>[]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
@@ -121,27 +126,21 @@ const cursor = weighted(
   [1, visible.map(encode)],
 )
 const aboutChanges = weighted<Header>(
-  [4, fc.tuple(fc.constant('after'), cursor)],
-  [2, fc.tuple(fc.constantFrom('until', 'before'), cursor)],
-  [1, fc.tuple(fc.constant('resource'), listingName)],
-  [1, fc.tuple(fc.constant('company_id'), companyId)],
-  [1, fc.tuple(fc.constant('wait'), fc.constantFrom('0', '1', '61', '-1', '0.5', 'x', ''))],
-  [2, fc.tuple(fc.constant('format'), fc.constantFrom('json', 'csv', 'ndjson', 'xml', ''))],
+  [4, named('after', cursor)],
+  [2, named(['until', 'before'], cursor)],
+  [1, named('resource', listingName)],
+  [1, named('company_id', companyId)],
+  [1, named('wait', fc.constantFrom('0', '1', '61', '-1', '0.5', 'x', ''))],
+  [2, named('format', fc.constantFrom('json', 'csv', 'ndjson', 'xml', ''))],
 )
 const goodNumber = fc.integer({ min: 1, max: 1_000 }).map(String)
 const parameter = weighted(
-  [
-    6,
-    fc.tuple(fc.constant('page'), fc.oneof(fc.integer({ min: 1, max: 5 }).map(String), goodNumber)),
-  ],
-  [6, fc.tuple(fc.constant('limit'), goodNumber)],
-  [1, fc.tuple(fc.constantFrom('page', 'limit'), fc.oneof(oddNumbers, percentEncoded))],
-  [
-    1,
-    fc.tuple(fc.constantFrom('pgae', '__proto__', 'page[]', 'constructor[x]', 'PAGE'), goodNumber),
-  ],
-  [3, fc.tuple(fc.constantFrom('version', 'as_of', 'known_at'), aboutVersions)],
-  [3, fc.tuple(fc.constantFrom('identifier', 'q', 'jurisdiction'), aboutCompanies)],
+  [6, named('page', fc.oneof(fc.integer({ min: 1, max: 5 }).map(String), goodNumber))],
+  [6, named('limit', goodNumber)],
+  [1, named(['page', 'limit'], fc.oneof(oddNumbers, percentEncoded))],
+  [1, named(['pgae', '__proto__', 'page[]', 'constructor[x]', 'PAGE'], goodNumber)],
+  [3, named(['version', 'as_of', 'known_at'], aboutVersions)],
+  [3, named(['identifier', 'q', 'jurisdiction'], aboutCompanies)],
   [6, fc.tuple(selection, selected)],
   [6, aboutChanges],
   [1, fc.tuple(percentEncoded, percentEncoded)],
