@@ -1,10 +1,9 @@
 // Judges what a command on Citus has left, by all pages that are served.
 
-import { verifyStore } from '../test/support/verify-store.ts'
 import type { Change } from './citus-course.ts'
 import { readWhole } from './citus-readers.ts'
 import type { CitusStore } from './citus-store.ts'
-import { firstFault } from './outcome.ts'
+import { faultOfVerify, firstFault } from './outcome.ts'
 import { describeEnd, type Ended, runHere, type Running } from './processes.ts'
 
 /** The state that a command has left. */
@@ -26,14 +25,13 @@ export async function examine(store: CitusStore, change: Change): Promise<Findin
   const isAfter = change.kind === 'prune' ? isPruned : version === change.version
   const isBefore = version === course.version() && isPruned === wasPruned
   const which = !isOne ? 'neither' : isAfter ? 'after' : isBefore ? 'before' : 'neither'
-  const { faults } = await verifyStore(store.db)
   return {
     which,
     fault: firstFault(
       now.fault,
       then.fault,
       which === 'neither' ? `versions ${[...now.versions].join(', ')}` : undefined,
-      faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
+      await faultOfVerify(store.db),
     ),
   }
 }

@@ -8,10 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { zstdDecompressSync } from 'node:zlib'
 import { exportedVersions, readExport } from '../src/store/exports/folder.ts'
 import { exportFormats, manifestName, withheldName } from '../src/store/exports/manifest.ts'
-import { verifyStore } from '../test/support/verify-store.ts'
 import { writeExtract } from './extracts.ts'
 import { mountDisk } from './full-disk.ts'
-import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
+import {
+  type Campaign,
+  faultOfVerify,
+  firstFault,
+  type Ground,
+  type Outcome,
+  spread,
+} from './outcome.ts'
 import {
   describeEnd,
   type Ended,
@@ -178,7 +184,6 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
   const first = isMade ? faultOfCopy(copies) : undefined
   const next = await runHere(tried.args())
   const isRefused = next.code === 1 && next.err.includes('already has a copy of version')
-  const { faults } = await verifyStore(db)
   return {
     what: `export: ${what}`,
     found: `${describeEnd(ended)}; ${isMade ? 'a copy' : 'no copy'}, ${leftovers.length} leftovers`,
@@ -191,7 +196,7 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
       (isMade ? isRefused : next.code === 0) ? undefined : `the next one ${describeEnd(next)}`,
       faultOfCopy(copies),
       readdirSync(copies).join() === String(version) ? undefined : 'the next one has left files',
-      faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
+      await faultOfVerify(db),
     ),
   }
 }

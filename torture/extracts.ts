@@ -2,7 +2,7 @@
 // second one lacks a tenth of the rows, changes a tenth, moves a twentieth to another day, and adds
 // new ones.
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { writeRows } from '../test/support/import-rows.ts'
 
 /** One of the two extracts of a register. */
 export type Extract = 'first' | 'second'
@@ -66,16 +66,13 @@ export function writeExtract(
   rows: number,
 ): void {
   const last = extract === 'first' ? rows : rows + rows / 20
-  const file = openSync(path, 'w')
-  let text = ''
-  for (let n = 0; n < last; n++) {
-    const fate = fateOf(extract, n, rows)
-    if (!fate.isThere) continue
-    const row = target === 'companies' ? companyRow(n, fate) : eventRow(n, rows, fate)
-    text += `${JSON.stringify(row)}\n`
-  }
-  writeSync(file, text)
-  closeSync(file)
+  const fates = Array.from({ length: Math.ceil(last) }, (_, n) => fateOf(extract, n, rows))
+  const rowOf = (fate: Fate, n: number) =>
+    target === 'companies' ? companyRow(n, fate) : eventRow(n, rows, fate)
+  writeRows(
+    path,
+    fates.flatMap((fate, n) => (fate.isThere ? [rowOf(fate, n)] : [])),
+  )
 }
 
 /** The same companies as CSV, which DuckDB reads. */

@@ -1,6 +1,6 @@
 // Records that name the import that they come from, which exposes responses that mix two imports.
 
-import { writeFileSync } from 'node:fs'
+import { writeRows } from '../test/support/import-rows.ts'
 import type { Ground } from './outcome.ts'
 
 /** The two listings that imports change alternately. */
@@ -62,20 +62,15 @@ export function writeGeneration(
   companies: readonly number[],
   target = targetOf(version),
 ): void {
-  let text = ''
-  for (const company of companies) {
-    for (let n = 0; n < totalOf(version); n++) {
-      const id = company * 10_000 + n + 1
-      const date = new Date(Date.UTC(2000, 0, 1 + n)).toISOString().slice(0, 19)
-      const row =
-        target === 'rights'
-          ? { id, company_id: company, name: `generation ${version}` }
-          : {
-              ...{ id, company_id: company, date: `${date}Z`, attr: kindOf(n, version) },
-              after: `generation ${version}`,
-            }
-      text += `${JSON.stringify(row)}\n`
-    }
-  }
-  writeFileSync(path, text)
+  const all = companies.flatMap((company) =>
+    Array.from({ length: totalOf(version) }, (_, n) => ({ company_id: company, n })),
+  )
+  const rows = all.map(({ company_id, n }) => {
+    const own = { id: company_id * 10_000 + n + 1, company_id }
+    const text = `generation ${version}`
+    if (target === 'rights') return { ...own, name: text }
+    const date = `${new Date(Date.UTC(2000, 0, 1 + n)).toISOString().slice(0, 19)}Z`
+    return { ...own, date, attr: kindOf(n, version), after: text }
+  })
+  writeRows(path, rows)
 }

@@ -1,8 +1,7 @@
 // Judges what a disturbed import has left, and whether that matches what it reported.
 
-import { verifyStore } from '../test/support/verify-store.ts'
 import type { ImportCase } from './cases.ts'
-import { firstFault, type Outcome } from './outcome.ts'
+import { faultOfVerify, firstFault, type Outcome } from './outcome.ts'
 import { describeEnd, type Ended, faultOfRefusal, isDone, runHere } from './processes.ts'
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
 
@@ -51,7 +50,8 @@ export async function examine(tried: ImportCase): Promise<Finding> {
       state.integrity === 'ok' ? undefined : `the store’s own check: ${state.integrity}`,
       which === undefined ? `neither state: ${difference(state, tried)}` : undefined,
     ) ??
-    (await faultOfVerify(tried, state)) ??
+    // Not before all tables exist.
+    (state.schema === tried.after.schema ? await faultOfVerify(db) : undefined) ??
     (await faultOfNext(tried, next))
   await stores.clear(next)
   return { found: `the state ${which ?? 'of neither'}`, fault, which }
@@ -61,17 +61,6 @@ function difference(state: StoreState, { before, after }: ImportCase): string {
   const parts = ['tables', 'log', 'served', 'schema', 'version'] as const
   const unlike = (other: StoreState) => parts.filter((part) => state[part] !== other[part])
   return `not before (${unlike(before).join(', ')}), not after (${unlike(after).join(', ')})`
-}
-
-/** The faults that `dossier verify` finds; it is not run before all tables exist. */
-export async function faultOfVerify(
-  { db, after }: ImportCase,
-  { schema }: StoreState,
-): Promise<string | undefined> {
-  if (schema !== after.schema) return undefined
-  // In this process, since starting another one would take longer than the check.
-  const { faults } = await verifyStore(db)
-  return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`
 }
 
 async function faultOfNext(tried: ImportCase, db: string): Promise<string | undefined> {

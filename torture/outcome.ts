@@ -1,6 +1,7 @@
 // The findings of campaigns: one outcome for each trial.
 
 import type { Random } from '../src/demo/random.ts'
+import { verifyStore } from '../test/support/verify-store.ts'
 
 export interface Outcome {
   /** The disturbance, such as `killed 412 ms after its start`. */
@@ -34,6 +35,12 @@ export type Campaign = (ground: Ground) => AsyncGenerator<Outcome>
 /** Returns the first fault of several checks. */
 export function firstFault(...faults: readonly (string | undefined)[]): string | undefined {
   return faults.find((fault) => fault !== undefined)
+}
+
+/** The faults that `dossier verify` finds: in this process, which takes less than starting another. */
+export async function faultOfVerify(db: string): Promise<string | undefined> {
+  const { faults } = await verifyStore(db)
+  return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`
 }
 
 /** Returns evenly spaced integers, including the first and the last. */

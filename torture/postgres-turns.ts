@@ -3,8 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportCase } from './cases.ts'
-import { faultOfVerify } from './judge.ts'
-import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { type Campaign, faultOfVerify, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { type Cluster, onCluster } from './postgres-cluster.ts'
 import { isRunning } from './postgres-harm.ts'
 import { sessionsOf } from './postgres-steps.ts'
@@ -69,7 +68,7 @@ async function loseOne(cluster: Cluster, tried: ImportCase, { random }: Ground):
         versions.includes(state.version - tried.before.version)
           ? undefined
           : `${done} said that they were done`,
-        await faultOfVerify(tried, state),
+        await faultOfVerify(tried.db),
       ) ?? (await faultOfAgain(tried, ended)),
   }
 }
@@ -104,6 +103,5 @@ async function faultOfAgain(
     const again = await runDossier(argsOf(tried, source))
     if (again.code !== 0) return `the next import ${describeEnd(again)}`
   }
-  const state = await tried.stores.readState(tried.db, true)
-  return firstFault(await faultOfVerify(tried, state), await tried.stores.faultOfRest(tried.db))
+  return firstFault(await faultOfVerify(tried.db), await tried.stores.faultOfRest(tried.db))
 }

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib'
 import { type Course, type ImportCase, makeCase, type WatchedStores } from './cases.ts'
 import { companiesCsv } from './extracts.ts'
 import { fileStores } from './file-stores.ts'
-import { faultOfVerify, judge } from './judge.ts'
-import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { judge } from './judge.ts'
+import { type Campaign, faultOfVerify, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { describeEnd, runDossier, runHere, startDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
 
@@ -59,7 +59,7 @@ export async function* importAtOnce(
         state.integrity === 'ok' ? undefined : state.integrity,
         state.version === versions ? undefined : `the last version is not ${versions}`,
         changed && `the same again ${describeEnd(changed)}: ${changed.out}`,
-        await faultOfVerify(tried, state),
+        await faultOfVerify(tried.db),
         await stores.faultOfRest(tried.db),
       ),
     }

@@ -1,15 +1,15 @@
 // `kill -9` of an import that brings a withheld person to other companies and under another name:
 // afterwards the store and its list agree, and whom the list tells of is nowhere.
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { writeRows } from '../test/support/import-rows.ts'
 import { storeBytes } from '../test/support/store-state.ts'
-import { verifyStore } from '../test/support/verify-store.ts'
 import type { Stores } from './cases.ts'
 import { fileStores } from './file-stores.ts'
 import { harmOften, type Moment, type Trial } from './moments.ts'
-import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { type Campaign, faultOfVerify, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { type Cluster, onCluster } from './postgres-cluster.ts'
 import { sessionsOf } from './postgres-steps.ts'
 import { createPostgresStores } from './postgres-stores.ts'
@@ -103,9 +103,9 @@ async function makeMove({ folder, rows }: Ground, place: Place, kind: string): P
     ...['import', target, of(file), '--as-of', `2026-0${month}-01`, '--accept', '--db', at],
     ...(target === 'employees' ? ['--history'] : []),
   ]
-  write(of('registers.ndjson'), companies())
-  write(of('first.ndjson'), employees(rows, 1))
-  write(of('second.ndjson'), employees(rows, 2))
+  writeRows(of('registers.ndjson'), companies())
+  writeRows(of('first.ndjson'), employees(rows, 1))
+  writeRows(of('second.ndjson'), employees(rows, 2))
   await mustRun(load('companies', 'registers.ndjson', 1, prepared))
   await mustRun(load('employees', 'first.ndjson', 1, prepared))
   const subject = ['employees', `identifier=${person}`, '--reason', 'a trial', '--by', 'torture']
@@ -115,10 +115,6 @@ async function makeMove({ folder, rows }: Ground, place: Place, kind: string): P
     await place.copy(prepared, db)
   }
   return { ...place, kind, db, args, reset }
-}
-
-function write(path: string, rows: readonly object[]): void {
-  writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 }
 
 /** Companies of which some say who has been there, although no record does yet. */
@@ -192,11 +188,10 @@ async function killOnce(
 /** @param isTold whether the list tells of her elsewhere; else she may still be there. */
 async function faultOfStore({ db }: Move, isTold: boolean): Promise<string | undefined> {
   await mustRun(['compact', '--db', db])
-  const { faults } = await verifyStore(db)
   const text = (await storeBytes(db)).toString('latin1').toLowerCase()
   const left = tells.filter((one) => text.includes(one))
   return firstFault(
-    faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
+    await faultOfVerify(db),
     isTold && left.length > 0 ? `the store has ${left.join(', ')}` : undefined,
     left.includes(person) ? 'the store has her number' : undefined,
   )

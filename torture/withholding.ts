@@ -1,10 +1,11 @@
 // `kill -9` and failing disks during `dossier withhold`: afterwards the store and its list agree,
 // or the store is behind the list, and the next command that writes brings it up.
 
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { verifyStore } from '../test/support/verify-store.ts'
-import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { writeRows } from '../test/support/import-rows.ts'
+import { storeBytes } from '../test/support/store-state.ts'
+import { type Campaign, faultOfVerify, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { describeEnd, faultOfRefusal, isDone, mustRun, runDossier, runHere } from './processes.ts'
 import { copyStore, removeStore } from './store-files.ts'
 import { type Met, metAtCalls } from './traced-calls.ts'
@@ -35,8 +36,7 @@ async function makeHeld({ folder, rows }: Ground): Promise<Held> {
   const of = (name: string) => join(folder, `withholding-${name}`)
   const [db, base, list] = [of('store.db'), of('base.db'), of('store-withheld.ndjson')]
   for (const round of [1, 2]) {
-    const path = of(`${round}.ndjson`)
-    writeEmployees(path, rows, round)
+    const path = writeRows(of(`${round}.ndjson`), employees(rows, round))
     const history = ['--as-of', `2026-0${round}-01`, '--history']
     await mustRun(['import', 'employees', path, '--db', base, ...history, '--accept'])
   }
@@ -55,19 +55,16 @@ async function makeHeld({ folder, rows }: Ground): Promise<Held> {
   }
 }
 
-function writeEmployees(path: string, rows: number, round: number): void {
-  const file = openSync(path, 'w')
-  for (let n = 0; n < rows; n++) {
+function employees(rows: number, round: number): object[] {
+  return Array.from({ length: rows }, (_, n) => {
     const isPerson = n % 97 === 5
-    const row = {
+    return {
       key: `${isPerson ? person : n}/${n}`,
       ...{ company_jurisdiction: 'GB', company_identifier: `C${n % 40}` },
       ...{ identifier: isPerson ? person : String(n), name: isPerson ? 'Jane Doe' : `Person ${n}` },
       position: `Position ${round} ${'x'.repeat(n % 300)}`,
     }
-    writeSync(file, `${JSON.stringify(row)}\n`)
-  }
-  closeSync(file)
+  })
 }
 
 async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
@@ -78,23 +75,17 @@ async function disturb(held: Held, { what, wrapper }: Met): Promise<Outcome> {
   const next = await runHere(['migrate', '--db', held.db])
   // Pages of the file may keep bytes that no row has, as the command says.
   if (next.code === 0) await runHere(['compact', '--db', held.db])
-  const { faults } = await verifyStore(held.db)
-  const isGone = !bytesOf(held.db).includes(person)
+  const isGone = !(await storeBytes(held.db)).includes(person)
   return {
     what: `withholding: ${what}`,
     found: `${describeEnd(ended)}; ${isListed ? 'listed' : 'not listed'}${isBehind ? ', behind' : ''}`,
     fault: firstFault(
       next.code === 0 ? undefined : `the next command ${describeEnd(next)}`,
-      faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
+      await faultOfVerify(held.db),
       isGone === isListed ? undefined : `it is ${isGone ? '' : 'not '}gone from the store`,
       isBehind && !isListed ? 'it is behind a list without the order' : undefined,
       isDone(ended) && !isListed ? 'it said that it had withheld' : undefined,
       isDone(ended) || ended.signal === 'SIGKILL' ? undefined : faultOfRefusal(ended),
     ),
   }
-}
-
-function bytesOf(db: string): string {
-  const files = [db, `${db}-wal`].filter((path) => existsSync(path))
-  return files.map((path) => readFileSync(path).toString('latin1')).join('')
 }
