@@ -5,9 +5,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { companiesOf, targetOf, writeGeneration } from './generations.ts'
+import { createCourse, planImports } from './course.ts'
+import { companiesOf } from './generations.ts'
 import { type Campaign, firstFault } from './outcome.ts'
-import { describeEnd, type Ended, mustRun, runDossier, runHere } from './processes.ts'
+import { describeEnd, mustRun, runDossier, runHere } from './processes.ts'
 import { removeStore } from './store-files.ts'
 import { readFileState } from './sqlite-state.ts'
 
@@ -16,26 +17,25 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
   mkdirSync(ground.folder, { recursive: true })
   const db = join(ground.folder, 'served.db')
   const copy = join(ground.folder, 'copy.db')
-  const imports = ground.isShort ? 2 : 12
-  const states = new Map<number, string>()
-  const load = (version: number, run: (args: readonly string[]) => Promise<Ended> = mustRun) => {
-    const file = join(ground.folder, 'generation.ndjson')
-    writeGeneration(file, version, companiesOf(ground))
-    return run(['import', targetOf(version), file, '--snapshot', '--accept', '--db', db])
-  }
+  const changes = planImports(
+    createCourse(ground.folder, companiesOf(ground)),
+    ground.isShort ? 3 : 13,
+  )
   // The state of each version, from a store that is not copied.
-  for (let version = 1; version <= imports + 1; version++) {
-    await load(version)
+  const states = new Map<number, string>()
+  for (const { version, args } of changes) {
+    await mustRun(args(db))
     const { tables, served } = await readFileState(db, true)
     states.set(version, tables + served)
   }
   removeStore(db)
-  await load(1)
+  const [first, ...others] = changes
+  if (first !== undefined) await mustRun(first.args(db))
   const server = new DatabaseSync(db, { readOnly: true })
   server.prepare('select count(*) from heads').get()
   try {
-    for (let version = 2; version <= imports + 1; version++) {
-      const loading = load(version, runDossier)
+    for (const { version, args } of others) {
+      const loading = runDossier(args(db))
       await sleep(ground.random.integer(0, ground.isShort ? 300 : 600))
       removeStore(copy)
       const ended = await runHere(['backup', copy, '--db', db])

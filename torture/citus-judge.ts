@@ -1,6 +1,6 @@
 // Judges what a command on Citus has left, by all pages that are served.
 
-import type { Change } from './citus-course.ts'
+import type { Change } from './course.ts'
 import { readWhole } from './citus-readers.ts'
 import type { CitusStore } from './citus-store.ts'
 import { faultOfVerify, firstFault } from './outcome.ts'

@@ -12,23 +12,12 @@ export function companiesOf({ isShort }: Ground): readonly number[] {
   return isShort ? [1, 2] : [1, 2, 3, 4, 5, 6, 7, 8]
 }
 
-/** The resource that an import of this version loads. */
-export function targetOf(version: number): ReadTarget {
-  return version % 2 === 1 ? 'rights' : 'events'
-}
-
 /** The state of a listing at a version of the registry. */
 export interface ListingState {
   /** The generation of its records. */
   readonly generation: number
   /** The version that made this state. */
   readonly since: number
-}
-
-/** The state of a listing if every version is an import of the next generation. */
-export function stateAt(target: ReadTarget, version: number): ListingState {
-  const generation = targetOf(version) === target ? version : version - 1
-  return { generation, since: generation }
 }
 
 /** Listings shrink and grow from one generation to the next. */
@@ -60,7 +49,7 @@ export function writeGeneration(
   path: string,
   version: number,
   companies: readonly number[],
-  target = targetOf(version),
+  target: ReadTarget,
 ): void {
   const all = companies.flatMap((company) =>
     Array.from({ length: totalOf(version) }, (_, n) => ({ company_id: company, n })),

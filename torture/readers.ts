@@ -8,7 +8,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
 import { type Asked, createMemories, faultOfAnswer, pathOfPage, type Seen } from './answers.ts'
-import { companiesOf, readTargets, stateAt, targetOf, writeGeneration } from './generations.ts'
+import { createCourse, planImports } from './course.ts'
+import { companiesOf, readTargets } from './generations.ts'
 import { type Campaign, firstFault, type Outcome } from './outcome.ts'
 import { describeEnd, mustRun, runDossier } from './processes.ts'
 import { fetchPage, serve, type Served } from './serving.ts'
@@ -27,27 +28,21 @@ export const readMeanwhile: Campaign = async function* (ground) {
   mkdirSync(folder, { recursive: true })
   const imports = isShort ? 2 : 20
   const companies = companiesOf(ground)
+  const course = createCourse(folder, companies)
+  // Written in advance, since the readers run in this process, too.
+  const [first, second, ...others] = planImports(course, imports + 2)
   for (const cacheMib of isShort ? [64] : [64, 0]) {
     const db = join(folder, `registry-${cacheMib}.db`)
-    const file = (version: number) => join(folder, `generation-${version}.ndjson`)
-    // Written in advance, since the readers run in this process, too.
-    for (let version = 1; version <= imports + 2; version++) {
-      writeGeneration(file(version), version, companies)
-    }
-    const args = (version: number) => [
-      ...['import', targetOf(version), file(version), '--snapshot', '--accept', '--db', db],
-    ]
-    await mustRun(args(1))
-    await mustRun(args(2))
+    for (const change of [first, second]) if (change) await mustRun(change.args(db))
     const served = await serve(db, ['--cache-mib', String(cacheMib)])
     try {
       // In the suite, other tests need the processor.
       const pauseMs = isShort ? 10 : 0
-      const reading = { served, random, companies, stateAt, pauseMs, isSpread: false }
-      const readers = startReaders(reading)
-      for (let version = 3; version < 3 + imports; version++) {
+      const { stateAt } = course
+      const readers = startReaders({ served, random, companies, stateAt, pauseMs, isSpread: false })
+      for (const change of others) {
         // In a process of its own, since the readers share the time of this one.
-        const ended = await runDossier(args(version))
+        const ended = await runDossier(change.args(db))
         if (ended.code !== 0) throw new Error(`the import ${describeEnd(ended)}`)
         // Leaves each version time to be read.
         await sleep(50)

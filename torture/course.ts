@@ -1,4 +1,4 @@
-// The versions of a registry whose commands are disturbed: what each listing is at each of them,
+// The versions of a registry that commands make: what each listing is at each of them,
 // and the command that makes the next one.
 
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface Change {
   readonly version: number
   /** The earliest version that can be asked for afterwards. */
   readonly earliest: number
-  args(db: string): string[]
+  readonly args: (db: string) => string[]
 }
 
 type States = Readonly<Record<ReadTarget, ListingState>>
@@ -29,14 +29,23 @@ export interface Course {
   /** Whether such a command would change something. */
   can(kind: ChangeKind): boolean
   /** Prepares a command; what its version would be can be asked from now on. */
-  plan(kind: ChangeKind): Change
+  readonly plan: (kind: ChangeKind) => Change
   /** Notes that a command has been committed. */
-  done(change: Change): void
+  readonly done: (change: Change) => void
 }
 
 const before: States = {
   rights: { generation: 0, since: 0 },
   events: { generation: 0, since: 0 },
+}
+
+/** Plans a registry's next imports, in advance. */
+export function planImports({ plan, done }: Course, count: number): Change[] {
+  return Array.from({ length: count }, () => {
+    const change = plan('import')
+    done(change)
+    return change
+  })
 }
 
 /** @param folder for the files of its imports. */
