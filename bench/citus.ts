@@ -1,13 +1,13 @@
 // The measures on Citus, beside a PostgreSQL of the same programs: a coordinator and two workers,
 // all on this machine, so that ratios say what spreading costs and not what it brings.
 //
-// Each is given by the clock and by processor time, that of the databases' processes included.
+// Processor time is that of all processes, the databases' included.
 
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
 import { startCountingProxy } from './counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
+import { type Figure, figure, type Measure } from './figures.ts'
 import { dossier, makeCompanies, makeFew, makeFile, makeKey, rightsOf } from './files.ts'
-import type { Figure, Measure } from './measures.ts'
 import { settings as usual, timeouts } from './postgres.ts'
 import {
   cpuSeconds,
@@ -18,11 +18,9 @@ import {
   type Question,
   run,
   type Server,
-  startBare,
   startDossier,
 } from './processes.ts'
 
-const port = 18_100
 const rounds = 3
 const roundSeconds = 2
 const listing = 20
@@ -81,26 +79,19 @@ async function importing(one: PostgresServer, nodes: CitusNodes, scale: number):
   }
   const figures: Figure[] = []
   for (const [what, target, file] of importsOf(scale)) {
-    const [wall, cpu, seconds] = [[] as number[], [] as number[], [] as number[]]
+    const [cpu, seconds] = [[] as number[], [] as number[]]
     for (let round = 0; round < rounds; round++) {
       const costIn = (server: PostgresServer, all: readonly PostgresServer[]) =>
         costOf(all, () => importFile(target, file, storeIn(server, `round_${round}`)))
       const ofOne = await costIn(one, [one])
       const ofNodes = await costIn(nodes.coordinator, [nodes.coordinator, ...nodes.workers])
-      wall.push(ofOne.seconds / ofNodes.seconds)
       cpu.push(ofOne.cpu / ofNodes.cpu)
       seconds.push(ofNodes.seconds)
     }
     const name = `Citus: import of ${what}`
-    const unit = '÷ one PostgreSQL'
+    figures.push(figure(`${name}, by processor`, '÷ one PostgreSQL', cpu, { least: 0.5 }))
     // What has little to do takes the time that connecting and planning take.
-    const [share, time] =
-      what === fewChanged ? [undefined, { most: 1 }] : [{ least: 0.5 }, undefined]
-    figures.push(
-      { what: name, unit, values: wall },
-      { what: `${name}, by processor`, unit, values: cpu, reach: share },
-      { what: name, unit: 's', values: seconds, reach: time },
-    )
+    if (what === fewChanged) figures.push(figure(name, 's', seconds, { most: 1 }))
   }
   return figures
 }
@@ -138,75 +129,69 @@ interface Served {
   readonly databases: readonly PostgresServer[]
 }
 
-/**
- * Asked of one PostgreSQL, of the coordinator and of a worker, in turn. The bare servers, which
- * read the texts of a page by one key, show what of it Citus takes from everybody.
- */
+/** Asked of one PostgreSQL, of the coordinator and of a worker, in turn. */
 async function serving(one: PostgresServer, nodes: CitusNodes, scale: number): Promise<Figure[]> {
   const { coordinator } = nodes
   const [worker = coordinator] = nodes.workers
   const all = [coordinator, ...nodes.workers]
   const served: Served[] = []
-  const bare: Served[] = []
-  const path = '/api/v1/companies/{}/rights'
   const serve = async (where: string, at: PostgresServer, databases: readonly PostgresServer[]) => {
     const key = makeKey(storeIn(at === worker ? coordinator : at, 'round_0'))
-    // A bare server takes the port after its own.
-    const own = port + 2 * served.length
-    const server = await startDossier(storeIn(at, 'round_0'), own, 0, timeouts, '0,1')
+    const server = await startDossier(storeIn(at, 'round_0'), 0, timeouts, '0,1')
     served.push({ where, server, key, databases })
-    const first = path.replace('{}', '1')
-    const beside = await startBare(server, key, first, ['bare-postgres.ts', at.url])
-    bare.push({ where, server: beside, key, databases })
   }
   try {
-    await Promise.all([makeBareTable(one, false), makeBareTable(coordinator, true)])
     await serve('one', one, [one])
     await serve('coordinator', coordinator, all)
     await serve('worker', worker, all)
-    const pages = { path, companies: rightsAt(scale).records / listing }
-    const what = `Citus: random pages of ${listing}, cache off`
-    const lookups = 'Citus: bare server of the same texts'
-    const search = { companies: companiesAt(scale), connections: 1 }
+    const pages = {
+      path: '/api/v1/companies/{}/rights',
+      companies: rightsAt(scale).records / listing,
+    }
+    const number = '/api/v1/companies?identifier={}&jurisdiction=GB'
+    const words = { path: '/api/v1/companies?q=own{}+tra', connections: 1 }
+    const companies = companiesAt(scale)
     return [
-      ...(await ask(`${what}, 1 connection`, served, { ...pages, connections: 1 }, [0.5, 0.6])),
-      ...(await ask(`${lookups}, 1 connection`, bare, { ...pages, connections: 1 }, [])),
-      ...(await ask(`${what}, 8 connections`, served, { ...pages, connections: 8 }, [0.35, 0.6])),
-      ...(await ask(`${lookups}, 8 connections`, bare, { ...pages, connections: 8 }, [])),
-      ...(await ask('Citus: search by number', served, {
-        ...search,
-        path: '/api/v1/companies?identifier={}&jurisdiction=GB',
-      })),
-      ...(await ask('Citus: search by two words', served, {
-        ...search,
-        path: '/api/v1/companies?q=own{}+tra',
-        companies: Math.min(20_000, companiesAt(scale)),
-      })),
+      ...(await comparePages(served, { ...pages, connections: 1 }, [0.5, 0.6])),
+      ...(await comparePages(served, { ...pages, connections: 8 }, [0.35, 0.6])),
+      ...(await search('number', served, { path: number, companies, connections: 1 })),
+      ...(await search('two words', served, { ...words, companies: Math.min(20_000, companies) })),
     ]
   } finally {
-    await Promise.all([...served, ...bare].map(({ server }) => server.stop()))
+    await Promise.all(served.map(({ server }) => server.stop()))
   }
 }
 
-/** Makes the table that the bare servers read, of the rights that were imported in `round_0`. */
-async function makeBareTable(server: PostgresServer, isDistributed: boolean): Promise<void> {
-  await runOn(server, 'create table bare (company_id bigint primary key, body bytea)')
-  if (isDistributed) await runOn(server, "select create_distributed_table('bare', 'company_id')")
-  await runOn(
-    server,
-    `insert into bare select distinct on (company_id) company_id, texts from round_0.heads
-      where listing = 'rights' and texts is not null order by company_id, version desc`,
-  )
-  await runOn(server, 'vacuum analyze bare')
-}
-
-/** @param reaches of the ratios of coordinator and worker, if any; without them, it is a search. */
-async function ask(
-  what: string,
+/** @param leasts of the coordinator and of the worker. */
+async function comparePages(
   served: readonly Served[],
   question: Omit<Question, 'key'>,
-  reaches?: readonly number[],
+  leasts: readonly number[],
 ): Promise<Figure[]> {
+  const [ofOne = [], ...others] = await loadInTurn(served, question)
+  return others.map((loads, n) => {
+    const what = `Citus: random pages of ${listing}, cache off, ${question.connections} connections`
+    const values = loads.map(({ allUs }, at) => (ofOne[at]?.allUs ?? NaN) / allUs)
+    const name = `${what}, ${served[n + 1]?.where ?? ''}, by processor`
+    return figure(name, '÷ one PostgreSQL', values, { least: leasts[n] ?? NaN })
+  })
+}
+
+async function search(
+  by: string,
+  served: readonly Served[],
+  question: Omit<Question, 'key'>,
+): Promise<Figure[]> {
+  const [, ...others] = await loadInTurn(served, question)
+  return others.map((loads, n) => {
+    const p50Ms = loads.map(({ p50Us }) => p50Us / 1_000)
+    const what = `Citus: search by ${by}, ${served[n + 1]?.where ?? ''}, p50`
+    return figure(what, 'ms', p50Ms, { most: 15 })
+  })
+}
+
+/** The loads of each server, with the processor time of a request in all processes. */
+async function loadInTurn(served: readonly Served[], question: Omit<Question, 'key'>) {
   const found = served.map((): (Load & { readonly allUs: number })[] => [])
   const warmUp = { ...question, connections: 8 }
   for (const { server, key } of served) await load(server, { ...warmUp, key }, 5)
@@ -219,29 +204,7 @@ async function ask(
       found[n]?.push({ ...one, allUs })
     }
   }
-  const [ofOne = [], ...others] = found
-  return others.flatMap((loads, n): Figure[] => {
-    const name = `${what}, ${served[n + 1]?.where ?? ''}`
-    const unit = '÷ one PostgreSQL'
-    const ratios = (of: (one: Load & { allUs: number }, other: typeof one) => number) =>
-      loads.flatMap((one, at) => (ofOne[at] === undefined ? [] : of(one, ofOne[at])))
-    const least = reaches?.[n]
-    const [rates, cpu] = [
-      ratios((one, other) => one.perSecond / other.perSecond),
-      ratios((one, other) => other.allUs / one.allUs),
-    ]
-    const p50Ms = loads.map(({ p50Us }) => p50Us / 1_000)
-    return [
-      { what: name, unit, values: rates },
-      { what: `${name}, by processor`, unit, values: cpu, reach: least ? { least } : undefined },
-      {
-        what: `${name}, p50`,
-        unit: 'ms',
-        values: p50Ms,
-        reach: reaches ? undefined : { most: 15 },
-      },
-    ]
-  })
+  return found
 }
 
 /** Counts bytes: each node is known to the others by the port of a proxy. */
@@ -268,12 +231,9 @@ async function traffic(nodes: CitusNodes, scale: number): Promise<Figure[]> {
       const before = [travelled(), toCoordinator.bytes()] as const
       await importFile(target, file, `${url.href}?schema=traffic`)
       const staged = toCoordinator.bytes() - before[1]
-      figures.push({
-        what: `Citus: bytes between nodes, import of ${what}`,
-        unit: '÷ bytes staged',
-        values: [(travelled() - before[0]) / staged],
-        reach: { most: 2.5 },
-      })
+      const share = (travelled() - before[0]) / staged
+      const name = `Citus: bytes between nodes, import of ${what}`
+      figures.push(figure(name, '÷ bytes staged', [share], { most: 2.5 }))
     }
     return figures
   } finally {

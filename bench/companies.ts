@@ -1,8 +1,7 @@
 // What finding companies costs: requests by number, by words and for a company as a whole, how long
 // any of them holds the event loop, and the index of words.
 
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, renameSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,19 +9,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
 import { exampleRecord } from '../scripts/openapi/records.ts'
+import { type Figure, figure } from './figures.ts'
 import {
-  dossier,
+  fill,
   firstWords,
   folder,
   makeCompanies,
   makeKey,
+  makeOnce,
   removeStore,
   writeOnce,
 } from './files.ts'
-import { compare, type Figure } from './measures.ts'
-import { type Question, type Server, startBare, startDossier } from './processes.ts'
+import {
+  compare,
+  importFile,
+  type Question,
+  type Server,
+  startBare,
+  startDossier,
+} from './processes.ts'
 
-const port = 18_080
 /** How many of the companies have listings, and how many records of each resource. */
 const withListings = 20_000
 const recordsOfEach = 5
@@ -31,32 +37,21 @@ const longListing = 1_000_000
 
 /** A store of companies, of which some have records of each resource. */
 function makeRegistry(companies: number): { db: string; key: string } {
-  const db = join(folder, `registry-${companies}.db`)
-  if (existsSync(db)) return { db, key: makeKey(db) }
-  const part = `${db}.part`
-  const load = (target: string, file: string) =>
-    execFileSync(dossier, ['import', target, file, '--db', part], { stdio: 'ignore' })
-  load('companies', makeCompanies(companies))
-  for (const resource of resources) {
-    const example = exampleRecord(resource)
-    const line = (id: number, company: number) =>
-      `${JSON.stringify({ company_id: company, ...example, id })}\n`
-    const count = Math.min(companies, withListings) * recordsOfEach
-    load(
-      resource.name,
-      writeOnce(`${resource.name}-of-${count}.ndjson`, count, (n) =>
-        line(n + 1, 1 + Math.floor(n / recordsOfEach)),
-      ),
-    )
-    if (resource.metaOf === undefined) continue
-    const long = Math.min(longListing, companies)
-    const file = writeOnce(`${resource.name}-long-${long}.ndjson`, long, (n) =>
-      line(count + n + 1, companies),
-    )
-    load(resource.name, file)
-  }
-  renameSync(part, db)
-  removeStore(part)
+  const db = makeOnce(`registry-${companies}`, (part) => {
+    fill(part, 'companies', makeCompanies(companies))
+    for (const resource of resources) {
+      const example = exampleRecord(resource)
+      const line = (id: number, company: number) =>
+        `${JSON.stringify({ company_id: company, ...example, id })}\n`
+      const load = (name: string, records: number, lineOf: (n: number) => string) =>
+        fill(part, resource.name, writeOnce(`${resource.name}-${name}.ndjson`, records, lineOf))
+      const count = Math.min(companies, withListings) * recordsOfEach
+      load(`of-${count}`, count, (n) => line(n + 1, 1 + Math.floor(n / recordsOfEach)))
+      if (resource.metaOf === undefined) continue
+      const long = Math.min(longListing, companies)
+      load(`long-${long}`, long, (n) => line(count + n + 1, companies))
+    }
+  })
   return { db, key: makeKey(db) }
 }
 
@@ -72,16 +67,12 @@ export async function findCompanies(scale: number): Promise<Figure[]> {
   ]
   const each = cases.flatMap((one) => [0, 64].map((cacheMib) => [...one, cacheMib] as const))
   for (const [what, path, some, least, cacheMib] of each) {
-    await using server = await startDossier(db, port, cacheMib)
+    await using server = await startDossier(db, cacheMib)
     await using bare = await startBare(server, key, path.replace('{}', '8'))
     const question = { key, path, companies: Math.min(some, companies) }
     const { cpu } = await compare([server, question], [bare, question])
-    figures.push({
-      what: `${what}, cache of ${cacheMib} MiB, by processor time`,
-      unit: '÷ bare',
-      values: cpu,
-      reach: { least },
-    })
+    const how = `cache of ${cacheMib} MiB, by processor time`
+    figures.push(figure(`${what}, ${how}`, '÷ bare', cpu, { least }))
   }
   return figures
 }
@@ -89,14 +80,13 @@ export async function findCompanies(scale: number): Promise<Figure[]> {
 /** A hot page whose company is named as in its register, relative to its id. */
 export async function nameInPath(scale: number): Promise<Figure[]> {
   const { db, key } = makeRegistry(1e6 * scale)
-  await using server = await startDossier(db, port, 64)
+  await using server = await startDossier(db, 64)
   const of = (company: string): [Server, Question] => [
     server,
     { key, path: `/api/v1/companies/${company}/rights`, companies: 100 },
   ]
   const { cpu } = await compare(of('{}'), of('GB:{}'))
-  const what = 'GB:09876543 in the path of a hot page'
-  return [{ what, unit: '÷ its id (CPU)', values: cpu, reach: { most: 1.05 } }]
+  return [figure('GB:09876543 in the path of a hot page', '÷ its id (CPU)', cpu, { most: 1.05 })]
 }
 
 /** The longest time that a search or a company holds the event loop. */
@@ -119,7 +109,7 @@ export async function holdEventLoop(scale: number): Promise<Figure[]> {
   for (const [what, read] of cases) {
     const values: number[] = []
     for (let round = 0; round < 5; round++) values.push(await longestHold(read))
-    figures.push({ what: `${what}: event loop held`, unit: 'ms', values, reach: { most: 20 } })
+    figures.push(figure(`${what}: event loop held`, 'ms', values, { most: 20 }))
   }
   await reader.close()
   return figures
@@ -136,45 +126,28 @@ async function longestHold(read: () => unknown): Promise<number> {
 }
 
 /** The index of words: the import with it relative to one without names, and its size. */
-export function indexWords(scale: number): Promise<Figure[]> {
+export async function indexWords(scale: number): Promise<Figure[]> {
   const companies = 1e6 * scale
   const file = makeCompanies(companies)
   const values: number[] = []
   const db = join(folder, 'words.db')
-  const load = (...options: string[]) => {
+  const load = async (...options: string[]) => {
     removeStore(db)
-    return cpuSecondsOf([dossier, 'import', 'companies', file, '--db', db, ...options])
+    return (await importFile('companies', file, db, options)).cpuSeconds
   }
   for (let round = 0; round < 3; round++) {
-    const without = load('--name-attribute', 'nickname')
-    values.push(load() / without)
+    const without = await load('--name-attribute', 'nickname')
+    values.push((await load()) / without)
   }
   const store = new DatabaseSync(db, { readOnly: true })
   const sql = `select sum(pgsize) as bytes from dbstat where name = 'words'`
   const bytes = Number(store.prepare(sql).get()?.['bytes'])
   store.close()
-  const size = statSync(db).size
+  const index = `index of words, in a store of ${Math.round(statSync(db).size / 1e6)} MB`
   removeStore(db)
-  return Promise.resolve([
-    {
-      what: 'import of companies with the words of their names',
-      unit: '÷ without (CPU)',
-      values,
-      reach: { most: 1.15 },
-    },
-    {
-      what: `index of words, in a store of ${Math.round(size / 1e6)} MB`,
-      unit: 'bytes a company',
-      values: [bytes / companies],
-      reach: { most: 150 },
-    },
-  ])
-}
-
-/** The user and system time of a command. */
-function cpuSecondsOf(command: readonly string[]): number {
-  const script = 'TIMEFORMAT="%U %S"; time "$@" > /dev/null 2>&1'
-  const { stderr } = spawnSync('bash', ['-c', script, 'bash', ...command], { encoding: 'utf8' })
-  const [user = NaN, system = NaN] = stderr.trim().split(' ').map(Number)
-  return user + system
+  const what = 'import of companies with the words of their names'
+  return [
+    figure(what, '÷ without (CPU)', values, { most: 1.15 }),
+    figure(index, 'bytes a company', [bytes / companies], { most: 150 }),
+  ]
 }

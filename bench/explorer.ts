@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { findBrowser, launchBrowser } from '../test/explorer/browser.ts'
 import { startDemo } from '../test/explorer/demo.ts'
+import { type Figure, figure } from './figures.ts'
 import { folder } from './files.ts'
-import type { Figure } from './measures.ts'
 
 const rounds = 7
 
@@ -25,7 +25,6 @@ export async function explore(): Promise<Figure[]> {
     const firstSight: number[] = []
     const tab: number[] = []
     const longTab: number[] = []
-    const longPicture: number[] = []
     for (let round = 0; round < rounds; round += 1) {
       // A new browser each time: nothing is in its cache.
       const context = await launchBrowser(path)
@@ -35,16 +34,12 @@ export async function explore(): Promise<Figure[]> {
       await page.goto('about:blank')
       await seeFirst(context, demo.at('/companies/2'), page)
       longTab.push(await clickTab(page, 'Events', '.range'))
-      await clickTab(page, 'Overview', '.overview')
-      longPicture.push(await clickTab(page, 'Events', '.picture svg.brushable'))
       await context.close()
     }
-    const unit = 'ms'
     return [
-      { what: 'explorer, first sight', unit, values: firstSight, reach: { most: 1_000 } },
-      { what: 'explorer, a tab of the demo', unit, values: tab, reach: { most: 150 } },
-      { what: 'explorer, a tab of 250,000 events', unit, values: longTab, reach: { most: 300 } },
-      { what: 'explorer, their timeline', unit, values: longPicture },
+      figure('explorer, first sight', 'ms', firstSight, { most: 1_000 }),
+      figure('explorer, a tab of the demo', 'ms', tab, { most: 150 }),
+      figure('explorer, a tab of 250,000 events', 'ms', longTab, { most: 300 }),
     ]
   } finally {
     demo.stop()

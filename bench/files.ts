@@ -2,7 +2,16 @@
 // import. Both are kept between runs, under names that describe them.
 
 import { execFileSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  copyFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -95,16 +104,7 @@ export function makeExtract(companies: number, which: 'first' | 'second'): strin
 
 /** How many different first words the names of companies have. */
 export const firstWords = 20_000
-const trades = [
-  'Trading',
-  'Foods',
-  'Logistics',
-  'Software',
-  'Metals',
-  'Textiles',
-  'Print',
-  'Energy',
-]
+const trades = 'Trading Foods Logistics Software Metals Textiles Print Energy'.split(' ')
 
 /** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
 export function makeCompanies(companies: number): string {
@@ -164,12 +164,10 @@ export function writeOnce(name: string, lines: number, lineOf: (n: number) => st
 
 /** Makes a table with typed columns of the same records, once, for the peer (`peer-server.ts`). */
 export function makePeerStore(shape: Shape): string {
-  const db = join(folder, `${nameOf(shape)}-peer.db`)
-  if (existsSync(db)) return db
   const script = join(import.meta.dirname, 'peer-store.ts')
-  execFileSync(process.execPath, [script, makeFile(shape), `${db}.part`])
-  renameSync(`${db}.part`, db)
-  return db
+  return makeOnce(`${nameOf(shape)}-peer`, (db) => {
+    execFileSync(process.execPath, [script, makeFile(shape), db])
+  })
 }
 
 /** Removes a store with its log and index files. */
@@ -177,19 +175,41 @@ export function removeStore(db: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(db + ending, { force: true })
 }
 
+/** Makes a store, unless one of this name exists; returns its path. */
+export function makeOnce(name: string, make: (db: string) => void): string {
+  mkdirSync(folder, { recursive: true })
+  const db = join(folder, `${name}.db`)
+  if (existsSync(db)) return db
+  process.stderr.write(`making a store of ${name} …\n`)
+  const part = `${db}.part`
+  removeStore(part)
+  make(part)
+  renameSync(part, db)
+  removeStore(part)
+  return db
+}
+
+/** Imports a file into a store, without measuring that. */
+export function fill(db: string, target: string, file: string, options: string[] = []): void {
+  execFileSync(dossier, ['import', target, file, '--db', db, ...options], { stdio: 'ignore' })
+}
+
 /** Makes a store of a shape by the real import, unless it exists, and a key for it. */
 export function makeStore(shape: Shape): { db: string; key: string } {
-  mkdirSync(folder, { recursive: true })
-  const db = join(folder, `${nameOf(shape)}.db`)
-  if (!existsSync(db)) {
+  const db = makeOnce(nameOf(shape), (part) => {
     const file = makeFile(shape)
-    process.stderr.write(`making a store of ${nameOf(shape)} …\n`)
-    execFileSync(dossier, ['import', shape.resource, file, '--db', `${db}.part`])
-    renameSync(`${db}.part`, db)
-    for (const ending of ['-wal', '-shm']) rmSync(`${db}.part${ending}`, { force: true })
+    fill(part, shape.resource, file)
     if (shape.records > 1_000_000) rmSync(file)
-  }
+  })
   return { db, key: makeKey(db) }
+}
+
+/** A copy of a store of rights in which some have changed since version 1. */
+export function makeChangedStore(shape: Shape, changed: number): string {
+  return makeOnce(`${nameOf(shape)}-${changed}-changed`, (part) => {
+    copyFileSync(makeStore(shape).db, part)
+    fill(part, 'rights', makeFew(shape, changed), ['--accept'])
+  })
 }
 
 /** Makes a key for a store; by default with the scopes that a key has without naming them. */

@@ -2,12 +2,11 @@
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { figure, type Measure } from './figures.ts'
 import { folder, makeChanged, makeExtract, makeStore, removeStore, rightsOf } from './files.ts'
-import type { Measure } from './measures.ts'
 import { importFile, load, type Question, startDossier } from './processes.ts'
 
 const rounds = 3
-const port = 18_090
 
 /** Copies a store that is not being written. */
 function copyStore(from: string, to: string): void {
@@ -36,8 +35,8 @@ export const compareExtracts: Measure = async (scale) => {
   removeStore(second)
   const what = 'comparing 1,000,000 companies, 1 % changed'
   return [
-    { what, unit: 'companies/s', values: rates, reach: { least: 100_000 } },
-    { what: `${what}, memory`, unit: 'MB', values: peakMb, reach: { most: 400 } },
+    figure(what, 'companies/s', rates, { least: 100_000 }),
+    figure(`${what}, memory`, 'MB', peakMb, { most: 400 }),
   ]
 }
 
@@ -50,7 +49,7 @@ export const serveBesideImport: Measure = async (scale) => {
   const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
     copyStore(made.db, db)
-    await using server = await startDossier(db, port, 64)
+    await using server = await startDossier(db, 64)
     const question: Question = {
       key: made.key,
       path: '/api/v1/companies/{}/rights',
@@ -67,12 +66,5 @@ export const serveBesideImport: Measure = async (scale) => {
     ratios.push(Math.max(...beside) / alone.p99Us)
   }
   removeStore(db)
-  return [
-    {
-      what: 'p99 of pages beside an import',
-      unit: '÷ p99 without',
-      values: ratios,
-      reach: { most: 3 },
-    },
-  ]
+  return [figure('p99 of pages beside an import', '÷ p99 without', ratios, { most: 3 })]
 }

@@ -6,8 +6,8 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { readOptions } from '../test/support/script-options.ts'
 import { folder } from './files.ts'
-import { median } from './median.ts'
-import { type Figure, measures } from './measures.ts'
+import { type Figure, median } from './figures.ts'
+import { measures } from './measures.ts'
 
 const options = readOptions({
   name: 'bench',
@@ -20,8 +20,7 @@ const options = readOptions({
 })
 if (options.has('clean')) rmSync(folder, { recursive: true, force: true })
 
-function isMet({ values, reach }: Figure): boolean | undefined {
-  if (reach === undefined) return undefined
+function isMet({ values, reach }: Figure): boolean {
   return 'least' in reach ? median(values) >= reach.least : median(values) <= reach.most
 }
 
@@ -32,11 +31,9 @@ function show(value: number): string {
 function line(figure: Figure): string {
   const { what, unit, values, reach } = figure
   const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`
-  const goal =
-    reach === undefined ? '' : 'least' in reach ? `≥ ${show(reach.least)}` : `≤ ${show(reach.most)}`
-  const met = { true: 'met', false: 'NOT MET', undefined: '' }[String(isMet(figure))] ?? ''
+  const goal = 'least' in reach ? `≥ ${show(reach.least)}` : `≤ ${show(reach.most)}`
   const cells = [what.padEnd(52), show(median(values)).padStart(9), unit.padEnd(15)]
-  return `${cells.join('  ')}  ${range.padEnd(20)}  ${goal.padEnd(10)}  ${met}`
+  return `${cells.join('  ')}  ${range.padEnd(20)}  ${goal.padEnd(10)}  ${isMet(figure) ? 'met' : 'NOT MET'}`
 }
 
 const figures: Figure[] = []

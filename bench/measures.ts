@@ -3,6 +3,10 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { followChanges } from './changes.ts'
+import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
+import { exportCopies } from './exports.ts'
+import { type Figure, figure, type Measure } from './figures.ts'
 import {
   dossier,
   eventsOf,
@@ -15,20 +19,9 @@ import {
   rightsOf,
   type Shape,
 } from './files.ts'
-import { followChanges } from './changes.ts'
-import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
-import { exportCopies } from './exports.ts'
 import { compareExtracts, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
-import {
-  load,
-  type Question,
-  residentMb,
-  type Server,
-  startBare,
-  startDossier,
-  startPeer,
-} from './processes.ts'
+import { compare, residentMb, type Server, startBare, startDossier } from './processes.ts'
 import { compareRefusals } from './refusals.ts'
 import { revertAll, revertFew } from './revert.ts'
 import { comparePages, makeViews, streamListings } from './selections.ts'
@@ -36,84 +29,40 @@ import { scanFilters, sizeOfStore } from './storage.ts'
 import { withholdPerson } from './withholding.ts'
 import { twoWorkers } from './workers.ts'
 
-/** A result: its values over the rounds, and its target. */
-export interface Figure {
-  readonly what: string
-  readonly unit: string
-  readonly values: readonly number[]
-  readonly reach?: { readonly least: number } | { readonly most: number } | undefined
-}
-
-/** Measures something; `scale` shrinks its data for a quick run. */
-export type Measure = (scale: number) => Promise<Figure[]>
-
 const rounds = 5
-const roundSeconds = 2
-const port = 18_080
-
-/**
- * Loads two servers alternately, after warming up both.
- *
- * @returns the ratios of a to b for rate and latency, and of b to a for processor time.
- */
-export async function compare(
-  a: readonly [Server, Question],
-  b: readonly [Server, Question],
-): Promise<{ rate: number[]; cpu: number[]; latency: number[] }> {
-  const ratios = { rate: [] as number[], cpu: [] as number[], latency: [] as number[] }
-  for (const [server, question] of [a, b, a]) await load(server, question, roundSeconds)
-  for (let round = 0; round < rounds; round++) {
-    const ofA = await load(...a, roundSeconds)
-    const ofB = await load(...b, roundSeconds)
-    ratios.rate.push(ofA.perSecond / ofB.perSecond)
-    ratios.cpu.push(ofB.cpuUs / ofA.cpuUs)
-    ratios.latency.push(ofA.p50Us / ofB.p50Us)
-  }
-  return ratios
-}
 
 /** Compares Dossier with a bare server that sends the same bytes. */
 async function againstBare(
   what: string,
   shape: Shape,
+  cacheMib: number,
   path: string,
-  options: { cacheMib: number; companies?: number; least: number },
+  least: number,
 ): Promise<Figure[]> {
   const { db, key } = makeStore(shape)
-  await using server = await startDossier(db, port, options.cacheMib)
+  await using server = await startDossier(db, cacheMib)
   await using bare = await startBare(server, key, path.replace('{}', '1'))
-  const { companies } = options
-  const question = { key, path, ...(companies ? { companies } : {}) }
-  const ratios = await compare([server, question], [bare, question])
-  return [
-    { what, unit: '÷ bare', values: ratios.rate },
-    {
-      what: `${what}, by processor time`,
-      unit: '÷ bare',
-      values: ratios.cpu,
-      reach: { least: options.least },
-    },
-  ]
+  const question = { key, path, companies: shape.records / shape.listing }
+  const { cpu } = await compare([server, question], [bare, question])
+  return [figure(`${what}, by processor time`, '÷ bare', cpu, { least })]
 }
 
 const hotPage: Measure = (scale) =>
-  againstBare('one hot page of 100', rightsOf(1e6 * scale, 100), '/api/v1/companies/7/rights', {
-    cacheMib: 64,
-    least: 0.65,
-  })
+  againstBare(
+    'one hot page of 100',
+    rightsOf(1e6 * scale, 100),
+    64,
+    '/api/v1/companies/7/rights',
+    0.65,
+  )
+
+const randomPath = '/api/v1/companies/{}/rights'
 
 const randomPages =
   (listing: number, least: number): Measure =>
   (scale) => {
-    const records = 1e6 * scale
-    const path = '/api/v1/companies/{}/rights'
-    const options = { cacheMib: 0, companies: records / listing, least }
-    return againstBare(
-      `random pages, listings of ${listing}, cache off`,
-      rightsOf(records, listing),
-      path,
-      options,
-    )
+    const what = `random pages, listings of ${listing}, cache off`
+    return againstBare(what, rightsOf(1e6 * scale, listing), 0, randomPath, least)
   }
 
 /** Dossier beside what one would write by hand; ratios of processor time, as many times cheaper. */
@@ -122,16 +71,12 @@ const againstPeer =
   async (scale) => {
     const shape = rightsOf(1e6 * scale, listing)
     const { db, key } = makeStore(shape)
-    await using server = await startDossier(db, port, 0)
-    await using peer = await startPeer(makePeerStore(shape), port + 1, key)
-    const path = '/api/v1/companies/{}/rights'
-    const question = { key, path, companies: shape.records / listing }
-    const { rate, cpu } = await compare([server, question], [peer, question])
-    const what = `random pages, listings of ${listing}, cache off`
-    return [
-      { what, unit: '÷ peer', values: rate },
-      { what: `${what}, by processor time`, unit: '÷ peer', values: cpu, reach: { least } },
-    ]
+    await using server = await startDossier(db, 0)
+    await using peer = await processes.startScript('peer-server.ts', makePeerStore(shape), key)
+    const question = { key, path: randomPath, companies: shape.records / listing }
+    const { cpu } = await compare([server, question], [peer, question])
+    const what = `random pages, listings of ${listing}, cache off, by processor time`
+    return [figure(what, '÷ peer', cpu, { least })]
   }
 
 /** Compares the last page of a listing of 1,000,000 events with its first. */
@@ -145,12 +90,12 @@ export async function compareLastPage(
   const page = (n: number) =>
     [server, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const
   const { latency } = await compare(page(1e4 * scale), page(1))
-  return [{ what, unit: '÷ first (time)', values: latency, reach: { most: 1.2 } }]
+  return [figure(what, '÷ first (time)', latency, { most: 1.2 })]
 }
 
 const lastPage: Measure = async (scale) => {
   const { db, key } = makeStore(eventsOf(1e6 * scale))
-  await using server = await startDossier(db, port, 0)
+  await using server = await startDossier(db, 0)
   return await compareLastPage('last page of 1,000,000', server, key, scale)
 }
 
@@ -158,15 +103,13 @@ const manyRecords: Measure = async (scale) => {
   const path = '/api/v1/companies/{}/rights?limit=10'
   const many = makeStore(rightsOf(1e7 * scale, 100))
   const few = makeStore(rightsOf(1e5 * scale, 100))
-  await using ofMany = await startDossier(many.db, port, 0)
-  await using ofFew = await startDossier(few.db, port + 2, 0)
+  await using ofMany = await startDossier(many.db, 0)
+  await using ofFew = await startDossier(few.db, 0)
   const { rate } = await compare(
     [ofMany, { key: many.key, path, companies: 1e5 * scale }],
     [ofFew, { key: few.key, path, companies: 1e3 * scale }],
   )
-  return [
-    { what: 'limit=10 of 10,000,000', unit: '÷ of 100,000', values: rate, reach: { least: 0.8 } },
-  ]
+  return [figure('limit=10 of 10,000,000', '÷ of 100,000', rate, { least: 0.8 })]
 }
 
 const importing: Measure = async (scale) => {
@@ -194,10 +137,10 @@ const importing: Measure = async (scale) => {
     removeStore(bare)
     const what = `import of 1,000,000, ${order}`
     figures.push(
-      { what, unit: 'records/s', values: first, reach: { least: 60_000 } },
-      { what, unit: '÷ bare inserts', values: toBare, reach: { least: 0.6 } },
-      { what: `${what}, again`, unit: 'records/s', values: again, reach: { least: 100_000 } },
-      { what: `${what}, memory`, unit: 'MB', values: peakMb, reach: { most: 350 } },
+      figure(what, 'records/s', first, { least: 60_000 }),
+      figure(what, '÷ bare inserts', toBare, { least: 0.6 }),
+      figure(`${what}, again`, 'records/s', again, { least: 100_000 }),
+      figure(`${what}, memory`, 'MB', peakMb, { most: 350 }),
     )
   }
   return figures
@@ -217,10 +160,9 @@ const appending: Measure = async (scale) => {
   }
   const { peakMb } = await processes.importFile('events', makeAllChanged(shape), db, ['--accept'])
   removeStore(db)
-  const what = 'changing 1,000,000 events of a company, memory'
   return [
-    { what: 'appending 1,000 events to 1,000,000', unit: 's', values: seconds, reach: { most: 1 } },
-    { what, unit: 'MB', values: [peakMb], reach: { most: 350 } },
+    figure('appending 1,000 events to 1,000,000', 's', seconds, { most: 1 }),
+    figure('changing 1,000,000 events of a company, memory', 'MB', [peakMb], { most: 350 }),
   ]
 }
 
@@ -229,6 +171,7 @@ const starting: Measure = async (scale) => {
   const seconds: number[] = []
   const idleMb: number[] = []
   for (let round = 0; round < rounds; round++) {
+    const port = processes.nextPort()
     const startedAt = performance.now()
     const child = spawn(dossier, ['serve', '--db', db, '--port', String(port)], { stdio: 'ignore' })
     await processes.untilAnswering(port, '/api/v1/companies/1/rights?limit=1', key)
@@ -240,8 +183,8 @@ const starting: Measure = async (scale) => {
     await ended
   }
   return [
-    { what: 'start to first answer', unit: 's', values: seconds, reach: { most: 0.4 } },
-    { what: 'resident memory when idle', unit: 'MB', values: idleMb, reach: { most: 90 } },
+    figure('start to first answer', 's', seconds, { most: 0.4 }),
+    figure('resident memory when idle', 'MB', idleMb, { most: 90 }),
   ]
 }
 

@@ -2,11 +2,10 @@
 
 import { withSession } from '../src/store/postgres/connect.ts'
 import { startPostgres } from '../test/support/postgres-server.ts'
+import { type Figure, figure, type Measure } from './figures.ts'
 import { eventsOf, makeFile, makeKey, rightsOf, type Shape } from './files.ts'
-import { compare, compareLastPage, type Figure, type Measure } from './measures.ts'
-import { importFile, startBare, startDossier } from './processes.ts'
-
-const port = 18_090
+import { compareLastPage } from './measures.ts'
+import { compare, importFile, startBare, startDossier } from './processes.ts'
 
 // On a busy machine a request may wait long; it should be slow in the results, not refused.
 export const timeouts = ['--wait-ms', '20000', '--statement-ms', '20000']
@@ -49,9 +48,9 @@ async function importing(url: string, shape: Shape): Promise<Figure[]> {
   }
   const what = 'PostgreSQL: import of 1,000,000'
   return [
-    { what, unit: 'records/s', values: rates.first, reach: { least: 40_000 } },
-    { what: `${what}, again`, unit: 'records/s', values: rates.again, reach: { least: 80_000 } },
-    { what: `${what}, memory`, unit: 'MB', values: rates.peakMb, reach: { most: 350 } },
+    figure(what, 'records/s', rates.first, { least: 40_000 }),
+    figure(`${what}, again`, 'records/s', rates.again, { least: 80_000 }),
+    figure(`${what}, memory`, 'MB', rates.peakMb, { most: 350 }),
   ]
 }
 
@@ -68,25 +67,22 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
     await client.query('vacuum analyze')
   })
   const key = makeKey(db)
-  await using served = await startDossier(db, port, 0, timeouts)
+  await using served = await startDossier(db, 0, timeouts)
   await using bare = await startBare(served, key, '/api/v1/companies/1/rights', [
     'bare-postgres.ts',
     url,
   ])
   const path = '/api/v1/companies/{}/rights'
   const question = { key, path, companies: records / listing }
-  const { rate, cpu } = await compare([served, question], [bare, question])
+  const { rate } = await compare([served, question], [bare, question])
   const what = 'PostgreSQL: random pages of 100, cache off'
-  return [
-    { what, unit: '÷ bare driver', values: rate, reach: { least: 0.7 } },
-    { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu },
-  ]
+  return [figure(what, '÷ bare driver', rate, { least: 0.7 })]
 }
 
 async function lastPage(url: string, scale: number): Promise<Figure[]> {
   const db = `${url}?schema=last_page`
   await importFile('events', makeFile(eventsOf(1e6 * scale)), db)
-  await using served = await startDossier(db, port, 0, timeouts)
+  await using served = await startDossier(db, 0, timeouts)
   const what = 'PostgreSQL: last page of 1,000,000'
   return await compareLastPage(what, served, makeKey(db), scale)
 }

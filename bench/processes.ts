@@ -24,12 +24,20 @@ export interface Server extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts a server on the given cores, and waits until it answers. */
+let lastPort = 18_080
+
+/** A port that no other server of this run has. */
+export function nextPort(): number {
+  return (lastPort += 1)
+}
+
+/** Starts a server on a port of its own and on the given cores, and waits until it answers. */
 export async function start(
-  port: number,
-  command: readonly string[],
+  commandAt: (port: string) => readonly string[],
   cores = '0',
 ): Promise<Server> {
+  const port = nextPort()
+  const command = commandAt(String(port))
   const child = spawn(...pinned(cores, command), { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(port)
   const stopped = { stop: () => stop(child), [Symbol.asyncDispose]: () => stop(child) }
@@ -60,13 +68,17 @@ export async function untilAnswering(port: number, path = '/healthz', key = ''):
 /** Starts `dossier serve`; it writes its log, to /dev/null. */
 export function startDossier(
   db: string,
-  port: number,
   cacheMib: number,
   more: readonly string[] = [],
   cores = '0',
 ): Promise<Server> {
-  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib), ...more]
-  return start(port, [dossier, 'serve', ...options], cores)
+  const options = ['--db', db, '--cache-mib', String(cacheMib), ...more]
+  return start((port) => [dossier, 'serve', '--port', port, ...options], cores)
+}
+
+/** Starts a server of this folder; its first argument is its port. */
+export function startScript(script: string, ...args: readonly string[]): Promise<Server> {
+  return start((port) => [process.execPath, join(import.meta.dirname, script), port, ...args])
 }
 
 /**
@@ -78,7 +90,7 @@ export async function startBare(
   from: Server,
   key: string,
   path: string,
-  [script = '', ...args]: readonly string[] = ['bare-server.ts'],
+  [script, ...args]: readonly [string, ...string[]] = ['bare-server.ts'],
 ): Promise<Server> {
   const answer = await fetch(`http://127.0.0.1:${from.port}${path}`, {
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
@@ -90,15 +102,7 @@ export async function startBare(
   const body = Buffer.from(await answer.arrayBuffer()).toString('base64')
   const file = join(folder, `answer-${process.pid}.json`)
   writeFileSync(file, JSON.stringify({ headers, body }))
-  const at = from.port + 1
-  const program = [join(import.meta.dirname, script), String(at), ...args, file]
-  return start(at, [process.execPath, ...program])
-}
-
-/** Starts the hand-written peer on a store of its own (`makePeerStore`). */
-export function startPeer(db: string, port: number, key: string): Promise<Server> {
-  const script = join(import.meta.dirname, 'peer-server.ts')
-  return start(port, [process.execPath, script, String(port), db, key])
+  return startScript(script, ...args, file)
 }
 
 /** The measurements of the load generator, and the cost for the server. */
@@ -136,6 +140,30 @@ export async function load(server: Server, question: Question, seconds: number):
   return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / requests }
 }
 
+const rounds = 5
+const roundSeconds = 2
+
+/**
+ * Loads two servers alternately, after warming up both.
+ *
+ * @returns the ratios of a to b for rate and latency, and of b to a for processor time.
+ */
+export async function compare(
+  a: readonly [Server, Question],
+  b: readonly [Server, Question],
+): Promise<{ rate: number[]; cpu: number[]; latency: number[] }> {
+  const ratios = { rate: [] as number[], cpu: [] as number[], latency: [] as number[] }
+  for (const [server, question] of [a, b, a]) await load(server, question, roundSeconds)
+  for (let round = 0; round < rounds; round++) {
+    const ofA = await load(...a, roundSeconds)
+    const ofB = await load(...b, roundSeconds)
+    ratios.rate.push(ofA.perSecond / ofB.perSecond)
+    ratios.cpu.push(ofB.cpuUs / ofA.cpuUs)
+    ratios.latency.push(ofA.p50Us / ofB.p50Us)
+  }
+  return ratios
+}
+
 /**
  * The user and system time of a process and its running children so far; clock ticks are hundredths
  * of a second on Linux.
@@ -159,11 +187,8 @@ function secondsOf(pid: number | 'self', field: number): number {
   return (Number(fields[field]) + Number(fields[field + 1])) / 100
 }
 
-/**
- * The resident memory of a process, in MB: now (VmRSS), that part of it which is no file (RssAnon),
- * or at most so far (VmHWM).
- */
-export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM' | 'RssAnon'): number {
+/** The resident memory of a process, in MB: now (VmRSS), or at most so far (VmHWM). */
+export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024
 }
@@ -182,8 +207,6 @@ export interface Cost {
   /** User and system time, in seconds. */
   readonly cpuSeconds: number
   readonly peakMb: number
-  /** That part of it which is no file, such as a mapped store. */
-  readonly ownMb: number
 }
 
 /** Runs `dossier import`. */
@@ -201,11 +224,10 @@ export async function run([program = '', ...args]: readonly string[]): Promise<C
   const startedAt = performance.now()
   const before = endedSeconds('self')
   const child = spawn(program, args, { stdio: 'ignore' })
-  let [peakMb, ownMb] = [0, 0]
+  let peakMb = 0
   const poll = setInterval(() => {
     try {
       peakMb = Math.max(peakMb, residentMb(child.pid ?? 0, 'VmHWM'))
-      ownMb = Math.max(ownMb, residentMb(child.pid ?? 0, 'RssAnon'))
     } catch {
       // The process has just ended.
     }
@@ -214,5 +236,5 @@ export async function run([program = '', ...args]: readonly string[]): Promise<C
   clearInterval(poll)
   if (code !== 0) throw new Error(`${[program, ...args].join(' ')} ended with ${String(code)}`)
   const seconds = (performance.now() - startedAt) / 1_000
-  return { seconds, cpuSeconds: endedSeconds('self') - before, peakMb, ownMb }
+  return { seconds, cpuSeconds: endedSeconds('self') - before, peakMb }
 }

@@ -7,11 +7,10 @@ import { issueKey } from '../src/auth/issue.ts'
 import { makeKey } from '../src/auth/key.ts'
 import { resources } from '../src/resources/index.ts'
 import { openStoreWriter } from '../src/store/open-store.ts'
-import { dossier, makeStore, rightsOf } from './files.ts'
-import type { Measure } from './measures.ts'
-import { start } from './processes.ts'
+import { figure, type Measure, median } from './figures.ts'
+import { makeStore, rightsOf } from './files.ts'
+import { startDossier } from './processes.ts'
 
-const port = 18_090
 const rounds = 5
 const callsOfARound = 10_000
 
@@ -26,9 +25,8 @@ export const compareRefusals: Measure = async (scale) => {
       `GET /api/v1/companies/1/rights HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
     ),
   )
-  const options = ['--db', db, '--port', String(port), '--bad-key-rate', 'none']
-  await using _server = await start(port, [dossier, 'serve', ...options])
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await using server = await startDossier(db, 64, ['--bad-key-rate', 'none'])
+  const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true })
   const values: number[] = []
   for (let round = 0; round <= rounds; round += 1) {
     const medians = await timeInTurn(socket, requests, callsOfARound * scale)
@@ -36,14 +34,8 @@ export const compareRefusals: Measure = async (scale) => {
     if (round > 0) values.push(Math.max(...medians) / Math.min(...medians))
   }
   socket.destroy()
-  return [
-    {
-      what: 'refusals: the slowest kind of wrong key by the quickest',
-      unit: 'of medians',
-      values,
-      reach: { most: 1.05 },
-    },
-  ]
+  const what = 'refusals: the slowest kind of wrong key by the quickest'
+  return [figure(what, 'of medians', values, { most: 1.05 })]
 }
 
 /** Makes an unknown key, an expired one and a revoked one. */
@@ -81,7 +73,7 @@ async function timeInTurn(
       times[kind]?.push(await timeRefusal(socket, requests[kind] ?? Buffer.of()))
     }
   }
-  return times.map((us) => us.sort((a, b) => a - b)[us.length >> 1] ?? 0)
+  return times.map(median)
 }
 
 async function timeRefusal(socket: Socket, request: Buffer): Promise<number> {

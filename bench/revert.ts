@@ -1,20 +1,16 @@
 // The cost of taking imports back: all records of a first load, and a few of many.
 
-import { spawnSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { figure, type Measure } from './figures.ts'
 import { dossier, folder, makeFew, makeFile, makeStore, removeStore, rightsOf } from './files.ts'
-import type { Measure } from './measures.ts'
-import { importFile } from './processes.ts'
+import { importFile, run } from './processes.ts'
 
 const rounds = 3
 
 /** Runs `dossier revert`; returns the time of the whole process, in seconds. */
-function revert(db: string, version: number): number {
-  const startedAt = performance.now()
-  const { status } = spawnSync(dossier, ['revert', String(version), '--db', db])
-  if (status !== 0) throw new Error(`the revert of version ${version} ended with ${status}`)
-  return (performance.now() - startedAt) / 1_000
+async function revert(db: string, version: number): Promise<number> {
+  return (await run([dossier, 'revert', String(version), '--db', db])).seconds
 }
 
 /** Imports records into a new store, and takes that back. */
@@ -25,11 +21,10 @@ export const revertAll: Measure = async (scale) => {
   for (let round = 0; round < rounds; round++) {
     removeStore(db)
     const { seconds } = await importFile('rights', file, db)
-    speeds.push(seconds / revert(db, 1))
+    speeds.push(seconds / (await revert(db, 1)))
   }
   removeStore(db)
-  const what = 'revert of an import of 1,000,000'
-  return [{ what, unit: '÷ import (speed)', values: speeds, reach: { least: 5 } }]
+  return [figure('revert of an import of 1,000,000', '÷ import (speed)', speeds, { least: 5 })]
 }
 
 /** Changes 1,000 records of ten million, and takes that back. */
@@ -44,9 +39,8 @@ export const revertFew: Measure = async (scale) => {
   for (let round = 0; round < rounds; round++) {
     await importFile('rights', changed, db, ['--accept'])
     // Each round makes an import and its revert.
-    seconds.push(revert(db, 2 * round + 2))
+    seconds.push(await revert(db, 2 * round + 2))
   }
   removeStore(db)
-  const what = 'revert of 1,000 changed among 10,000,000'
-  return [{ what, unit: 's', values: seconds, reach: { most: 2 } }]
+  return [figure('revert of 1,000 changed among 10,000,000', 's', seconds, { most: 2 })]
 }

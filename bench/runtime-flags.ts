@@ -1,17 +1,14 @@
 // What each flag of bin/dossier is worth: node bench/runtime-flags.ts. The same work with all flags
 // and without one of them, in turn, each round in processes of their own.
 
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { median } from './figures.ts'
 import { dossier, folder, makeFile, makeStore, removeStore, rightsOf } from './files.ts'
-import { median } from './median.ts'
-import { load, type Question, residentMb, start } from './processes.ts'
+import { load, type Question, residentMb, run, start } from './processes.ts'
 
 const rounds = 3
 const seconds = 4
-const port = 18_480
 const root = join(import.meta.dirname, '..')
 const runtime = join(root, 'node_modules/.bin/node')
 const shape = rightsOf(1e6, 100)
@@ -44,32 +41,20 @@ function command(flags: Flags, args: readonly string[]): string[] {
 const serving =
   (db: string, cacheMib: number, question: Question) =>
   async (flags: Flags): Promise<Cost> => {
-    const args = ['serve', '--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
-    await using server = await start(port, command(flags, args))
+    const args = ['serve', '--db', db, '--cache-mib', String(cacheMib), '--port']
+    await using server = await start((port) => command(flags, [...args, port]))
     await load(server, question, 2)
     const { cpuUs, p99Us } = await load(server, question, seconds)
     return { 'µs a request': cpuUs, 'p99 µs': p99Us, MB: residentMb(server.pid, 'VmHWM') }
   }
-
-/** Prints what a process has used when it ends. */
-const report = `data:text/javascript,process.on('exit', () =>
-  console.error('used' + JSON.stringify(process.resourceUsage())))`
 
 /** Imports 200,000 records into a new store: processor time, and the most memory. */
 async function importing(flags: Flags): Promise<Cost> {
   const file = makeFile({ ...shape, records: 2e5 })
   const db = join(folder, 'flags.db')
   removeStore(db)
-  const [program = '', ...args] = command(
-    [...flags, `--import=${report}`],
-    ['import', 'rights', file, '--db', db],
-  )
-  const { stderr } = await promisify(execFile)(program, args)
-  const used = JSON.parse(/used(\{.*\})/.exec(stderr)?.[1] ?? '') as NodeJS.ResourceUsage
-  return {
-    'ms in all': (used.userCPUTime + used.systemCPUTime) / 1_000,
-    MB: used.maxRSS / 1_024,
-  }
+  const { cpuSeconds, peakMb } = await run(command(flags, ['import', 'rights', file, '--db', db]))
+  return { 's in all': cpuSeconds, MB: peakMb }
 }
 
 /** Prints what work costs without each flag, as a ratio to the cost with all of them. */

@@ -1,29 +1,29 @@
 // What filters, versions and streams cost, beside plain pages of the same server.
 
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, createWriteStream, existsSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { dossier, eventsOf, folder, makeFew, makeKey, makeStore, rightsOf } from './files.ts'
-import type { Figure } from './measures.ts'
-import { compare } from './measures.ts'
-import { cpuSeconds, load, residentMb, type Server, start, startDossier } from './processes.ts'
+import { type Figure, figure } from './figures.ts'
+import { eventsOf, folder, makeChangedStore, makeKey, makeStore, rightsOf } from './files.ts'
+import {
+  compare,
+  cpuSeconds,
+  load,
+  residentMb,
+  type Server,
+  startDossier,
+  startScript,
+} from './processes.ts'
 
-const port = 18_080
 const rounds = 5
 
 /** A filtered page and pinned pages, beside a plain page; no page is cached. */
 export async function comparePages(scale: number): Promise<Figure[]> {
   const shape = rightsOf(1e5 * Math.max(scale, 0.1), 1_000, 'clustered')
   const { db } = makeStore(shape)
-  const changed = join(folder, `selections-${shape.records}.db`)
-  if (!existsSync(changed)) {
-    copyFileSync(db, changed)
-    const few = makeFew(shape, shape.records / 10)
-    execFileSync(dossier, ['import', 'rights', few, '--db', changed, '--accept'])
-  }
+  const changed = makeChangedStore(shape, shape.records / 10)
   const figures: Figure[] = []
   for (const [what, store, query, least] of [
     ['filtered page of 100 of 1,000, view kept', db, 'status=registered', 0.8],
@@ -31,17 +31,12 @@ export async function comparePages(scale: number): Promise<Figure[]> {
     ['pinned page of 1,000 with 100 changes since', changed, 'version=1', 0.95],
   ] as const) {
     const key = makeKey(store)
-    await using server = await startDossier(store, port, 0)
+    await using server = await startDossier(store, 0)
     const path = '/api/v1/companies/7/rights'
     const plain = { key, path: `${path}?limit=100` }
     const selected = { key, path: `${path}?limit=100&${query}` }
     const { cpu } = await compare([server, selected], [server, plain])
-    figures.push({
-      what: `${what}, by processor time`,
-      unit: '÷ plain page',
-      values: cpu,
-      reach: { least },
-    })
+    figures.push(figure(`${what}, by processor time`, '÷ plain page', cpu, { least }))
   }
   return figures
 }
@@ -54,13 +49,9 @@ export async function makeViews(): Promise<Figure[]> {
     [250_000, 100],
   ] as const) {
     const { db, key } = makeStore(eventsOf(records))
-    await using server = await startDossier(db, port, 0)
-    figures.push({
-      what: `first filtered request of ${records.toLocaleString('en')}`,
-      unit: 'ms',
-      values: await firstRequests(server, key),
-      reach: { most },
-    })
+    await using server = await startDossier(db, 0)
+    const what = `first filtered request of ${records.toLocaleString('en')}`
+    figures.push(figure(what, 'ms', await firstRequests(server, key), { most }))
     if (records < 250_000) continue
     figures.push(...(await lastPages(server, key)), ...(await besideViews(server, key)))
   }
@@ -88,14 +79,8 @@ async function lastPages(server: Server, key: string): Promise<Figure[]> {
     connections: 1,
   })
   const { latency } = await compare([server, page(500)], [server, page(1)])
-  return [
-    {
-      what: 'last page of a filtered listing of 250,000',
-      unit: '÷ first (time)',
-      values: latency,
-      reach: { most: 1.2 },
-    },
-  ]
+  const what = 'last page of a filtered listing of 250,000'
+  return [figure(what, '÷ first (time)', latency, { most: 1.2 })]
 }
 
 /** Pages of other clients while ten clients have views made without a pause. */
@@ -119,20 +104,19 @@ async function besideViews(server: Server, key: string): Promise<Figure[]> {
     values.push(beside.p99Us / alone.p99Us)
   }
   const what = "other clients' p99 beside ten that filter 250,000"
-  return [{ what, unit: '÷ alone', values, reach: { most: 1.5 } }]
+  return [figure(what, '÷ alone', values, { most: 1.5 })]
 }
 
 /** A whole listing in one answer, beside a bare server that pipes a file of the same bytes. */
 export async function streamListings(scale: number): Promise<Figure[]> {
   const { db, key } = makeStore(eventsOf(1e6 * scale))
-  await using server = await startDossier(db, port, 0)
+  await using server = await startDossier(db, 0)
   const path = (format: string) => `${eventsPath}?limit=all&format=${format}`
   const file = join(folder, 'stream.ndjson')
   const { body } = await ask(server, key, path('ndjson'))
   await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(file))
   await read(server, key, `${eventsPath}?limit=100`)
-  const script = join(import.meta.dirname, 'file-server.ts')
-  await using bare = await start(port + 1, [process.execPath, script, String(port + 1), file])
+  await using bare = await startScript('file-server.ts', file)
   const ndjson: number[] = []
   const csv: number[] = []
   const idleMb = residentMb(server.pid, 'VmRSS')
@@ -145,9 +129,9 @@ export async function streamListings(scale: number): Promise<Figure[]> {
   const grownMb = Math.max(0, residentMb(server.pid, 'VmHWM') - idleMb)
   const what = 'limit=all as NDJSON, 1,000,000 records'
   return [
-    { what, unit: '÷ piped file', values: ndjson, reach: { least: 0.5 } },
-    { what: `${what}, memory`, unit: 'MB above idle', values: [grownMb], reach: { most: 60 } },
-    { what: 'limit=all as CSV', unit: '÷ NDJSON', values: csv, reach: { least: 0.4 } },
+    figure(what, '÷ piped file', ndjson, { least: 0.5 }),
+    figure(`${what}, memory`, 'MB above idle', [grownMb], { most: 60 }),
+    figure('limit=all as CSV', '÷ NDJSON', csv, { least: 0.4 }),
   ]
 }
 

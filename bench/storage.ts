@@ -7,13 +7,13 @@ import { decodeEntries, reuseMemory } from '../src/store/listing/segment.ts'
 import { shapeOf } from '../src/store/listing/shape.ts'
 import { createScan } from '../src/store/listing/scan.ts'
 import { openForReading } from '../src/store/sqlite/open.ts'
+import { type Figure, figure } from './figures.ts'
 import { eventsOf, makeFile, makeStore, rightsOf } from './files.ts'
-import type { Figure } from './measures.ts'
 
 const rounds = 5
 
 /** The bytes of a store and of the file that it was imported from. */
-export function sizeOfStore(scale: number): Promise<Figure[]> {
+export function sizeOfStore(scale: number): Figure[] {
   const shape = rightsOf(1e6 * scale, 100)
   const file = makeFile(shape)
   const { db } = makeStore(shape)
@@ -22,13 +22,11 @@ export function sizeOfStore(scale: number): Promise<Figure[]> {
   const pages = page('pragma page_count') - page('pragma freelist_count')
   const values = [(pages * page('pragma page_size')) / statSync(file).size]
   store.close()
-  return Promise.resolve([
-    { what: 'bytes of a store', unit: '÷ NDJSON', values, reach: { most: 1.2 } },
-  ])
+  return [figure('bytes of a store', '÷ NDJSON', values, { most: 1.2 })]
 }
 
 /** The time to find the records of a listing with a value, without reading their texts. */
-export function scanFilters(scale: number): Promise<Figure[]> {
+export function scanFilters(scale: number): Figure[] {
   const records = 250_000 * scale
   const { db } = makeStore(eventsOf(records))
   const store = openForReading(db)
@@ -57,7 +55,5 @@ export function scanFilters(scale: number): Promise<Figure[]> {
     return (user + system) / records
   })
   store.close()
-  return Promise.resolve([
-    { what: 'scanning filter values', unit: 'us a record', values, reach: { most: 0.15 } },
-  ])
+  return [figure('scanning filter values', 'us a record', values, { most: 0.15 })]
 }

@@ -1,19 +1,20 @@
 // What it costs to withhold a person: found among all companies, and written anew where they are.
 
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, renameSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Figure, figure } from './figures.ts'
 import {
   dossier,
+  fill,
   folder,
   makeCompanies,
+  makeOnce,
   makeStore,
   removeStore,
   rightsOf,
   writeOnce,
 } from './files.ts'
-import type { Figure } from './measures.ts'
-import { endedSeconds, importFile } from './processes.ts'
+import { run } from './processes.ts'
 
 const rounds = 3
 const recordsOfEach = 2
@@ -22,18 +23,15 @@ const recordsOfEach = 2
 export async function withholdPerson(scale: number): Promise<Figure[]> {
   const companies = 1e6 * scale
   const shape = rightsOf(companies * recordsOfEach, recordsOfEach, 'clustered')
-  const made = join(folder, `withholding-${companies}.db`)
-  if (!existsSync(made)) {
-    const part = `${made}.part`
+  const made = makeOnce(`withholding-${companies}`, (part) => {
     cpSync(makeStore(shape).db, part)
-    await importFile('companies', makeCompanies(companies), part)
+    fill(part, 'companies', makeCompanies(companies))
     const id = shape.records + 1
     const one = writeOnce(`one-person-${id}.ndjson`, 1, () => {
       return `{"id":${id},"company_id":${companies / 2},"name":"x","holders":["Jane Example Doe"]}\n`
     })
-    await importFile('rights', one, part)
-    renameSync(part, made)
-  }
+    fill(part, 'rights', one)
+  })
   const db = join(folder, 'withholding.db')
   const seconds: number[] = []
   const cpu: number[] = []
@@ -42,18 +40,16 @@ export async function withholdPerson(scale: number): Promise<Figure[]> {
     cpSync(made, db)
     const list = join(folder, `withheld-${process.pid}-${round}.ndjson`)
     const asked = ['--reason', 'bench', '--by', 'bench', '--yes', '--db', db, '--withheld', list]
-    const args = ['withhold', 'erase', 'rights', 'holders=Jane Example Doe', ...asked]
-    const [before, startedAt] = [endedSeconds('self'), performance.now()]
-    const { status, stderr } = spawnSync(dossier, args)
-    if (status !== 0) throw new Error(String(stderr))
-    seconds.push((performance.now() - startedAt) / 1_000)
-    cpu.push(endedSeconds('self') - before)
+    const words = ['withhold', 'erase', 'rights', 'holders=Jane Example Doe']
+    const cost = await run([dossier, ...words, ...asked])
+    seconds.push(cost.seconds)
+    cpu.push(cost.cpuSeconds)
     removeStore(list)
   }
   removeStore(db)
   const what = 'one person of 1,000,000 companies withheld'
   return [
-    { what, unit: 's', values: seconds, reach: { most: 2 } },
-    { what: `${what}, by processor time`, unit: 's', values: cpu, reach: { most: 2 } },
+    figure(what, 's', seconds, { most: 2 }),
+    figure(`${what}, by processor time`, 's', cpu, { most: 2 }),
   ]
 }

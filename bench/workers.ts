@@ -1,13 +1,12 @@
 // The gain of a second worker.
 
 import { availableParallelism } from 'node:os'
+import { figure, type Measure } from './figures.ts'
 import { makeStore, rightsOf } from './files.ts'
-import type { Figure, Measure } from './measures.ts'
 import { load, type Question, type Server, startDossier } from './processes.ts'
 
 const rounds = 5
 const roundSeconds = 2
-const port = 18_140
 
 /**
  * Compares two workers with one: random pages, cache off.
@@ -23,8 +22,8 @@ export const twoWorkers: Measure = async (scale) => {
   const generators = hasCores ? [2, 3] : [1]
   const questions = generators.map((core): Question => ({ ...question, core }))
   const cores = hasCores ? '0,1' : '0'
-  await using one = await startDossier(db, port, 0, [], cores)
-  await using two = await startDossier(db, port + 2, 0, ['--workers', '2'], cores)
+  await using one = await startDossier(db, 0, [], cores)
+  await using two = await startDossier(db, 0, ['--workers', '2'], cores)
   const ratios: number[] = []
   for (const server of [one, two]) await loadAll(server, questions)
   for (let round = 0; round < rounds; round++) {
@@ -32,12 +31,8 @@ export const twoWorkers: Measure = async (scale) => {
     const ofTwo = await loadAll(two, questions)
     ratios.push(hasCores ? ofTwo.perSecond / ofOne.perSecond : (2 * ofOne.cpuUs) / ofTwo.cpuUs)
   }
-  return [figure(hasCores, ratios)]
-}
-
-function figure(hasCores: boolean, values: readonly number[]): Figure {
   const how = hasCores ? '' : ', by processor time'
-  return { what: `two workers${how}`, unit: '÷ one', values, reach: { least: 1.7 } }
+  return [figure(`two workers${how}`, '÷ one', ratios, { least: 1.7 })]
 }
 
 /** The sum of several generators. */
