@@ -4,12 +4,10 @@
 // commit then. These steps take some milliseconds, so one of them is held: it waits for a standby
 // that does not exist.
 
-import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CitusStore } from './citus-store.ts'
 import type { Cluster } from './postgres-cluster.ts'
-import { isRunning } from './postgres-harm.ts'
-import type { Running } from './processes.ts'
+import { isRunning, reach, type Running } from './processes.ts'
 
 export interface CommandMoment {
   readonly what: string
@@ -23,9 +21,9 @@ export interface CommandMoment {
 export function after(delayMs: number): CommandMoment {
   return {
     what: `${delayMs} ms after its start`,
-    async reach(_, { child, ended }) {
-      await Promise.race([sleep(delayMs), ended])
-      return isRunning(child)
+    async reach(_, running) {
+      await Promise.race([sleep(delayMs), running.ended])
+      return isRunning(running)
     },
     release: () => Promise.resolve(),
   }
@@ -59,12 +57,12 @@ function held(
 ): CommandMoment {
   return {
     what,
-    async reach(store, { child }) {
+    async reach(store, running) {
       const node = holder(store)
-      await until(child, () => hasChanged(store.coordinator))
+      await reach(running, () => hasChanged(store.coordinator))
       await node.query(`alter system set synchronous_standby_names = 'nobody'`)
       await node.query('select pg_reload_conf()')
-      return until(child, () => isThere(node))
+      return reach(running, () => isThere(node))
     },
     async release(store) {
       const node = holder(store)
@@ -72,15 +70,6 @@ function held(
       await node.query('select pg_reload_conf()')
     },
   }
-}
-
-/** False if the command ended before. */
-async function until(child: ChildProcess, isThere: () => Promise<boolean>): Promise<boolean> {
-  while (isRunning(child)) {
-    if (await isThere()) return true
-    await sleep(1)
-  }
-  return false
 }
 
 /** Whether the command has come to its transaction: its smaller commits are behind it. */

@@ -1,6 +1,5 @@
 // Disturbs imports into PostgreSQL at random moments, and judges them.
 
-import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportCase } from './cases.ts'
 import { judge } from './judge.ts'
@@ -9,7 +8,7 @@ import { firstFault, type Ground, type Outcome } from './outcome.ts'
 import type { Cluster } from './postgres-cluster.ts'
 import { followImport, sessionsOf, type Step, steps } from './postgres-steps.ts'
 import { createPostgresStores, makePostgresCase, type PostgresCourse } from './postgres-stores.ts'
-import { type Ended, type Running, startDossier } from './processes.ts'
+import { type Ended, isRunning, reach, type Running, startDossier } from './processes.ts'
 
 /** A disturbance of an import. */
 export interface Harm {
@@ -75,14 +74,13 @@ async function harmOnce(
 ): Promise<Trial> {
   await tried.reset()
   const running = startDossier(tried.args(tried.db))
-  const { child, ended } = running
   const isHeld = phase === 'its commit was done and not yet reported'
-  await untilStep(isHeld ? 'merging' : begins[phase], cluster, tried, child)
-  if (isHeld) await holdCommit(cluster, tried, child)
-  if (delayMs > 0) await Promise.race([sleep(delayMs), ended])
-  const hasMet = isRunning(child) && (await harm.strike(running, tried))
+  await untilStep(isHeld ? 'merging' : begins[phase], cluster, tried, running)
+  if (isHeld) await holdCommit(cluster, tried, running)
+  if (delayMs > 0) await Promise.race([sleep(delayMs), running.ended])
+  const hasMet = isRunning(running) && (await harm.strike(running, tried))
   if (isHeld) await letCommit(cluster)
-  const end = await ended
+  const end = await running.ended
   const what = `${harm.what} ${delayMs.toFixed(1)} ms after ${phase}`
   const outcome = await judge(tried, what, end)
   return {
@@ -91,29 +89,25 @@ async function harmOnce(
   }
 }
 
-export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null
-}
-
 async function untilStep(
   wanted: Step,
   cluster: Cluster,
   { db }: ImportCase,
-  child: ChildProcess,
+  running: Running,
 ): Promise<void> {
   if (wanted === 'starting') return
   const step = followImport(cluster, db)
   const least = steps.indexOf(wanted)
-  while (isRunning(child) && steps.indexOf(await step()) < least) await sleep(1)
+  await reach(running, async () => steps.indexOf(await step()) >= least)
 }
 
 // Holds the commit by making it wait for a standby that does not exist. It is already done then,
 // but not reported: only the server's answer gets lost.
-async function holdCommit(cluster: Cluster, { db }: ImportCase, child: ChildProcess) {
+async function holdCommit(cluster: Cluster, { db }: ImportCase, running: Running) {
   await cluster.query(`alter system set synchronous_standby_names = 'nobody'`)
   await cluster.query('select pg_reload_conf()')
   const isHeld = async () => (await sessionsOf(cluster, db)).some(({ wait }) => wait === 'SyncRep')
-  while (isRunning(child) && !(await isHeld())) await sleep(1)
+  await reach(running, isHeld)
 }
 
 async function letCommit(cluster: Cluster): Promise<void> {

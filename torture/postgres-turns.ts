@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportCase } from './cases.ts'
 import { type Campaign, faultOfVerify, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { type Cluster, onCluster } from './postgres-cluster.ts'
-import { isRunning } from './postgres-harm.ts'
 import { sessionsOf } from './postgres-steps.ts'
 import { createPostgresStores, makePostgresCase } from './postgres-stores.ts'
 import {
@@ -81,8 +80,7 @@ async function endOne(
   chosen: number,
 ): Promise<void> {
   if (end !== 'its session terminated') {
-    const child = running[chosen]?.child
-    if (child !== undefined && isRunning(child)) child.kill(end)
+    running[chosen]?.child.kill(end)
     return
   }
   const sessions = await sessionsOf(cluster, db)

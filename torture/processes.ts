@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../test/support/run-command.ts'
 
 /** The executable under test. */
@@ -52,6 +53,19 @@ export function startDossier(args: readonly string[], options: StartOptions = {}
 
 export function runDossier(args: readonly string[], options?: StartOptions): Promise<Ended> {
   return startDossier(args, options).ended
+}
+
+export function isRunning({ child }: Running): boolean {
+  return child.exitCode === null && child.signalCode === null
+}
+
+/** Waits until a claim holds; false if the process has ended before. */
+export async function reach(running: Running, claim: () => Promise<boolean>): Promise<boolean> {
+  while (isRunning(running)) {
+    if (await claim()) return true
+    await sleep(1)
+  }
+  return false
 }
 
 /** Runs `dossier` in this process, which is cheaper where nothing interferes with it. */
