@@ -1,7 +1,7 @@
 // Disturbed exports: a kill, a signal, a call that fails, a limit, a full disk, another export at
 // once. What is left is a whole copy, or none; the next export continues from there.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -218,20 +218,15 @@ function faultOfCopy(copies: string): string | undefined {
   const expected = [...files.map(({ name }) => name), manifestName, withheldName].sort().join()
   if (readdirSync(folder).sort().join() !== expected) return 'a copy with other files'
   const bad = files.find(
-    ({ name, sha256 }) => digestOf(readFileSync(join(folder, name))) !== sha256,
+    ({ name, sha256 }) => hash('sha256', readFileSync(join(folder, name))) !== sha256,
   )
   if (bad !== undefined) return `${bad.name} has other bytes than its manifest says`
   for (const { resource, sha256, files: own } of manifest.resources) {
     const lines = own
       .filter(({ format }) => format === 'ndjson.zst')
       .map(({ name }) => zstdDecompressSync(readFileSync(join(folder, name))))
-    if (digestOf(...lines) !== sha256) return `${resource} has other records than its manifest says`
+    if (hash('sha256', Buffer.concat(lines)) !== sha256)
+      return `${resource} has other records than its manifest says`
   }
   return undefined
-}
-
-function digestOf(...pieces: readonly Buffer[]): string {
-  const digest = createHash('sha256')
-  for (const piece of pieces) digest.update(piece)
-  return digest.digest('hex')
 }

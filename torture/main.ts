@@ -19,33 +19,26 @@ const options = readOptions({
   words: { meaning: 'Campaigns (default: all)', known: Object.keys(campaigns) },
 })
 
-interface Sum {
-  readonly name: string
-  good: number
-  bad: number
-  skipped: number
-  readonly startedAt: number
-}
+type Mark = 'ok' | 'BAD' | 'skipped'
 
-function report(name: string, sum: Sum, { what, found, fault, isSkipped }: Outcome): void {
+function report(name: string, { what, found, fault, isSkipped }: Outcome): Mark {
   const mark = fault !== undefined ? 'BAD' : isSkipped ? 'skipped' : 'ok'
-  if (fault !== undefined) sum.bad += 1
-  else if (isSkipped) sum.skipped += 1
-  else sum.good += 1
   console.log(`${mark.padEnd(8)}${name}: ${what}: ${found}`)
   if (fault !== undefined) console.log(`        ${fault}`)
+  return mark
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dossier-torture-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 console.log(`seed ${options.number('seed')}`)
-const sums: Sum[] = []
+const sums: Record<string, Record<Mark | 'seconds', number>> = {}
 for (const name of options.words) {
   const campaign = campaigns[name]
   if (campaign === undefined) continue
-  const sum: Sum = { name, good: 0, bad: 0, skipped: 0, startedAt: performance.now() }
-  sums.push(sum)
+  const startedAt = performance.now()
+  const sum = { ok: 0, BAD: 0, skipped: 0, seconds: 0 }
+  sums[name] = sum
   const ground = {
     random: createRandom(options.number('seed')),
     seed: options.number('seed'),
@@ -54,15 +47,8 @@ for (const name of options.words) {
     folder,
     isShort: false,
   }
-  for await (const outcome of campaign(ground)) report(name, sum, outcome)
-  console.log(`        ${name} took ${((performance.now() - sum.startedAt) / 1_000).toFixed(0)} s`)
+  for await (const outcome of campaign(ground)) sum[report(name, outcome)] += 1
+  sum.seconds = Math.round((performance.now() - startedAt) / 1_000)
 }
-
-console.log(
-  `\n${'campaign'.padEnd(16)}${'good'.padStart(8)}${'bad'.padStart(8)}${'skipped'.padStart(9)}`,
-)
-for (const { name, good, bad, skipped } of sums) {
-  const cells = [good, bad].map((count) => String(count).padStart(8)).join('')
-  console.log(`${name.padEnd(16)}${cells}${String(skipped).padStart(9)}`)
-}
-process.exitCode = sums.some(({ bad }) => bad > 0) ? 1 : 0
+console.table(sums)
+process.exitCode = Object.values(sums).some(({ BAD }) => BAD > 0) ? 1 : 0
