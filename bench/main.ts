@@ -1,9 +1,6 @@
 // Measures performance: `npm run bench`, or only some measures: `npm run bench -- hot-page import`.
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { readOptions } from '../test/support/script-options.ts'
 import { folder } from './files.ts'
 import { type Figure, median } from './figures.ts'
@@ -36,28 +33,7 @@ function line(figure: Figure): string {
   return `${cells.join('  ')}  ${range.padEnd(20)}  ${goal.padEnd(10)}  ${isMet(figure) ? 'met' : 'NOT MET'}`
 }
 
-const figures: Figure[] = []
 for (const name of options.words) {
-  for (const figure of (await measures[name]?.(options.has('quick') ? 0.1 : 1)) ?? []) {
-    figures.push(figure)
-    console.log(line(figure))
-  }
+  const figures = (await measures[name]?.(options.has('quick') ? 0.1 : 1)) ?? []
+  for (const figure of figures) console.log(line(figure))
 }
-
-const results = join(import.meta.dirname, 'results')
-mkdirSync(results, { recursive: true })
-const path = join(results, `${new Date().toISOString().replaceAll(':', '-')}.json`)
-const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version }
-const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname })
-  .toString()
-  .trim()
-const summaries = figures.map((figure) => ({
-  ...figure,
-  median: median(figure.values),
-  isMet: isMet(figure),
-}))
-writeFileSync(
-  path,
-  `${JSON.stringify({ commit, machine, args: process.argv.slice(2), figures: summaries }, null, 2)}\n`,
-)
-console.log(`\nwritten to ${path}`)
