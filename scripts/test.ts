@@ -5,16 +5,15 @@ import { spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { globalSetup, globalTeardown } from '../test/support/postgres-setup.ts'
 import { readOptions } from '../test/support/script-options.ts'
 import { dearestFiles } from './dearest-files.ts'
 import { failedFilesIn, failuresIn } from './failing-tests.ts'
-import { createTurns } from './in-turn.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** In the order of their output. */
 const partNames = ['check', 'unit', 'sqlite', 'postgres'] as const
 type PartName = (typeof partNames)[number]
 
@@ -84,9 +83,7 @@ process.env['DOSSIER_TEST_SHARED'] = temporary
 setPriority(Math.max(getPriority(), suitePriority))
 const isGiven = (name: PartName) => given.words.includes(name)
 const chosen = lanes.map((lane) => lane.filter(isGiven)).filter((lane) => lane.length > 0)
-const startPart = createTurns((text) => process.stdout.write(text))
 const runs = partNames.filter(isGiven).flatMap(runsOf)
-const parts = new Map(runs.map((run) => [run, startPart()]))
 
 // Each part ends by itself at a signal, which a terminal sends to all; the folder is removed then.
 process.on('SIGINT', () => undefined)
@@ -150,7 +147,6 @@ async function passesAlone({ name, printed, isShared, files, counts }: Outcome):
 
 function run(one: Run): Promise<Outcome> {
   const { name } = one
-  const part = parts.get(one) ?? startPart()
   const account = join(temporary, `${name}-account`)
   const child = spawn(process.execPath, argumentsOf(one), {
     cwd: root,
@@ -164,16 +160,15 @@ function run(one: Run): Promise<Outcome> {
   })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      printed += text
-      part.write(text)
+    createInterface({ input: stream }).on('line', (line) => {
+      printed += `${line}\n`
+      console.log(`${name.padEnd(8)} ${line}`)
     })
   }
   return new Promise((done, fail) => {
     child.once('error', fail)
     child.once('close', (code) => {
-      if (isCounted(name)) part.write(dearestFiles(account, name))
-      part.end()
+      if (isCounted(name)) console.log(dearestFiles(account, name))
       const counts = countsIn(printed)
       // A runner that ends early prints no counts.
       const isComplete = name === 'check' || counts['pass'] !== undefined
@@ -186,7 +181,7 @@ function argumentsOf(one: Run): string[] {
   const { name, files, isShared } = one
   if (name === 'check') return ['scripts/check.ts']
   // Files that failed are run again one at a time.
-  const atOnce = parts.has(one) ? filesAtOnce(name) : 1
+  const atOnce = runs.includes(one) ? filesAtOnce(name) : 1
   return [
     '--test',
     '--test-reporter=spec',
