@@ -12,52 +12,35 @@ import { faultOfRefusal, startDossier } from './processes.ts'
 /** Moves shards; in the long form to a node that is added, and back. */
 export async function* moveShards(store: CitusStore, ground: Ground): AsyncGenerator<Outcome> {
   if (ground.isShort) {
-    yield await importMeanwhile(store, ground, moveOneShard(store))
+    yield await importMeanwhile(store, ground, 'a shard moved, logical', moveOneShard(store))
     return
   }
   const { port } = await store.nodes.add()
   const { coordinator } = store
-  const added = {
-    what: 'a node added, and shards moved to it, logical',
-    begin: async () => {
-      await coordinator.query(`select citus_add_node('127.0.0.1', ${port})`)
-      await rebalance(store, 'force_logical')
-    },
-    isDone: () => isBalanced(store),
-  }
-  yield await importMeanwhile(store, ground, added)
-  const emptied = {
-    what: 'shards moved away from a node, block_writes',
-    begin: async () => {
-      await coordinator.query(
-        `select citus_set_node_property('127.0.0.1', ${port}, 'shouldhaveshards', false)`,
-      )
-      await rebalance(store, 'block_writes')
-    },
-    isDone: () => isBalanced(store),
-  }
-  yield await importMeanwhile(store, ground, emptied)
+  const added = 'a node added, and shards moved to it, logical'
+  yield await importMeanwhile(store, ground, added, async () => {
+    await coordinator.query(`select citus_add_node('127.0.0.1', ${port})`)
+    return rebalance(store, 'force_logical')
+  })
+  const emptied = 'shards moved away from a node, block_writes'
+  yield await importMeanwhile(store, ground, emptied, async () => {
+    const property = `'127.0.0.1', ${port}, 'shouldhaveshards', false`
+    await coordinator.query(`select citus_set_node_property(${property})`)
+    return rebalance(store, 'block_writes')
+  })
   await coordinator.query(`select citus_remove_node('127.0.0.1', ${port})`)
-  const removed = { what: 'the node removed', begin: nothing, isDone: () => Promise.resolve(true) }
-  yield await importMeanwhile(store, ground, removed)
+  yield await importMeanwhile(store, ground, 'the node removed', () => Promise.resolve(() => true))
 }
 
-interface Move {
-  readonly what: string
-  readonly begin: () => Promise<void>
-  readonly isDone: () => Promise<boolean>
-}
+/** Begins a move of shards; returns whether it is done. */
+type Move = () => Promise<() => boolean | Promise<boolean>>
 
 /** Moves the shard of the first company to another node. */
 function moveOneShard({ nodes }: CitusStore): Move {
-  let isOver = false
-  return {
-    what: 'a shard moved, logical',
-    begin() {
-      void runOn(nodes.coordinator, moveSql).finally(() => (isOver = true))
-      return Promise.resolve()
-    },
-    isDone: () => Promise.resolve(isOver),
+  return () => {
+    let isOver = false
+    void runOn(nodes.coordinator, moveSql).finally(() => (isOver = true))
+    return Promise.resolve(() => isOver)
   }
 }
 
@@ -68,10 +51,10 @@ const moveSql = `
   from citus_shards s join pg_dist_node n on n.shouldhaveshards and n.nodeport <> s.nodeport
   where s.shardid = get_shard_id_for_distribution_column('dossier.companies', 1)`
 
-const nothing = () => Promise.resolve()
-
-async function rebalance({ coordinator }: CitusStore, mode: string): Promise<void> {
-  await coordinator.query(`select citus_rebalance_start(shard_transfer_mode => '${mode}')`)
+async function rebalance(store: CitusStore, mode: string): Promise<() => Promise<boolean>> {
+  const start = `select citus_rebalance_start(shard_transfer_mode => '${mode}')`
+  await store.coordinator.query(start)
+  return () => isBalanced(store)
 }
 
 async function isBalanced({ coordinator }: CitusStore): Promise<boolean> {
@@ -85,10 +68,15 @@ async function isBalanced({ coordinator }: CitusStore): Promise<boolean> {
 }
 
 /** Imports, again and again, while shards are being moved, and reads. */
-async function importMeanwhile(store: CitusStore, ground: Ground, move: Move): Promise<Outcome> {
+async function importMeanwhile(
+  store: CitusStore,
+  ground: Ground,
+  what: string,
+  begin: Move,
+): Promise<Outcome> {
   const before = await store.places()
   const readers = startCitusReaders(store, ground.random)
-  await move.begin()
+  const isDone = await begin()
   let [done, refused] = [0, 0]
   let fault: string | undefined
   do {
@@ -102,14 +90,14 @@ async function importMeanwhile(store: CitusStore, ground: Ground, move: Move): P
       fault = faultOfRefusal(ended)
     }
     await sleep(ground.random.integer(0, 1_000))
-  } while (fault === undefined && !(await move.isDone()))
+  } while (fault === undefined && !(await isDone()))
   const sight = await readers.stop()
   const after = await store.places()
   const moved = store.companies.filter((company) => before.get(company) !== after.get(company))
   const last = store.course.plan('import')
   const { fault: found } = await examine(store, last)
   return {
-    what: move.what,
+    what,
     found: `${done} imports, ${refused} refused; ${moved.length} companies moved; ` + sight.found,
     fault: firstFault(fault, sight.fault, found) ?? (await repeat(store, last)),
   }
