@@ -18,7 +18,8 @@ export async function readPostgresState(db: string, isMadeAnew: boolean): Promis
     const isWanted = (name: string) =>
       name !== 'imports' && !(isMadeAnew && ['store', 'migrations'].includes(name))
     const tables = await digestTables(client, isWanted)
-    const columns = (await columnsOf(client, 'imports')).filter(isTimeless)
+    const { fields } = await client.query('select * from imports limit 0')
+    const columns = fields.map(({ name }) => name).filter(isTimeless)
     const log = await digestRows(client, `select ${columns.join(', ')} from imports`)
     const [last] = await query<{ version: number | null }>(
       client,
@@ -95,20 +96,6 @@ async function digestRows(client: Client, sql: string): Promise<string> {
   return row?.digest ?? ''
 }
 
-async function columnsOf(client: Client, table: string): Promise<string[]> {
-  const columns = await query<{ name: string }>(
-    client,
-    `select attname as name from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
-    [table],
-  )
-  return columns.map(({ name }) => name)
-}
-
-async function query<Row extends object>(
-  client: Client,
-  sql: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  return (await client.query(sql, [...values])).rows as Row[]
+async function query<Row extends object>(client: Client, sql: string): Promise<Row[]> {
+  return (await client.query(sql)).rows as Row[]
 }

@@ -40,12 +40,8 @@ export async function readFileState(db: string, isMadeAnew: boolean): Promise<St
 
 /** All columns of the log that do not depend on when an import ran. */
 function logColumns(connection: DatabaseSync): string {
-  return connection
-    .prepare(`select name from pragma_table_info('imports')`)
-    .all()
-    .map(({ name }) => String(name))
-    .filter(isTimeless)
-    .join(', ')
+  const columns = connection.prepare('select * from imports').columns()
+  return columns.flatMap(({ name }) => (isTimeless(name) ? [name] : [])).join(', ')
 }
 
 function digestTables(connection: DatabaseSync, isWanted: (name: string) => boolean): string {
