@@ -5,14 +5,7 @@ import { after, test } from 'node:test'
 import { selectionNames } from '../../src/http/requests/selection-parameters.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import {
-  checkFailure,
-  checkPage,
-  failureText,
-  makeApp,
-  messageOf,
-  pathOf,
-} from '../support/make-app.ts'
+import { checkFailure, checkPage, makeApp, messageOf, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { makeRights } from '../support/rights-store.ts'
 import { processorMs } from '../support/processor-time.ts'
@@ -262,6 +255,9 @@ test('company_id is a positive integer up to 2^53-1 (1.5)', async () => {
   checkPage(answer, { resource: rights, all: last.records })
 })
 
+const companyIdTakes =
+  /^company_id is ".*; it takes an integer from 1 to 9007199254740991, or a register number such as GB:09876543$/
+
 for (const segment of [
   ...['abc', '1.5', '1.0', '-1', '+5', '0', '00', '05', '0x10', '1e3', '%205', '5%20', '１', '٣'],
   ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
@@ -271,11 +267,7 @@ for (const segment of [
   test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3, A14)`, async () => {
     for (const resource of resources) {
       const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
-      checkFailure(
-        answer,
-        400,
-        /^company_id is ".*; it takes .* to 9007199254740991, or a register number/,
-      )
+      checkFailure(answer, 400, companyIdTakes)
     }
   })
 }
@@ -345,7 +337,6 @@ test('a body over 16 KiB is a 413, one of 16 KiB is not (1.6, B3)', async () => 
   for (const bytes of [16_385, 1_000_000]) {
     const answer = await askWithBody(filled(bytes))
     checkFailure(answer, 413, 'Payload Too Large')
-    assert.equal(answer.text, failureText(413, 'Payload Too Large'))
     assert.equal(answer.headers['connection'], 'close')
   }
 })

@@ -217,18 +217,30 @@ export async function checkTag(ask: (question: Question) => Promise<Answer>): Pr
   return tag
 }
 
-/** Checks that an answer is a failure in the contract's form with a matching message. */
-export function checkFailure(answer: Answer, status: number, message: string | RegExp): void {
+/** Checks that an answer is a failure in the contract's form with a matching message (section 4). */
+export function checkFailure(
+  answer: Pick<Answer, 'status' | 'headers' | 'text'>,
+  status: number,
+  message: string | RegExp,
+): void {
+  const { headers } = answer
   assert.equal(answer.status, status, answer.text)
-  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
-  assert.match(answer.headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(headers['content-length'], String(Buffer.byteLength(answer.text)))
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  assert.equal(headers['cache-control'], 'no-store')
+  const absent = ['etag', 'data-version', 'server', 'x-powered-by', 'location', 'content-location']
+  // What was pruned has a link to what is there (9.3).
+  if (status !== 410) absent.push('link')
+  for (const name of absent) assert.equal(headers[name], undefined, name)
+  assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
   const given = messageOf(answer)
   assert.equal(answer.text, failureText(status, given), 'no member more or less')
   if (typeof message === 'string') assert.equal(given, message)
   else assert.match(given, message)
 }
 
-export function messageOf({ text }: Answer): string {
+export function messageOf({ text }: Pick<Answer, 'text'>): string {
   const { error } = JSON.parse(text) as { error: { message: string } }
   return error.message
 }
