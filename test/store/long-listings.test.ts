@@ -1,15 +1,17 @@
 // A listing of many windows, in which few segments change: it is that of a plain model, whatever is
-// added, changed, removed and reverted.
+// added, changed, removed and reverted; and little is written.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { events } from '../../src/resources/events.ts'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { segmentBytesMax } from '../../src/store/listing/cut.ts'
+import { entriesMax } from '../../src/store/listing/directory.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { withReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
-import { runsOf, seed } from '../support/store-at.ts'
+import { aboveStores, runsOf, seed } from '../support/store-at.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { revert } from '../support/write-store.ts'
 
@@ -141,3 +143,59 @@ test(`a long listing is that of a plain model after few changes (seed ${seed})`,
     { numRuns: runsOf(8), seed },
   )
 })
+
+/** Rights, whose listing grows at its end, and events, whose listing grows at its front. */
+const growing: readonly (readonly [
+  name: string,
+  rowFor: (id: number, text: string) => object,
+  between: number,
+])[] = [
+  ['rights', (id, name) => ({ id, company_id: 1, name }), 20_025],
+  ['events', (id, after) => ({ id, company_id: 1, date: dateOf(id), attr: 'a', after }), 20_005],
+]
+
+for (const [name, rowFor, between] of growing) {
+  test(`changes of ${name} fill segments, and write few`, { skip: aboveStores }, async (t) => {
+    const db = join(makeFolder(t), 'a.db')
+    let last = 0
+    /** Imports records; returns the bytes of each segment that is written. */
+    const load = async (ids: readonly number[], bytes = 500) => {
+      const rows = ids.map((id) => rowFor(id, 'x'.repeat(bytes)))
+      await importRows(db, name, rows)
+      const nodesMax = last === 0 ? 4 : 2
+      const sql = `select segment, length(entries) + length(texts) as bytes from segments
+        where segment > ${last} order by segment`
+      const written = query(db, sql)
+      last = Number(written.at(-1)?.['segment'])
+      const segments = written.flatMap(({ bytes }) => (bytes === null ? [] : [Number(bytes)]))
+      assert.ok(written.length - segments.length <= nodesMax, 'nodes')
+      assert.ok(Math.max(...segments) <= segmentBytesMax)
+      return segments
+    }
+    const isFull = (bytes: number) => bytes > 0.9 * segmentBytesMax
+
+    // All but the one at the growing end are full.
+    const first = await load(Array.from({ length: 4_205 }, (_, n) => 10 * (n + 1)))
+    assert.ok(first.length > entriesMax)
+    assert.ok(first.filter(isFull).length >= first.length - 1)
+    const more = await load(Array.from({ length: 100 }, (_, n) => 53_000 + n))
+    assert.ok(more.filter(isFull).length >= more.length - 1)
+
+    const added: number[] = []
+    for (let id = 53_101; id <= 53_120; id++) {
+      const [bytes = 0, ...others] = await load([id])
+      assert.deepEqual(others, [])
+      assert.ok(bytes > (added.at(-1) ?? 0) || isFull(added.at(-1) ?? 0), 'it joins others')
+      added.push(bytes)
+    }
+    assert.ok((await load([30_000], 490)).length <= 1)
+
+    // Between two full segments, a record has one of its own, and others join it.
+    const [own = 0] = await load([between], 900)
+    assert.ok(own > 900 && own < 1_300, `${own} bytes`)
+    const [joined = 0, ...others] = await load([between - 1, between + 1])
+    assert.ok(joined > 1_900 && joined < 3_000, `${joined} bytes`)
+    assert.deepEqual(others, [])
+    assert.ok(Number(queryValue(db, 'select max(length(directory)) from heads')) < 8_192)
+  })
+}
