@@ -245,7 +245,7 @@ test('a mapping gets the cells that are read without one, whatever quotes and bl
   ]
   const read = ['\uFEFFone', 'two', 'th"ree', '4, four', 'five\n5', 'si"x"', '\uFEFF"seven"']
   const header = 'name,id,company_id\n'
-  const long = `a,b,c\n\uFEFFlong,4,${'x'.repeat(9 << 20)}\n`
+  const long = `a,b,c\n\uFEFFlong,4,"${'""'.repeat(70_000)}${'x'.repeat(9 << 20)}"\n`
   const files = {
     'a.csv': `${header}${rows.join('\n')}`,
     'b.csv': 'a1b\none12\n"1"1"3"\n',
@@ -268,8 +268,9 @@ const misfits = `id,company_id,name
 2,7,two,2
 
 3,7
-4,7,"four
-and more"
+4,7,"four\r
+and\rmore
+again"
 5,7,"five"x
 6,7,six
 `
@@ -281,13 +282,13 @@ for (const mapping of [undefined, 'select * from source where name is not null']
     const refused: RejectedRow[] = []
     const options = { mapping, onRejected: (row: RejectedRow) => refused.push(row) }
     const { counts } = await load('rights', ['a.csv'], options)
-    assert.deepEqual(names(records('rights')), ['one', 'four\nand more', 'six'])
+    assert.deepEqual(names(records('rights')), ['one', 'four\r\nand\rmore\nagain', 'six'])
     assert.deepEqual(
       refused.map(({ number, line, reason, row }) => [number, line, reason.split(';')[0], row]),
       [
         [2, 3, 'has 4 cells, but there are 3 columns', '2,7,two,2'],
         [3, 5, 'has 2 cells, but there are 3 columns', '3,7'],
-        [5, 8, 'has text after a closing quote', '5,7,"five"x'],
+        [5, 10, 'has text after a closing quote', '5,7,"five"x'],
       ],
     )
     assert.equal(counts.refused, 3)
@@ -296,7 +297,7 @@ for (const mapping of [undefined, 'select * from source where name is not null']
     const report = await second.load('rights', ['b.csv'], { file: { skippedLines: 1 } })
     assert.equal(report.version, undefined, 'without --rejects nothing is loaded')
     const found = report.problems.map(({ line }) => line)
-    assert.deepEqual(found, [4, 6, 9])
+    assert.deepEqual(found, [4, 6, 11])
   })
 }
 

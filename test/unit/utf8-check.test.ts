@@ -69,6 +69,8 @@ const headers: readonly (readonly [text: string, columns: readonly string[], del
     ['5" disc,"a""b"', ['5" disc', 'a"b'], ','],
     [' id , name ', ['id', 'name'], ','],
     ['id', ['id'], ','],
+    ['id,', ['id'], ','],
+    ['id,name,,', ['id', 'name'], ','],
   ]
 
 test('a header has its columns, whatever its delimiter and quotes', async (t) => {
