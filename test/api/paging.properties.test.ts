@@ -84,7 +84,7 @@ const question = fc.record({
 for (const resource of all) {
   const { name } = resource
 
-  test(`${name}: any page has its records, and links lead to each once, in order (3.3 to 3.7, A9)`, async () => {
+  test(`${name}: any page has its records, and links lead to each once, in order (3.3 to 3.9, A9)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyRecords(resource),

@@ -7,14 +7,7 @@ import { isNullable } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { rights } from '../../src/resources/rights.ts'
-import {
-  checkFailure,
-  checkPage,
-  expectedBody,
-  makeApp,
-  memberOf,
-  pathOf,
-} from '../support/make-app.ts'
+import { checkFailure, checkPage, makeApp, memberOf, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords, type WireRecord } from '../support/make-record.ts'
 import { someOf } from '../support/store-at.ts'
 
@@ -145,25 +138,4 @@ test('timestamps are UTC, with milliseconds only in created_at and updated_at (3
       }
     }
   }
-})
-
-test('text is served unchanged (3.9)', async (t) => {
-  const texts = [
-    'Société Générale — «Ёлка» 東京 \u{1F3E2}',
-    'e\u0301 and \u00e9 are two texts',
-    '\u202Eright to left\u200B',
-    ' leading and trailing ',
-    'quote " slash / back \\ tab \t line \n \u2028\u2029 bell \u0007 del \u007F',
-    '<script>&amp;',
-    '\uFEFFmark',
-    '\uFFFF\u{10FFFF}',
-  ]
-  const all = texts.map((name, index) =>
-    makeRecord(rights, { id: index + 1, name, holders: texts }),
-  )
-  const { ask } = await appWith(t, rights, all)
-  const answer = await ask(pathOf(rights, 1))
-  checkPage(answer, { resource: rights, all })
-  assert.equal(answer.bytes.toString('utf8'), expectedBody({ resource: rights, all }))
-  assert.ok(answer.bytes.includes(Buffer.from('東京')), 'not escaped')
 })

@@ -9,7 +9,9 @@ const isText = (text: string) => /\S/.test(text) && !text.includes('\0')
 
 /** Any valid text, unusual ones included. */
 const anyText = fc.oneof(
-  fc.constantFrom('a', 'A', 'é', "z'x", '\uFFFD', '\u{1F600}', '"', '\\', '\u2028x'),
+  fc.constantFrom('a', 'A', 'é', "z'x", '\uFFFD', '\u{1F600}', '"', '\\', '\u2028x', ' x '),
+  fc.constantFrom('e\u0301', '\u202Ex\u200B', '\uFEFFx', '\uFFFF\u{10FFFF}', '<b>&amp;'),
+  fc.constantFrom('\t \n \u0007x \u007F'),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).filter(isText),
 )
 
