@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { employees } from '../../src/resources/employees.ts'
 import {
   checkSegment,
   type ColumnValue,
@@ -11,7 +12,7 @@ import {
   type ListedRecord,
   recordsOf,
 } from '../../src/store/listing/segment.ts'
-import type { ListingShape } from '../../src/store/listing/shape.ts'
+import { type ListingShape, shapeOf } from '../../src/store/listing/shape.ts'
 
 const shape: ListingShape = {
   listing: 'rights',
@@ -123,19 +124,6 @@ test('damaged bytes are reported, and never end the process', () => {
 })
 
 test('a record like an employee takes at most 45 bytes of an index', () => {
-  const employee: ListingShape = {
-    listing: 'employees',
-    direction: 'ascending',
-    hasSort: false,
-    metaColumn: undefined,
-    columns: [
-      { field: 'identifier', type: 'text' },
-      { field: 'position', type: 'text' },
-      { field: 'start_date', type: 'integer' },
-      { field: 'end_date', type: 'integer' },
-      { field: 'updated_at', type: 'integer' },
-    ],
-  }
   const positions = ['Director', 'Engineer', 'Chief accountant', 'Clerk', 'Warehouse supervisor']
   const list = Array.from({ length: 23 }, (_, n) => ({
     id: 4_000_000 + n,
@@ -151,6 +139,6 @@ test('a record like an employee takes at most 45 bytes of an index', () => {
     ],
     text: Buffer.alloc(370 + ((n * 13) % 60), 'x'),
   }))
-  const { entries } = encodeSegment(employee, list)
+  const { entries } = encodeSegment(shapeOf(employees), list)
   assert.ok(entries.length / list.length <= 45, `${entries.length / list.length} bytes`)
 })
