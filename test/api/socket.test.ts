@@ -8,7 +8,6 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { promisify } from 'node:util'
 import { rights } from '../../src/resources/rights.ts'
 import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
 import {
   answerIn,
   answersIn,
@@ -245,18 +244,4 @@ test('a client that hangs up midway does not affect others', async () => {
     }
   }
   assert.equal(answerIn(await exchange(port, head())).body, whole)
-})
-
-test('the next request sees an import by another process despite the cache', async () => {
-  let known = [...all]
-  for (let turn = 0; turn < 2; turn += 1) {
-    const before = answerIn(await exchange(port, head({ url: `${path}?limit=1000` })))
-    assert.equal(before.body, expectedBody({ resource: rights, all: known, limit: 1_000 }))
-    const news = makeRecords(rights, 1, 1_000 + turn)
-    await store.load([{ resource: rights, company: 1, records: news }])
-    known = [...known, ...news]
-  }
-  await store.load([{ resource: rights, company: 1, records: all }], { isSnapshot: true })
-  const after = answerIn(await exchange(port, head()))
-  assert.equal(after.body, whole)
 })
