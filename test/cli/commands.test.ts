@@ -13,16 +13,12 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isWellFormedKey } from '../../src/auth/key.ts'
 import { openRejects } from '../../src/cli/import/rejects-file.ts'
 import { writeParquet } from '../support/import-folder.ts'
-import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { makeFolder, queryValue } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 import { checkExit, runDossier, withSmallDisk } from '../support/run-dossier.ts'
-import { storeKind } from '../support/store-at.ts'
 
-// File faults apply to SQLite only; those of a server are in another test file.
-const isFile = storeKind === 'sqlite'
 const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 
 test('help lists every command, and each has its own help', async (t) => {
@@ -142,28 +138,6 @@ test('a dry run of a first import creates no store', async (t) => {
   const { out } = await mustRun(folder, 'import rights x.ndjson --dry-run')
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
-})
-
-test('keys are created once, listed without the secret, and revoked', async (t) => {
-  const folder = makeFolder(t)
-  const keys = (...args: string[]) => runCommand(folder, ['keys', ...args])
-  if (isFile) {
-    assert.match((await keys('list')).err, /does not exist; create it with: dossier import/)
-  }
-  await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-  const limited = ['--expires', '30d', '--scopes', 'rights,jobs', '--rate', '2/1h']
-  const made = await keys('create', '--name', 'acme', ...limited)
-  assert.equal(made.code, 0)
-  assert.ok(isWellFormedKey(made.out.trim()))
-  assert.equal(made.out.split('\n').length, 2, 'the key alone')
-  assert.match((await keys('create', '--name', 'acme')).err, /a key named acme already exists/)
-  const list = (await keys('list')).out
-  assert.match(list, /acme .*in use .*rights,jobs +2\/1h /)
-  assert.ok(!list.includes(made.out.trim().slice(14, -4)))
-  assert.match((await keys('revoke', 'acm')).err, /did you mean acme\?/)
-  assert.equal((await keys('revoke', 'acme')).code, 0)
-  assert.match((await keys('list')).out, /acme .*revoked/)
-  assert.equal((await keys('create', '--name', 'acme')).code, 0, 'the name is free again')
 })
 
 test('a missing store is reported in one line and not created (F1)', async (t) => {

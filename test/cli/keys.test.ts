@@ -24,8 +24,10 @@ describe('keys', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse((await keys('list', '--json')).out), [])
     const before = Date.now()
     const made = await keys('create', '--name', 'acmé-1', '--expires', '2099-01-31')
-    await keys('create', 'b.2', '--scopes', 'rights, events,rights')
+    await keys('create', 'b.2', '--scopes', 'rights, events,rights', '--rate', '2/1h')
+    assert.match((await keys('list')).out, /^b\.2 .*in use .*rights,events +2\/1h /m)
     await keys('revoke', 'b.2')
+    assert.match((await keys('list')).out, /^b\.2 .*revoked/m)
     const { out } = await keys('list', '--json')
     const [first, second] = JSON.parse(out) as Record<string, unknown>[]
     const { createdAt, hint, ...rest } = first ?? {}
