@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate, wholes } from '../scripts/generate-docs.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
-import { demoExtracts } from '../src/demo/registry.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -72,17 +71,6 @@ test('every command in the documents is a command of the program', () => {
       assert.ok(commandNames.includes(String(name)), `${document}: dossier ${String(name)}`)
     }
   }
-})
-
-test('the first answer in the README is that of the demonstration', () => {
-  const [, json = ''] = /```json\n(.+)\n```/.exec(read('README.md')) ?? []
-  const answer = JSON.parse(json) as { pos_terminals: unknown[]; total: number }
-  const extract = demoExtracts().find(({ name }) => name === 'pos_terminals')
-  const rows = [...(extract?.rows() ?? [])].filter((row) => row['company_id'] === 1)
-  assert.equal(answer.total, rows.length)
-  const [{ company_id: company, ...record } = {}] = rows
-  assert.equal(company, 1)
-  assert.deepEqual(answer.pos_terminals, [record])
 })
 
 /** The anchors of the headings of a document, as on GitHub. */

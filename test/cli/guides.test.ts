@@ -99,23 +99,13 @@ for (const document of documents) {
       const answer = await fetch(`${url}${request}`, {
         headers: { authorization: `Bearer ${key}` },
       })
-      assert.equal(answer.status, 200, `${request}: ${await answer.text()}`)
+      const text = await answer.text()
+      assert.equal(answer.status, 200, `${request}: ${text}`)
+      // Each question of a table has an answer.
+      if (cells.includes(String(request))) assert.doesNotMatch(text, /"pagination_total":0,/)
     }
   })
 }
-
-test('docs/client.md: the demo has an answer to each question', async () => {
-  const section =
-    /\n## Questions and requests\n([^]*?)\n## /.exec(read('docs/client.md'))?.[1] ?? ''
-  const [, company = ''] = /begins with `([^`]+)`/.exec(section) ?? []
-  for (const [, request = ''] of section.matchAll(/`(\/\w+\?[^`]*)`/g)) {
-    const answer = await fetch(`${url}${company}${request}`, {
-      headers: { authorization: `Bearer ${key}` },
-    })
-    const text = await answer.text()
-    assert.doesNotMatch(text, /"pagination_total":0,/, request)
-  }
-})
 
 test('docs/client.md: the links of a page', async () => {
   const [, sample] = /^link: (.*)$/m.exec(read('docs/client.md')) ?? []
