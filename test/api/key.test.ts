@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { hasScope } from '../../src/store/keys.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { type Answer, checkFailure, checkTag, makeApp, memberOf } from '../support/make-app.ts'
 
@@ -43,12 +42,6 @@ test('a key with any scopes may ask; changes and exports are listed only if name
   const { scopes: shown, expires_at: expires } = keyIn(await get('', { key }))
   assert.deepEqual(shown, ['jobs', 'changes', 'exports'])
   assert.equal(expires, '2100-01-31T00:00:00.000Z')
-  for (const scope of usual) assert.ok(hasScope(undefined, scope), scope)
-  for (const scope of ['changes', 'exports']) {
-    assert.ok(!hasScope(undefined, scope), scope)
-    assert.ok(!hasScope(usual, scope), scope)
-    assert.ok(hasScope(scopes, scope), scope)
-  }
 })
 
 test('a rate limit shows what is left after this request (8.5)', async () => {
