@@ -16,31 +16,30 @@ const above = { skip: aboveStores }
 // What fits into it is the same on every store.
 const sizes = storeKind === 'sqlite' ? [0, 1, 20_000, 64 * 1_048_576] : [0, 64 * 1_048_576]
 
-for (const cacheBytesMax of sizes) {
-  for (const resource of [rights, events]) {
-    test(`${resource.name}: a cache of ${cacheBytesMax} bytes never serves a stale page`, async (t) => {
-      const path = pathOf(resource, 1)
-      const codings = ['identity', 'gzip']
-      let all = makeRecords(resource, 10)
-      const { ask, store } = await makeApp(t, {
-        cacheBytesMax,
-        records: [{ resource, company: 1, records: all }],
-      })
-      for (let turn = 0; turn < 4; turn += 1) {
-        for (const page of [1, 2, 1, 2]) {
-          checkPage(await ask(`${path}?page=${page}&limit=6`), { resource, all, page, limit: 6 })
-          for (const coding of codings) {
-            await ask(`${path}?page=${page}&limit=6`, { headers: { 'accept-encoding': coding } })
-          }
-        }
-        const news = makeRecord(resource, { id: 100 + turn })
-        await store.load([{ resource, company: 1, records: [news] }])
-        all = [...all, news]
-      }
-      await store.load([{ resource, company: 1, records: all.slice(0, 3) }], { isSnapshot: true })
-      checkPage(await ask(`${path}?page=1&limit=6`), { resource, all: all.slice(0, 3), limit: 6 })
+for (const [n, cacheBytesMax] of sizes.entries()) {
+  const resource = n % 2 === 0 ? rights : events
+  test(`${resource.name}: a cache of ${cacheBytesMax} bytes never serves a stale page`, async (t) => {
+    const path = pathOf(resource, 1)
+    const codings = ['identity', 'gzip']
+    let all = makeRecords(resource, 10)
+    const { ask, store } = await makeApp(t, {
+      cacheBytesMax,
+      records: [{ resource, company: 1, records: all }],
     })
-  }
+    for (let turn = 0; turn < 4; turn += 1) {
+      for (const page of [1, 2, 1, 2]) {
+        checkPage(await ask(`${path}?page=${page}&limit=6`), { resource, all, page, limit: 6 })
+        for (const coding of codings) {
+          await ask(`${path}?page=${page}&limit=6`, { headers: { 'accept-encoding': coding } })
+        }
+      }
+      const news = makeRecord(resource, { id: 100 + turn })
+      await store.load([{ resource, company: 1, records: [news] }])
+      all = [...all, news]
+    }
+    await store.load([{ resource, company: 1, records: all.slice(0, 3) }], { isSnapshot: true })
+    checkPage(await ask(`${path}?page=1&limit=6`), { resource, all: all.slice(0, 3), limit: 6 })
+  })
 }
 
 const { all: ten, records, path } = makeRights(10)
