@@ -124,19 +124,23 @@ test(
   },
 )
 
-/** How many rows of a table work reads through indexes, over a pool of one connection. */
-async function countRows(pool: Pool, table: string, work: () => Promise<void>): Promise<number> {
-  const countedSql = `
-    select sum(idx_tup_read)::integer as read from pg_stat_user_indexes
-    where relid = '${table}'::regclass`
+/** What work adds to a counter of the server, over a pool of one connection. */
+async function countOf(pool: Pool, counter: string, work: () => Promise<void>): Promise<number> {
   const counted = async () => {
     await pool.query('select pg_stat_force_next_flush()')
-    const { rows } = await pool.query<{ read: number }>(countedSql)
-    return rows[0]?.read ?? NaN
+    const { rows } = await pool.query<{ n: number }>(`select (${counter})::integer as n`)
+    return rows[0]?.n ?? NaN
   }
   const before = await counted()
   await work()
   return (await counted()) - before
+}
+
+/** How many rows of a table work reads through indexes. */
+const countRows = (pool: Pool, table: string, work: () => Promise<void>) => {
+  const counter = `
+    select sum(idx_tup_read) from pg_stat_user_indexes where relid = '${table}'::regclass`
+  return countOf(pool, counter, work)
 }
 
 test(
@@ -215,16 +219,11 @@ test(
       'rights',
       idsFrom(101, 400).map((id) => ({ id, company_id: id, name: 'x' })),
     )
-    const scanned = async () => {
-      await pool.query('select pg_stat_force_next_flush()')
-      const { rows } = await pool.query<{ read: number }>(
-        "select seq_tup_read::integer as read from pg_stat_user_tables where relid = 'heads'::regclass",
-      )
-      return rows[0]?.read ?? NaN
-    }
-    const before = await scanned()
-    assert.deepEqual((await read()).ids, [1])
-    assert.equal((await scanned()) - before, 0)
+    const scanned = "select seq_tup_read from pg_stat_user_tables where relid = 'heads'::regclass"
+    const count = await countOf(pool, scanned, async () => {
+      assert.deepEqual((await read()).ids, [1])
+    })
+    assert.equal(count, 0)
   },
 )
 
@@ -235,17 +234,12 @@ test('heads are sought by company, even if a listing is new', { skip: onCitus },
   await pool.query('analyze')
   const rows = idsFrom(1_001, 1_000).map((id) => ({ id, company_id: id, name: 'x' }))
   await importRows(db, 'rights', rows)
-  const searches = async () => {
-    await pool.query('select pg_stat_force_next_flush()')
-    const { rows } = await pool.query<{ scans: number }>(`
-      select idx_scan::integer as scans from pg_stat_user_indexes
-      where indexrelid = 'heads_by_version'::regclass`)
-    return rows[0]?.scans ?? NaN
-  }
   const reads = createReads(pool, { gate: openGate, even: undefined })
   const { tables } = createSnapshots(pool, reads, undefined).ofVersions
-  const before = await searches()
-  const heads = await tables.heads('rights', idsFrom(1_001, 100), 2)
-  assert.equal(heads.length, 100)
-  assert.equal((await searches()) - before, 0)
+  const searches = `
+    select idx_scan from pg_stat_user_indexes where indexrelid = 'heads_by_version'::regclass`
+  const count = await countOf(pool, searches, async () => {
+    assert.equal((await tables.heads('rights', idsFrom(1_001, 100), 2)).length, 100)
+  })
+  assert.equal(count, 0)
 })
