@@ -163,6 +163,7 @@ const slips: readonly (readonly [jurisdiction: string, identifier: string, near:
   ['gb', '09876543', /; did you mean GB:09876543\?$/m],
   ['GB', '09-876 543', /; did you mean GB:09876543\?$/m],
   ['DE', 'hrb 12', /; did you mean DE:HRB 12\?$/m],
+  ['fr', '3-4', /; did you mean FR:0000000034\?$/m],
   ['GB', '11111111', /is not in the registry$/m],
   ['GB', '1'.repeat(1_000), /is not in the registry$/m],
 ]
@@ -173,6 +174,7 @@ test('company suggests companies for a mistyped name', async (t) => {
   await importRows(path, 'companies', [
     { jurisdiction: 'GB', identifier: '09876543' },
     { jurisdiction: 'DE', identifier: 'HRB 12' },
+    { jurisdiction: 'FR', identifier: '0000000034' },
   ])
   for (const [jurisdiction, identifier, near] of slips) {
     checkExit(await runCommand('.', ['company', jurisdiction, identifier, '--db', db]), 1, near)

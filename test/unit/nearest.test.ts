@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nearNames, nearNamesMax } from '../../src/text/near-names.ts'
 import { nearest } from '../../src/text/nearest.ts'
 import { resources } from '../../src/resources/index.ts'
 import { processorMs } from '../support/processor-time.ts'
@@ -55,30 +54,4 @@ test('any field with one letter wrong, missing, doubled or swapped is still foun
 test('a word of a megabyte is handled quickly', async () => {
   const ms = await processorMs(() => nearest('x'.repeat(1 << 20), fields))
   assert.ok(ms < 500, `${ms} ms`)
-})
-
-test('near names differ in case, leading zeros, blanks and hyphens, and are a dozen at most', () => {
-  const near = (jurisdiction: string, identifier: string) =>
-    nearNames(jurisdiction, identifier).map((name) => name.join(':'))
-  assert.deepEqual(near('gb', ' 98-76 543'), [
-    'GB:98-76 543',
-    'GB:9876543',
-    'GB:09876543',
-    'GB:0009876543',
-    'gb:98-76 543',
-    'gb:9876543',
-    'gb:09876543',
-    'gb:0009876543',
-  ])
-  assert.ok(near('GB', '000').includes('GB:00000000'))
-  for (const [jurisdiction, identifier] of [
-    ['gb', ' a-b.c1 '],
-    ['x', '0000'],
-    [' Y ', 'é-ß 0'],
-  ] as const) {
-    const all = near(jurisdiction, identifier)
-    assert.ok(all.length <= nearNamesMax && all.length > 0)
-    assert.equal(new Set(all).size, all.length)
-    assert.ok(!all.includes(`${jurisdiction}:${identifier}`))
-  }
 })
