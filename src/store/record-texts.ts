@@ -66,16 +66,5 @@ export const digestBytesOf = (digest: string): Buffer => Buffer.from(digest, 'la
 
 /** Compares two texts by code points, the order of their UTF-8 bytes. */
 export function byCodePoint(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at++) {
-    const one = a.charCodeAt(at)
-    const other = b.charCodeAt(at)
-    if (one !== other) return rankOf(one) - rankOf(other)
-  }
-  return a.length - b.length
-}
-
-/** Surrogates encode code points above all those that need none. */
-function rankOf(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -8,6 +8,7 @@ import { leavesOf, scanEntries } from '../listing/open-listings.ts'
 import { decodeEntries, reuseMemory, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
+import { byCodePoint } from '../record-texts.ts'
 import { createPace } from './pace.ts'
 import type { Change } from './reads.ts'
 import { createSharedWork } from './shared-work.ts'
@@ -178,5 +179,5 @@ function isTooLong(value: string | null): boolean {
 function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
   if (countOfA !== countOfB) return countOfB - countOfA
   if (a === null || b === null) return Number(a === null) - Number(b === null)
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return byCodePoint(a, b)
 }
