@@ -7,6 +7,7 @@
 import { pipeline } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
 import { asApiError, overloaded, unavailable } from '../errors.ts'
+import { createPace } from '../../store/serving/pace.ts'
 import { createPlaces } from '../places.ts'
 import { giveBack } from './body-memory.ts'
 import { type Coding, createEncoder } from './coding.ts'
@@ -42,7 +43,6 @@ interface StreamOptions {
 
 export function createBeginStream(options: StreamOptions): BeginStream {
   const { noteFault, checkKeyAgain, standstillMs } = options
-  const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
 
   async function sendPieces(
@@ -50,12 +50,13 @@ export function createBeginStream(options: StreamOptions): BeginStream {
     pieces: AsyncIterable<Buffer>,
     write: (piece: Buffer) => Promise<boolean>,
   ): Promise<boolean> {
+    const pace = createPace()
     try {
       for await (const piece of pieces) {
         await checkKeyAgain(request).catch(throwRefusal)
         request.reply.streamedBytes = (request.reply.streamedBytes ?? 0) + piece.length
         if (!(await write(piece))) return false
-        await nextTurn()
+        await pace()
       }
       return true
     } catch (error) {
@@ -114,10 +115,4 @@ function openBody({ reply, socket }: HttpRequest, coding: Coding) {
     },
     end: () => sink.end(),
   }
-}
-
-/** Lets one caller continue per turn of the event loop, so that other requests run in between. */
-function createTurns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))))
 }
