@@ -34,7 +34,11 @@ export function cutSegments(
 ): CutSegment[] {
   const segments: CutSegment[] = []
   const isBackwards = growth === 'front'
-  const line = { records, isBackwards, entryBytes: 16 + 3 * shape.columns.length }
+  const line = {
+    records: isBackwards ? records.toReversed() : records,
+    isBackwards,
+    entryBytes: 16 + 3 * shape.columns.length,
+  }
   let rest = growth === 'within' ? bytesOf(records, line.entryBytes) : 0
   for (let from = 0; from < records.length;) {
     const segment = cutOne(shape, line, from, growth === 'within' ? evenSize(rest) : undefined)
@@ -45,7 +49,7 @@ export function cutSegments(
   return isBackwards ? segments.reverse() : segments
 }
 
-/** Records that are cut from one end. */
+/** Records in the order in which they are cut. */
 interface Line {
   readonly records: readonly ListedRecord[]
   readonly isBackwards: boolean
@@ -74,7 +78,8 @@ function cutOne(
 ): CutSegment {
   for (let max = line.records.length; ;) {
     const to = Math.min(max, findEnd(line, from, evenly))
-    const part = partOf(line, from, to)
+    const cut = line.records.slice(from, to)
+    const part = line.isBackwards ? cut.reverse() : cut
     const encoded = encodeSegment(shape, part)
     const bytes = encoded.entries.length + encoded.texts.length
     line.entryBytes = encoded.entries.length / part.length
@@ -88,16 +93,11 @@ function cutOne(
 }
 
 /** Where a segment ends: at its maximum size, or nearest to an even one; with at least a record. */
-function findEnd(
-  { records, isBackwards, entryBytes }: Line,
-  from: number,
-  evenly?: number,
-): number {
+function findEnd({ records, entryBytes }: Line, from: number, evenly?: number): number {
   let bytes = 0
   let to = from
   for (; to < records.length; to++) {
-    const record = records[isBackwards ? records.length - 1 - to : to]
-    const more = (record?.text.length ?? 0) + 1 + entryBytes
+    const more = (records[to]?.text.length ?? 0) + 1 + entryBytes
     if (to > from) {
       if (bytes + more > segmentBytesMax) break
       if (evenly !== undefined && bytes + more / 2 > evenly) break
@@ -105,11 +105,4 @@ function findEnd(
     bytes += more
   }
   return to
-}
-
-function partOf({ records, isBackwards }: Line, from: number, to: number): readonly ListedRecord[] {
-  if (from === 0 && to === records.length) return records
-  return isBackwards
-    ? records.slice(records.length - to, records.length - from)
-    : records.slice(from, to)
 }
