@@ -5,6 +5,8 @@ import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import { namesOf } from '../companies/register-names.ts'
 import type { RegistryState } from '../reading.ts'
+import { sumOf } from '../listing/directory.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
 import { createFree } from '../listing/read-page.ts'
@@ -110,7 +112,13 @@ async function addListings(
 ): Promise<void> {
   const { source } = comparing
   const { listing } = source.shape
-  for (const portion of inPortions(opened, page.left)) {
+  const weightOf = ({ leaves: { former, present } }: ListingStates) => {
+    // Of a new listing, all records are reported.
+    const records = former.length === 0 ? sumOf(present).records : 0
+    return Math.max((former.length + present.length) / segmentsAtOnce, records / page.left().limit)
+  }
+  // Listings whose segments are read together: not many more than fill the page.
+  for (const portion of inBatches(opened, opened.length, weightOf, 1)) {
     await source.prefetch(shortOf(portion, page.left()))
     for (const states of portion) {
       const { companyId, version: listingVersion } = states
@@ -123,27 +131,6 @@ async function addListings(
       if (page.isFull()) return
     }
   }
-}
-
-/** Listings whose segments are read together: not many more than fill the page. */
-function* inPortions(
-  all: readonly ListingStates[],
-  left: () => PageLeft,
-): Generator<readonly ListingStates[]> {
-  let portion: ListingStates[] = []
-  let [segments, records] = [0, 0]
-  for (const states of all) {
-    const { former, present } = states.leaves
-    portion.push(states)
-    segments += former.length + present.length
-    // Of a new listing, all records are reported.
-    if (former.length === 0) for (const leaf of present) records += leaf.records
-    if (segments < segmentsAtOnce && records < left().limit) continue
-    yield portion
-    portion = []
-    segments = records = 0
-  }
-  if (portion.length > 0) yield portion
 }
 
 /** The segments of short listings, which are read together: the present ones with their texts. */
