@@ -65,8 +65,8 @@ async function readRange(
   const traces = await tables.changedTraces(listing, { ...range, upTo })
   const end = traces.length < range.limit ? upTo : traces.at(-1)
   const isIn = (one: ChangedPlace) => end === undefined || compare(one, end) <= 0
-  const all = [...heads, ...traces.map((one) => ({ ...one, isOnly: false }))]
-  return { changed: all.filter((one) => one.isLast && isIn(one)).sort(compare), end }
+  const last = [...heads, ...traces].filter((one) => one.isLast && isIn(one))
+  return { changed: last.sort(compare), end }
 }
 
 async function findChange(
@@ -76,12 +76,9 @@ async function findChange(
   companyId: number,
 ): Promise<ChangedListing | undefined> {
   const head = await tables.head(listing, companyId, span.until)
-  if (head !== undefined && head.version > span.since) {
-    return { companyId, version: head.version, isOnly: false }
-  }
-  const traces = await tables.traces(listing, [companyId], span)
-  const last = traces.at(-1)
-  return last && { companyId, version: last.version, isOnly: false }
+  const isIn = head !== undefined && head.version > span.since
+  const last = isIn ? head : (await tables.traces(listing, [companyId], span)).at(-1)
+  return last && { companyId, version: last.version, isOnly: false, isLast: true }
 }
 
 function compare(a: ChangedPlace, b: ChangedPlace): number {

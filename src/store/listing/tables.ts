@@ -122,18 +122,13 @@ export interface ChangedPlace {
   readonly companyId: number
 }
 
-/** A listing with a head in a span of versions. */
+/** A head or traces of a listing in a span of versions. */
 export interface ChangedListing extends ChangedPlace {
-  /** Whether that is its only head in the span. */
+  /** Whether this is the listing's only head in the span. */
   readonly isOnly: boolean
-}
-
-/** A change, and whether it is the last of its listing in a span of versions. */
-export interface LastChange extends ChangedPlace {
+  /** Whether this is the listing's last change in the span. */
   readonly isLast: boolean
 }
-
-export interface ChangedHead extends ChangedListing, LastChange {}
 
 /** Reads listings. A segment that is missing is a MissingSegmentError. */
 export interface ListingReads {
@@ -221,9 +216,9 @@ export interface ListingLookups extends ListingReads {
     version: number,
   ): Awaitable<readonly number[]>
   /** Heads in a span of versions. */
-  changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedHead[]>
+  changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
   /** Traces in a span of versions; where a listing has a head there, none is its last change. */
-  changedTraces(listing: string, range: ChangedRange): Awaitable<readonly LastChange[]>
+  changedTraces(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
   /** The traces of companies' listings in a span of versions, by company, version and id. */
   traces(
     listing: string,

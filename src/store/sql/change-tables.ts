@@ -1,6 +1,12 @@
 // The part of the seam of listings (../listing/tables.ts) for what has changed between versions.
 
-import type { ChangedRange, ListingTables, TraceKind, TraceRow } from '../listing/tables.ts'
+import type {
+  ChangedListing,
+  ChangedRange,
+  ListingTables,
+  TraceKind,
+  TraceRow,
+} from '../listing/tables.ts'
 import { comparable, lookup, type RowReader, type RowWriter } from './dialect.ts'
 
 const hasHead = (where: string) => `
@@ -27,7 +33,7 @@ const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
 }
 
 type Flag = boolean | number
-type Place = [companyId: number, version: number]
+type ChangeColumns = readonly [companyId: number, version: number, isOnly: Flag, isLast: Flag]
 type TraceColumns = readonly [number, number, number, number, TraceKind]
 
 export function changeLookups(db: RowReader) {
@@ -41,7 +47,7 @@ export function changeLookups(db: RowReader) {
     from heads c ${d.useIndex('heads_by_version')}
     where ${isBetween} order by c.version, c.company_id limit $8`
   const tracedSql = `
-    select c.company_id, c.version, not ${hasHead('l.version > $2 and l.version <= $3')}
+    select c.company_id, c.version, false, not ${hasHead('l.version > $2 and l.version <= $3')}
       and not exists (
         select 1 from traces l where l.company_id = c.company_id and l.listing = $1
           and l.version > c.version and l.version <= $3
@@ -54,14 +60,11 @@ export function changeLookups(db: RowReader) {
     where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
       and version > $3 and version <= $4
     order by company_id, version, id`
-  const heads = lookup(db, headsSql, (columns: readonly [...Place, only: Flag, last: Flag]) => {
-    const [companyId, version, isOnly, isLast] = columns
+  const changedOf = ([companyId, version, isOnly, isLast]: ChangeColumns): ChangedListing => {
     return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
-  })
-  const traced = lookup(db, tracedSql, (columns: readonly [...Place, last: Flag]) => {
-    const [companyId, version, isLast] = columns
-    return { companyId, version, isLast: Boolean(isLast) }
-  })
+  }
+  const heads = lookup(db, headsSql, changedOf)
+  const traced = lookup(db, tracedSql, changedOf)
   const traces = lookup(db, tracesSql, (columns: TraceColumns): TraceRow => {
     const [companyId, version, id, sort, kind] = columns
     return { companyId, version, id, sort, kind }
