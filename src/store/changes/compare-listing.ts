@@ -16,8 +16,8 @@ export interface PageLeft {
   readonly bytesMax: number
 }
 
-/** How many segments of a state are read together: more in each round. */
-const [windowMin, windowMax] = [4, 64]
+/** How many segments of a state are read together. */
+const segmentsAtOnce = 32
 
 /** The next changes of a listing after a place: as many as fill the page, or all. */
 export async function compareListing(
@@ -35,11 +35,11 @@ export async function compareListing(
   let present = await open(states.leaves.present)
   const changes: RecordChange[] = []
   let { limit, bytesMax } = left
-  for (let [after, window] = [start, windowMin]; limit > 0 && bytesMax > 0;) {
-    const was = await readSegments(source, { companyId, leaves: former }, window, 'entries')
+  for (let after = start; limit > 0 && bytesMax > 0;) {
+    const was = await readSegments(source, { companyId, leaves: former }, segmentsAtOnce, 'entries')
     // Of a new listing, all records are reported.
-    const [most, records] = former.length === 0 ? [windowMax, limit] : [window, Infinity]
-    const count = Math.min(most, countFilling(present, records, bytesMax))
+    const fitting = countFilling(present, former.length === 0 ? limit : Infinity, bytesMax)
+    const count = Math.min(segmentsAtOnce, fitting)
     const is = await readSegments(source, { companyId, leaves: present }, count, 'both')
     const end = earlier(source, was.end, is.end)
     for (const change of await changesIn(source, states, { was, is, after, end })) {
@@ -51,7 +51,6 @@ export async function compareListing(
     former = former.slice(countUpTo(source, was, end))
     present = present.slice(countUpTo(source, is, end))
     after = end
-    window = Math.min(windowMax, 2 * window)
   }
   return changes
 }
