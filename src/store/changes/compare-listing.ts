@@ -4,6 +4,7 @@
 // up to a place. A record that is gone from one place may be at another one.
 
 import type { DirectoryEntry } from '../listing/directory.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
 import { hasDigest, type RecordPlace } from '../listing/segment.ts'
 import type { RecordChange } from './cut-change.ts'
@@ -38,8 +39,7 @@ export async function compareListing(
   for (let after = start; limit > 0 && bytesMax > 0;) {
     const was = await readSegments(source, { companyId, leaves: former }, segmentsAtOnce, 'entries')
     // Of a new listing, all records are reported.
-    const fitting = countFilling(present, former.length === 0 ? limit : Infinity, bytesMax)
-    const count = Math.min(segmentsAtOnce, fitting)
+    const count = countFilling(present, former.length === 0 ? limit : Infinity, bytesMax)
     const is = await readSegments(source, { companyId, leaves: present }, count, 'both')
     const end = earlier(source, was.end, is.end)
     for (const change of await changesIn(source, states, { was, is, after, end })) {
@@ -55,16 +55,11 @@ export async function compareListing(
   return changes
 }
 
-/** How many segments have so many records, or bytes. */
+/** How many segments are read together: those that have so many records, or bytes, suffice. */
 function countFilling(leaves: readonly DirectoryEntry[], records: number, bytes: number): number {
-  let [recordsLeft, bytesLeft] = [records, bytes]
-  const end = leaves.findIndex((leaf) => {
-    if (recordsLeft <= 0 || bytesLeft <= 0) return true
-    recordsLeft -= leaf.records
-    bytesLeft -= leaf.bytes
-    return false
-  })
-  return end < 0 ? leaves.length : end
+  const shareOf = (leaf: DirectoryEntry) => Math.max(leaf.records / records, leaf.bytes / bytes)
+  const [first = []] = inBatches(leaves, segmentsAtOnce, shareOf, 1)
+  return first.length
 }
 
 /** Some of the segments of a state. */
