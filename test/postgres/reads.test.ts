@@ -159,7 +159,7 @@ test(
     const { ofVersions } = createSnapshots(pool, reads, undefined)
     const asked = { companyId: 7, version: undefined, resources }
     const { tables } = ofVersions
-    const head = await tables.head('companies', 7, 61)
+    const [head] = await tables.heads('companies', [7], 61)
     const segments = [firstSegment(head?.directory ?? '') ?? NaN]
     const works = {
       company: async () => {

@@ -75,7 +75,7 @@ async function findChange(
   span: VersionSpan,
   companyId: number,
 ): Promise<ChangedListing | undefined> {
-  const head = await tables.head(listing, companyId, span.until)
+  const [head] = await tables.heads(listing, [companyId], span.until)
   const isIn = head !== undefined && head.version > span.since
   const last = isIn ? head : (await tables.traces(listing, [companyId], span)).at(-1)
   return last && { companyId, version: last.version, isOnly: false, isLast: true }

@@ -132,8 +132,6 @@ export interface ChangedListing extends ChangedPlace {
 
 /** Reads listings. A segment that is missing is a MissingSegmentError. */
 export interface ListingReads {
-  /** The head of a listing at a version. */
-  head(listing: string, companyId: number, version: number): Awaitable<HeadRow | undefined>
   /** The texts of segments, in the order asked for. */
   texts(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
   /** The indexes of segments, or the directories of nodes, in the order asked for. */

@@ -110,7 +110,6 @@ export function createReads(pool: Pool, reading: DistributedReading): ServingRea
     gate(companyPlace(company), async () => work())
 
   return {
-    head: (...asked) => at(asked[1], () => listings.head(...asked)),
     texts: (...asked) => at(asked[0], () => listings.texts(...asked)),
     entries: (...asked) => at(asked[0], () => listings.entries(...asked)),
     free: freeRows,

@@ -133,7 +133,6 @@ export function listingReads(rows: Rows): ListingReads {
     return inOrderAsked(companyId, asked, new Map(found))
   }
   return {
-    head: async (...asked) => (await readHead(rows, asked, false)).head,
     texts: (companyId, segments) => read('texts', companyId, segments),
     entries: (companyId, segments) => read('entries', companyId, segments),
     free: freeRows,

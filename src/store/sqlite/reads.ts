@@ -2,12 +2,7 @@
 // stays the same until another process commits is cached.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import {
-  type HeadRow,
-  type ListingLookups,
-  type ListingReads,
-  MissingSegmentError,
-} from '../listing/tables.ts'
+import { type ListingLookups, type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import {
@@ -28,12 +23,7 @@ export type FileReads = ReturnType<typeof createReads>
 
 /** Reads listings over a connection. */
 export function listingReadsOf(db: DatabaseSync) {
-  const headRow = prepareRow(db, headSql())
   return {
-    head(listing: string, company: number, version: number): HeadRow | undefined {
-      const row = headRow.get(company, listing, version) as unknown as ReadHead | undefined
-      return row && headOf(row)
-    },
     texts: readColumn(db, 'texts'),
     entries: readColumn(db, 'entries'),
     // Each blob has memory of its own. If that waited for the garbage collector, along with that of
@@ -46,23 +36,21 @@ export function listingReadsOf(db: DatabaseSync) {
 
 export function createReads(db: DatabaseSync) {
   const registryRow = prepareRow(db, registrySql)
+  const headRow = prepareRow(db, headSql())
   const headWithTextsRow = prepareRow(db, headSql(firstSegmentOf(dialect, '$1')))
   const versions = createVersionReads(writerOf(db).rows)
   let kept: RegistryState | undefined
 
   const registry = () =>
     (kept ??= registryStateOf(registryRow.get() as unknown as RegistryRow | undefined))
-  const reads = listingReadsOf(db)
   return {
-    ...reads,
+    ...listingReadsOf(db),
     registry,
     headIn(listing, company, version, wanted) {
       const state = registry()
       const most = version === undefined ? state.version : Math.min(version, state.version)
-      if (wanted === 0) {
-        return { registry: state, head: reads.head(listing, company, most) }
-      }
-      const row = headWithTextsRow.get(company, listing, most) as unknown as ReadHead | undefined
+      const found = (wanted === 0 ? headRow : headWithTextsRow).get(company, listing, most)
+      const row = found as unknown as ReadHead | undefined
       return { registry: state, head: row && headOf(row), first: firstTexts(row?.[6]) }
     },
     change: versions.change,
@@ -112,7 +100,7 @@ export type Snapshots = ReturnType<typeof createSnapshots>
 /** @param forget is called when another process has committed. */
 export function createSnapshots(
   db: DatabaseSync,
-  reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change' | 'free'>,
+  reads: Pick<FileReads, 'texts' | 'entries' | 'change' | 'free'>,
   forget: () => void,
 ) {
   const queries = writerOf(db)
@@ -127,8 +115,8 @@ export function createSnapshots(
         return read(...args)
       }
     const rows = checked(queries.rows) as RowReader['rows']
-    const [head, texts] = [checked(reads.head), checked(reads.texts)]
-    const listings = { head, texts, entries: checked(reads.entries), free: reads.free }
+    const { texts, entries, free } = reads
+    const listings = { texts: checked(texts), entries: checked(entries), free }
     let tables: ListingLookups | undefined
     return {
       dialect,
