@@ -48,6 +48,11 @@ export function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
+/** A text with one character for each byte of its UTF-8. */
+export function asBytes(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : Buffer.from(text).toString('latin1')
+}
+
 /** The records of a page as one text. */
 export function textOf(records: readonly Uint8Array[]): string {
   return records.map(textIn).join(',')

@@ -9,7 +9,8 @@ import { nameOf } from '../companies/keep-names.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, KnownCompanies, PastCompanyRow } from '../listing/tables.ts'
 import type { Reading } from './read-changes.ts'
-import { asBytes, createUsual, placesOf } from './usual-texts.ts'
+import { asBytes } from '../record-texts.ts'
+import { createUsual, placesOf } from './usual-texts.ts'
 
 /** Companies at a version: those that were known then, in the order of their ids. */
 export interface CompanyTexts {

@@ -9,6 +9,7 @@ import { readNumber } from '../listing/bytes.ts'
 import { skipIntegers } from '../listing/integers.ts'
 import * as segment from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
+import { asBytes } from '../record-texts.ts'
 import type { CompanyRow, CompanyStatements } from '../listing/tables.ts'
 
 /** Where the text and the index of a company's statement are among those of all. */
@@ -125,10 +126,5 @@ function placeOf(part: string, text: string, from: number): number {
 }
 
 const noText = new Uint8Array()
-
-/** A text with a character for each byte. */
-export function asBytes(text: string): string {
-  return /^[ -~]*$/.test(text) ? text : Buffer.from(text).toString('latin1')
-}
 
 const asJson = (text: string | null) => (text === null ? 'null' : asBytes(JSON.stringify(text)))

@@ -3,6 +3,7 @@
 import { blockLength, inBlocks, type Pace } from './pace.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
+import { asBytes } from '../record-texts.ts'
 import { sortByNumber } from './radix-sort.ts'
 
 export async function orderScanned(
@@ -25,9 +26,10 @@ async function rankTexts(
   texts: readonly string[],
   pace: Pace,
 ): Promise<Float64Array> {
+  // The order of code points is that of the bytes.
   const compared: string[] = []
   await inBlocks(texts.length, pace, (start, end) => {
-    for (const text of texts.slice(start, end)) compared.push(inCodePointOrder(text))
+    for (const text of texts.slice(start, end)) compared.push(asBytes(text))
   })
   const compare = (a: number, b: number) => ((compared[a] ?? '') < (compared[b] ?? '') ? -1 : 1)
   const order = await sortInSteps(texts.length, compare, pace)
@@ -41,21 +43,6 @@ async function rankTexts(
   })
   return values
 }
-
-/**
- * A text whose order by code units is that of the given one by code points: surrogates, which
- * encode the greatest code points, change places with the units above them.
- */
-function inCodePointOrder(text: string): string {
-  if (!upperUnit.test(text)) return text
-  return text.replaceAll(upperUnits, (unit) => {
-    const code = unit.charCodeAt(0)
-    return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)
-  })
-}
-
-const upperUnit = /[\ud800-\uffff]/
-const upperUnits = /[\ud800-\uffff]/g
 
 type Compare = (a: number, b: number) => number
 
