@@ -4,6 +4,7 @@
 import { shapeColumns, type ShapeColumn } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { readMoment } from '../../text/moment.ts'
+import { byCodePoint } from '../record-texts.ts'
 import type { ListedRecord, WantedParts } from './segment.ts'
 
 export interface ListingShape {
@@ -74,13 +75,9 @@ export const comparedParts = (shape: ListingShape): WantedParts | undefined =>
 /** The JSON text of `meta`: by count descending, then by the bytes of the type. */
 export function metaText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].sort(
-    ([a, countOfA], [b, countOfB]) =>
-      countOfB - countOfA || Buffer.compare(Buffer.from(a), Buffer.from(b)),
+    ([a, countOfA], [b, countOfB]) => countOfB - countOfA || byCodePoint(a, b),
   )
-  const entries = sorted.map(([type, count]) => {
-    return `{"type":${JSON.stringify(type)},"count":${count}}`
-  })
-  return `[${entries.join(',')}]`
+  return JSON.stringify(sorted.map(([type, count]) => ({ type, count })))
 }
 
 export function parseMeta(text: string): Map<string, number> {
