@@ -2,6 +2,7 @@
 // of a long one as they are needed.
 
 import type { DirectoryEntry } from '../listing/directory.ts'
+import { inBatches } from '../listing/in-batches.ts'
 import { keysOf } from '../listing/open-listings.ts'
 import { createPace } from '../serving/pace.ts'
 import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segment.ts'
@@ -64,9 +65,8 @@ export async function collectIds(
   wanted: { has(id: number): boolean },
 ): Promise<Map<number, string>> {
   const found = new Map<number, string>()
-  for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
-    const batch = { companyId, leaves: leaves.slice(at, at + segmentsAtOnce) }
-    for (const { count, ids, digests } of await source.read(batch)) {
+  for (const some of inBatches(leaves, segmentsAtOnce)) {
+    for (const { count, ids, digests } of await source.read({ companyId, leaves: some })) {
       for (let n = 0; n < count; n++) {
         const id = ids[n] ?? 0
         if (!wanted.has(id)) continue

@@ -1,5 +1,6 @@
 // Records changes that heads do not show, as traces, for clients that follow the registry.
 
+import { inBatches } from '../listing/in-batches.ts'
 import { compareHeads, keysOf, readIndexes } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
@@ -43,10 +44,10 @@ export async function traceRemoved(
     const later = next === last ? now : await compareHeads(tables, companyId, head, last)
     const laterLost = new Set(later.former.map(({ segment }) => segment))
     const lost = now.former.filter(({ segment }) => laterLost.has(segment))
-    for (let n = 0; n < lost.length; n += comparedAtOnce) {
+    for (const some of inBatches(lost, comparedAtOnce)) {
       const sorts = new Map<number, number>()
-      const some = keysOf(companyId, lost.slice(n, n + comparedAtOnce))
-      await eachRecord(tables, shape, some, (id, sort) => sorts.set(id, sort))
+      const keys = keysOf(companyId, some)
+      await eachRecord(tables, shape, keys, (id, sort) => sorts.set(id, sort))
       for (const { present } of new Set([now, later])) {
         if (sorts.size === 0) break
         await eachRecord(tables, shape, keysOf(companyId, present), (id) => sorts.delete(id))

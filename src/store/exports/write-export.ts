@@ -186,15 +186,9 @@ async function* partsOf(
     return
   }
   const since = { version: 0, lineage: '' }
-  const asked = {
-    since,
-    hasCompanies: true,
-    resources: [],
-    companyId: undefined,
-    limit: pageLength,
-  }
+  const asked = { since, hasCompanies: true, resources: [], companyId: undefined }
   const pages = pagesOf(named, (until, after: ChangesPlace | undefined) =>
-    store.readChanges({ ...asked, until, after }),
+    store.readChanges({ ...asked, limit: pageLength, until, after }),
   )
   for await (const { until, changes } of pages) {
     yield { until, copied: changes.flatMap(companiesIn) }
