@@ -7,7 +7,7 @@ import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { byCodePoint } from '../record-texts.ts'
 import type { IndexColumn, SegmentIndex } from './segment.ts'
 import type { ListingShape } from './shape.ts'
-import { emptyView, extentOf, type View } from './view.ts'
+import { extentOf, type View } from './view.ts'
 
 /** How the fields of a listing are found in an index. */
 interface IndexedFields {
@@ -129,8 +129,7 @@ function createPlaces() {
       segments.add(start - 1)
       holder += 1
     },
-    take: (): View =>
-      holder === 0 ? emptyView : { segments: segments.take(), places: places.take() },
+    take: (): View => ({ segments: segments.take(), places: places.take() }),
   }
 }
 

@@ -20,9 +20,6 @@ export interface View {
   readonly places: Uint32Array
 }
 
-/** The view of no records, shared: clients may ask for any number of filters that find nothing. */
-export const emptyView: View = { segments: new Float64Array(0), places: new Uint32Array(0) }
-
 /** The second word of a record in `View.places`. */
 export function extentOf(start: number, end: number): number {
   return ((end << 16) | start) >>> 0
