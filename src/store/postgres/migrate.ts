@@ -73,8 +73,11 @@ export async function migrate(
   }
   const within = async (work: () => Promise<string[]>) =>
     done.push(...(await inTransaction(client, db, wait, work)))
-  await within(() => create(client, db, resources))
-  if (isToDistribute) await within(() => distribute(client))
+  // Together: another first import must not take the tables for those of a single node.
+  await within(async () => {
+    const created = await create(client, db, resources)
+    return isToDistribute ? [...created, ...(await distribute(client))] : created
+  })
   if (await lacksList(client, registry)) await within(() => copyList(client, registry))
   return done
 }
