@@ -31,7 +31,8 @@ export async function readBody(
   if (bytes.length === 0) return undefined
   const type = headers['content-type'] ?? ''
   if (!jsonType.test(type) || otherCharset.test(type)) throw statusError(415)
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw statusError(415)
+  const coding = headers['content-encoding'] ?? 'identity'
+  if (coding.toLowerCase() !== 'identity') throw statusError(415)
   return parseObject(bytes)
 }
 
