@@ -35,7 +35,7 @@ const traced = ['-f', '-qq', '-e', 'signal=none', '-E', 'UV_THREADPOOL_SIZE=1']
 const quick = [...traced, '--seccomp-bpf']
 
 /** At how many calls of a kind the long form tries an effect. */
-const callsMax = { kill: 50, EIO: 12, ENOSPC: 12 }
+const callsMax = 50
 
 /**
  * Has a command, reset before, meet each effect: at each such call if they are few, at the first
@@ -57,7 +57,7 @@ export async function* metAtCalls(
   for (const [call, kinds] of Object.entries(effects)) {
     const count = counts.get(call) ?? 0
     for (const kind of kinds) {
-      for (const n of chooseCalls(ground, count, callsMax[kind])) {
+      for (const n of chooseCalls(ground, count)) {
         // In strace, `7` means only the seventh call, `7+` every call from the seventh on.
         const froms = kind === 'kill' ? [''] : ['', '+']
         for (const from of isShort ? [random.pick(froms)] : froms) {
@@ -73,12 +73,12 @@ export async function* metAtCalls(
   }
 }
 
-function chooseCalls({ isShort, random }: Ground, count: number, most: number): number[] {
+function chooseCalls({ isShort, random }: Ground, count: number): number[] {
   if (count === 0) return []
   if (isShort) return [random.integer(1, count)]
-  if (count <= most) return spread(1, count, count)
-  const first = Math.ceil(most / 3)
-  return [...new Set([...spread(1, first, first), ...spread(1, count, most - first)])]
+  if (count <= callsMax) return spread(1, count, count)
+  const first = Math.ceil(callsMax / 3)
+  return [...new Set([...spread(1, first, first), ...spread(1, count, callsMax - first)])]
 }
 
 /** A wrapper that makes something happen at a call; each thread counts its own calls. */
