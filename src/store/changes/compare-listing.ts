@@ -4,11 +4,10 @@
 // up to a place. A record that is gone from one place may be at another one.
 
 import type { DirectoryEntry } from '../listing/directory.ts'
-import { inBatches } from '../listing/in-batches.ts'
 import { compareOrder, keyAt } from '../listing/merge.ts'
-import { hasDigest, type RecordPlace } from '../listing/segment.ts'
+import { hasDigest, type RecordPlace, type SegmentIndex } from '../listing/segment.ts'
 import type { RecordChange } from './cut-change.ts'
-import { collectIds, type IndexSource, type Leaves, type ReadSegment } from './index-source.ts'
+import { collectIds, type IndexSource } from './index-source.ts'
 import { type Comparing, findLeaf, type ListingStates } from './listing-states.ts'
 
 /** What still fits on a page: changes, and bytes of texts. */
@@ -17,8 +16,8 @@ export interface PageLeft {
   readonly bytesMax: number
 }
 
-/** How many segments of a state are read together. */
-const segmentsAtOnce = 32
+/** How many segments of a state are read together: more in each round. */
+const [windowMin, windowMax] = [4, 64]
 
 /** The next changes of a listing after a place: as many as fill the page, or all. */
 export async function compareListing(
@@ -36,11 +35,11 @@ export async function compareListing(
   let present = await open(states.leaves.present)
   const changes: RecordChange[] = []
   let { limit, bytesMax } = left
-  for (let after = start; limit > 0 && bytesMax > 0;) {
-    const was = await readSegments(source, { companyId, leaves: former }, segmentsAtOnce, 'entries')
+  for (let [after, window] = [start, windowMin]; limit > 0 && bytesMax > 0;) {
     // Of a new listing, all records are reported.
-    const count = countFilling(present, former.length === 0 ? limit : Infinity, bytesMax)
-    const is = await readSegments(source, { companyId, leaves: present }, count, 'both')
+    const most = former.length === 0 ? countFilling(present, limit) : window
+    const was = await readSegments(source, companyId, former, window)
+    const is = await readSegments(source, companyId, present, Math.min(windowMax, most))
     const end = earlier(source, was.end, is.end)
     for (const change of await changesIn(source, states, { was, is, after, end })) {
       limit -= change.ids.length
@@ -51,33 +50,37 @@ export async function compareListing(
     former = former.slice(countUpTo(source, was, end))
     present = present.slice(countUpTo(source, is, end))
     after = end
+    window = Math.min(windowMax, 2 * window)
   }
   return changes
 }
 
-/** How many segments are read together: those that have so many records, or bytes, suffice. */
-function countFilling(leaves: readonly DirectoryEntry[], records: number, bytes: number): number {
-  const shareOf = (leaf: DirectoryEntry) => Math.max(leaf.records / records, leaf.bytes / bytes)
-  const [first = []] = inBatches(leaves, segmentsAtOnce, shareOf, 1)
-  return first.length
+/** How many segments have as many records as a page still takes. */
+function countFilling(leaves: readonly DirectoryEntry[], limit: number): number {
+  let [count, records] = [0, 0]
+  for (; count < leaves.length && records < limit; count += 1)
+    records += leaves[count]?.records ?? 0
+  return count
 }
 
 /** Some of the segments of a state. */
 interface Segments {
-  readonly segments: readonly ReadSegment[]
+  readonly leaves: readonly DirectoryEntry[]
+  readonly indexes: readonly SegmentIndex[]
   /** Their last record; undefined if no others follow. */
   readonly end: RecordPlace | undefined
 }
 
 async function readSegments(
   source: IndexSource,
-  { companyId, leaves }: Leaves,
-  count: number,
-  what: 'entries' | 'both',
+  companyId: number,
+  all: readonly DirectoryEntry[],
+  window: number,
 ): Promise<Segments> {
-  const segments = await source.read({ companyId, leaves: leaves.slice(0, count) }, what)
-  const last = segments.length < leaves.length ? segments.at(-1) : undefined
-  return { segments, end: last && keyAt(last, -1) }
+  const leaves = all.slice(0, window)
+  const indexes = leaves.length === 0 ? [] : await source.read({ companyId, leaves })
+  const last = leaves.length < all.length ? indexes.at(-1) : undefined
+  return { leaves, indexes, end: last && keyAt(last, -1) }
 }
 
 function earlier({ shape }: IndexSource, a: RecordPlace | undefined, b: RecordPlace | undefined) {
@@ -86,8 +89,8 @@ function earlier({ shape }: IndexSource, a: RecordPlace | undefined, b: RecordPl
 }
 
 /** How many segments have nothing after a place. */
-function countUpTo({ shape }: IndexSource, { segments }: Segments, end: RecordPlace): number {
-  return segments.filter((segment) => compareOrder(shape, keyAt(segment, -1), end) <= 0).length
+function countUpTo({ shape }: IndexSource, { indexes }: Segments, end: RecordPlace): number {
+  return indexes.filter((index) => compareOrder(shape, keyAt(index, -1), end) <= 0).length
 }
 
 /** What both states have after a place, up to another one; the ends of the listing if undefined. */
@@ -113,23 +116,22 @@ async function changesIn(
     const isGone = trace.kind === 'remove' || trace.kind === 'erase'
     if (isGone && isIn(trace)) gone.set(trace.id, trace)
   }
-  if (part.was.segments.length === 0 && gone.size === 0) return allOf(source, part)
+  if (part.was.leaves.length === 0 && gone.size === 0) return allOf(source, states, part)
   const before = new Map<number, Entry>()
   for (const entry of entriesOf(part.was)) if (isIn(entry)) before.set(entry.id, entry)
+  for (const [id, entry] of before) gone.set(id, entry)
   const found: (RecordPlace & { readonly change: RecordChange })[] = []
   for (const entry of entriesOf(part.is)) {
     if (!isIn(entry)) continue
     const { id, sort } = entry
-    const former = before.get(id)
-    before.delete(id)
     gone.delete(id)
-    if (isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(former, entry)) continue
-    const { from, length } = entry
-    const texts = entry.texts?.subarray(from, from + length)
+    const isSame = isFormerKnown && traces.get(id)?.kind !== 'put' && areSame(before.get(id), entry)
+    if (isSame) continue
+    const { segment, from, length } = entry
+    const texts = { companyId: states.companyId, segment, from, length }
     const change = { ids: [id], sorts: [sort], lengths: [length], texts }
     found.push({ id, sort, change: { kind: 'put', ...change } })
   }
-  for (const [id, entry] of before) gone.set(id, entry)
   for (const { id, sort } of await withoutMoved(source, states, gone)) {
     const kind = traces.get(id)?.kind === 'erase' ? 'erase' : 'remove'
     const change = { kind, ids: [id], sorts: [sort], lengths: [0], texts: undefined } as const
@@ -139,34 +141,41 @@ async function changesIn(
 }
 
 /** All records of the present state are new: returns them, a segment at a time. */
-function allOf({ shape }: IndexSource, { is, after }: Part): readonly RecordChange[] {
-  return is.segments.flatMap((segment): readonly RecordChange[] => {
-    const { ids, sorts, lengths, texts } = segment
+function allOf(
+  source: IndexSource,
+  { companyId }: ListingStates,
+  { is: { leaves, indexes }, after }: Part,
+): readonly RecordChange[] {
+  return indexes.flatMap((index, n): readonly RecordChange[] => {
+    const { ids, sorts, lengths } = index
+    const { segment = 0, bytes = 0 } = leaves[n] ?? {}
     const isPast = (at: number) =>
-      after !== undefined && compareOrder(shape, keyAt(segment, at), after) <= 0
+      after !== undefined && compareOrder(source.shape, keyAt(index, at), after) <= 0
     let [first, from] = [0, 0]
     for (; first < ids.length && isPast(first); first += 1) from += (lengths[first] ?? 0) + 1
     if (first === ids.length) return []
+    const read = source.textsOf(segment)?.subarray(from)
+    const texts = read ?? { companyId, segment, from, length: bytes - from }
     const part = { ids: ids.subarray(first), sorts: sorts.subarray(first) }
-    const own = texts?.subarray(from)
-    return [{ kind: 'put', ...part, lengths: lengths.subarray(first), texts: own }]
+    return [{ kind: 'put', ...part, lengths: lengths.subarray(first), texts }]
   })
 }
 
 /** A record of a segment: the place of its text, and of its digest. */
 interface Entry extends RecordPlace {
-  readonly texts: Uint8Array | null
+  readonly segment: number
   readonly from: number
   readonly length: number
   readonly digests: Buffer
   readonly n: number
 }
 
-function* entriesOf({ segments }: Segments): Generator<Entry> {
-  for (const { count, ids, sorts, lengths, digests, texts } of segments) {
+function* entriesOf({ leaves, indexes }: Segments): Generator<Entry> {
+  for (const [at, { count, ids, sorts, lengths, digests }] of indexes.entries()) {
+    const { segment = 0 } = leaves[at] ?? {}
     for (let [n, from] = [0, 0]; n < count; n += 1) {
       const length = lengths[n] ?? 0
-      yield { id: ids[n] ?? 0, sort: sorts[n] ?? 0, texts, from, length, digests, n }
+      yield { id: ids[n] ?? 0, sort: sorts[n] ?? 0, segment, from, length, digests, n }
       from += length + 1
     }
   }

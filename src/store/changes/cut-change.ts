@@ -1,11 +1,14 @@
 // Changes of records that follow each other, and their parts.
 
 import type { Change, Numbers } from '../changes.ts'
+import type { TextRange } from '../listing/tables.ts'
 
 /** Records that have changed, one after another: where they are in the present state, or were. */
-export interface RecordChange extends Pick<Change, 'kind' | 'ids' | 'lengths' | 'texts'> {
+export interface RecordChange extends Pick<Change, 'kind' | 'ids' | 'lengths'> {
   /** Their order values; empty if they have none, and for companies. */
   readonly sorts: Numbers
+  /** Their texts, joined by commas, or where these are; undefined if the records are gone. */
+  readonly texts: Uint8Array | TextRange | undefined
 }
 
 /** The first records of a change, up to a number of them. */
@@ -31,12 +34,19 @@ export function* cutByVersion<C extends RecordChange>(
 
 /** @param textsAt where the texts of the part begin. */
 function cut<C extends RecordChange>(change: C, from: number, to: number, textsAt: number) {
+  const { texts } = change
   if (from === 0 && to === change.ids.length) return { part: change, textsEnd: 0 }
   const [ids, sorts] = [change.ids.slice(from, to), change.sorts.slice(from, to)]
   const lengths = change.lengths.slice(from, to)
   // There are commas between them.
   let length = lengths.length - 1
   for (const one of lengths) length += one
-  const texts = change.texts?.subarray(textsAt, textsAt + length)
-  return { part: { ...change, ids, sorts, lengths, texts }, textsEnd: textsAt + length + 1 }
+  const textsEnd = textsAt + length + 1
+  const part = { ...change, ids, sorts, lengths }
+  if (texts === undefined) return { part, textsEnd }
+  const own =
+    texts instanceof Uint8Array
+      ? texts.subarray(textsAt, textsAt + length)
+      : { ...texts, from: texts.from + textsAt, length }
+  return { part: { ...part, texts: own }, textsEnd }
 }

@@ -1,6 +1,7 @@
 // Reads indexes of segments for comparisons: those of many short listings by one statement, those
 // of a long one as they are needed.
 
+import { after, type Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { keysOf } from '../listing/open-listings.ts'
@@ -23,36 +24,36 @@ export interface WantedSegments {
 
 export type IndexSource = ReturnType<typeof createIndexSource>
 
-/** The index of a segment, with the texts if these were asked for. */
-export interface ReadSegment extends SegmentIndex {
-  readonly texts: Uint8Array | null
-}
-
 export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shape: ListingShape) {
-  const kept = new Map<number, SegmentRow>()
+  const kept = new Map<number, Pick<SegmentRow, 'entries' | 'texts'>>()
   const pace = createPace()
-  const wanted = { ids: true, sorts: true }
+  const decode = (entries: Uint8Array) => decodeEntries(shape, entries, { ids: true, sorts: true })
+  const readRows = async ({ companyId, leaves }: Leaves) => {
+    const rows = await tables.segments(keysOf(companyId, leaves), 'entries')
+    return rows.map(({ entries }) => decode(entries))
+  }
   return {
     shape,
-    /** Reads segments that will be asked for, and forgets those read before. */
+    /** Reads indexes that will be asked for, some with texts, and forgets those read before. */
     async prefetch({ indexes, both }: WantedSegments): Promise<void> {
       await pace()
       kept.clear()
       for (const row of await tables.segments(indexes, 'entries')) kept.set(row.segment, row)
       for (const row of await tables.segments(both, 'both')) kept.set(row.segment, row)
     },
-    /** Ids, order values, lengths and digests of segments, and texts. */
-    async read(
-      { companyId, leaves }: Leaves,
-      what: 'entries' | 'both' = 'entries',
-    ): Promise<readonly ReadSegment[]> {
-      await pace()
-      const known = leaves.flatMap(({ segment }) => kept.get(segment) ?? [])
-      const isKnown = ({ texts }: SegmentRow) => what === 'entries' || texts !== null
-      const areKnown = known.length === leaves.length && known.every(isKnown)
-      const rows = areKnown ? known : await tables.segments(keysOf(companyId, leaves), what)
-      return rows.map(({ entries, texts }) => ({ ...decodeEntries(shape, entries, wanted), texts }))
-    },
+    /** The texts of a segment, if they were read. */
+    textsOf: (segment: number) => kept.get(segment)?.texts ?? undefined,
+    /** Ids, order values, lengths and digests of segments. */
+    read: (asked: Leaves): Awaitable<readonly SegmentIndex[]> =>
+      after(pace(), () => {
+        const found: SegmentIndex[] = []
+        for (const { segment } of asked.leaves) {
+          const row = kept.get(segment)
+          if (row === undefined) return readRows(asked)
+          found.push(decode(row.entries))
+        }
+        return found
+      }),
   }
 }
 

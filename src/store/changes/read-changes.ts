@@ -45,7 +45,7 @@ export async function readChanges(
     await (resource === undefined ? addCompanies(reading) : addRecords(reading, resource))
     if (page.isFull()) break
   }
-  const { changes, next } = page.finish()
+  const { changes, next } = await page.finish(tables)
   if (changes.length === 0 && companyId !== undefined) {
     const names = await namesOf(tables, [companyId])
     // An erased company was known only before all versions.
@@ -63,6 +63,11 @@ function notingTexts(tables: ListingLookups, texts: Uint8Array[]): ListingLookup
       const rows = await tables.segments(keys, what)
       for (const row of rows) if (row.texts !== null) texts.push(row.texts)
       return rows
+    },
+    async textRanges(ranges) {
+      const parts = await tables.textRanges(ranges)
+      for (const part of parts) texts.push(part)
+      return parts
     },
   }
 }
@@ -133,7 +138,7 @@ async function addListings(
   }
 }
 
-/** The segments of short listings, which are read together: the present ones with their texts. */
+/** The segments of short listings, which are read together; those of new ones with their texts. */
 function shortOf(opened: readonly ListingStates[], left: PageLeft): WantedSegments {
   const indexes: SegmentKey[] = []
   const both: SegmentKey[] = []
@@ -144,11 +149,12 @@ function shortOf(opened: readonly ListingStates[], left: PageLeft): WantedSegmen
     if (former.length + present.length >= segmentsAtOnce) continue
     for (const { segment } of former) indexes.push({ companyId, segment })
     for (const { segment, records, bytes } of present) {
+      const isNew = former.length === 0
       // Those beyond the page are read as they are needed.
-      if (limit <= 0 || bytesMax <= 0) break
-      if (former.length === 0) limit -= records
-      bytesMax -= bytes
-      both.push({ companyId, segment })
+      if (isNew && (limit <= 0 || bytesMax <= 0)) break
+      if (isNew) [limit, bytesMax] = [limit - records, bytesMax - bytes]
+      const list = isNew ? both : indexes
+      list.push({ companyId, segment })
     }
   }
   return { indexes, both }

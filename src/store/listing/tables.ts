@@ -27,6 +27,12 @@ export interface SegmentKey {
   readonly segment: number
 }
 
+/** A part of the texts of a segment, in bytes. */
+export interface TextRange extends SegmentKey {
+  readonly from: number
+  readonly length: number
+}
+
 /** A head or a node names a segment that does not exist. */
 export class MissingSegmentError extends Error {
   constructor({ companyId, segment }: SegmentKey) {
@@ -198,6 +204,8 @@ export interface ListingLookups extends ListingReads {
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
   /** Segments of several companies, in the order asked for; `texts` is null unless asked for. */
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
+  /** Parts of the texts of segments, in the order asked for. */
+  textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
   /** All sources, by number, as they name companies at a version: the last one if undefined. */
   sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>

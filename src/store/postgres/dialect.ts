@@ -2,6 +2,7 @@
 
 import { after } from '../awaitable.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { ofSegment } from '../sql/head-tables.ts'
 
 export const dialect: Dialect = {
   // A company may have thousands of heads, so each last one is looked up. By equations, PostgreSQL
@@ -23,6 +24,13 @@ export const dialect: Dialect = {
     ) h`,
   holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
+  textRanges: `
+    select (e.place - 1)::integer,
+      substr(
+        ${ofSegment('texts', '(e.value ->> 0)::bigint', '(e.value ->> 1)::bigint')},
+        (e.value ->> 2)::integer, (e.value ->> 3)::integer
+      )
+    from json_array_elements($1::json) with ordinality e (value, place)`,
   useIndex: () => '',
   placeOfBytes: 'pg_catalog.position',
   companyNames: { table: 'company_names', id: 'company_id' },
@@ -50,6 +58,15 @@ export const distributedDialect: Dialect = {
     select distinct on (company_id) ${columns} from heads h
     where company_id = any($2::bigint[]) and listing = $1 and version <= $3
     order by company_id, version desc`,
+  // Nor a subquery for each element of a function's result.
+  textRanges: `
+    select (e.place - 1)::integer,
+      substr(coalesce(s.texts, h.texts), (e.value ->> 2)::integer, (e.value ->> 3)::integer)
+    from json_array_elements($1::json) with ordinality e (value, place)
+    left join segments s on s.company_id = (e.value ->> 0)::bigint
+      and s.segment = (e.value ->> 1)::bigint
+    left join heads h on h.company_id = (e.value ->> 0)::bigint
+      and h.segment = (e.value ->> 1)::bigint and h.texts is not null`,
   // Without the condition, PostgreSQL would drop the join.
   atCompany: 'left join companies k on k.id = $1 where coalesce(k.id, $1) = $1',
 }

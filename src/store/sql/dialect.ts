@@ -13,6 +13,11 @@ export interface Dialect {
   readonly holdsSegments: boolean
   /** Whether a row is a segment in the lists of companies $1 and of segments' numbers $2. */
   readonly isOfSegments: string
+  /**
+   * Reads parts of texts: of each, its place in the list $1, and its bytes. The list is JSON: of
+   * each part, company, segment, the first byte, from 1, and the number of bytes.
+   */
+  readonly textRanges: string
   /** Makes a table be read by an index, where the planner might choose another one. */
   useIndex(name: string): string
   /** The function for the place of bytes within others, from 1; 0 if there is none. */

@@ -164,6 +164,23 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
   }
 }
 
+export function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
+  return async (ranges) => {
+    if (ranges.length === 0) return []
+    const asked = ranges.map(({ companyId, segment, from, length }) => {
+      return [companyId, segment, from + 1, length]
+    })
+    type Columns = readonly [place: number, bytes: Uint8Array | null]
+    const found = await db.rows<Columns>(db.dialect.textRanges, JSON.stringify(asked))
+    const byPlace = new Map(found)
+    return ranges.map((range, place) => {
+      const bytes = byPlace.get(place)
+      if (!(bytes instanceof Uint8Array)) throw new MissingSegmentError(range)
+      return bytes
+    })
+  }
+}
+
 export function headTables(db: RowWriter) {
   const { holdsSegments } = db.dialect
   const columns = [

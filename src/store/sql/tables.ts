@@ -12,7 +12,13 @@ import type {
 } from '../listing/tables.ts'
 import { changeLookups, traceTables } from './change-tables.ts'
 import { companyLookups, companyTables } from './company-tables.ts'
-import { headLookups, headTables, segmentLookup, segmentTables } from './head-tables.ts'
+import {
+  headLookups,
+  headTables,
+  segmentLookup,
+  segmentTables,
+  textRangeLookup,
+} from './head-tables.ts'
 import { numberIn } from './database.ts'
 import { lookup, type RowReader, type RowWriter, type Target } from './dialect.ts'
 
@@ -35,6 +41,7 @@ export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups 
     ...reads,
     ...headLookups(db),
     segments: segmentLookup(db),
+    textRanges: textRangeLookup(db),
     ...changeLookups(db),
     ...companyLookups(db),
   }

@@ -86,6 +86,10 @@ export const dialect: Dialect = {
   holdsSegments: false,
   // Segments have numbers of their own.
   isOfSegments: 'segment in (select value from json_each($2))',
+  textRanges: `
+    select e.key, substr(s.texts, e.value ->> 2, e.value ->> 3)
+    from json_each($1) e
+    cross join segments s on s.segment = e.value ->> 1 and s.company_id = e.value ->> 0`,
   useIndex: (name) => `indexed by ${name}`,
   placeOfBytes: 'instr',
   companyNames: { table: 'companies', id: 'id' },
