@@ -19,8 +19,9 @@ export const dialect: Dialect = {
     select ${columns} from unnest($2::text[]) e (listing)
     cross join lateral (
       select * from heads l
-      where l.company_id = $1 and l.listing = e.listing collate "C" and l.version <= $3
-      order by l.version desc limit 1
+      where (l.company_id, l.listing) >= ($1, e.listing collate "C")
+        and (l.company_id, l.listing, l.version) <= ($1, e.listing collate "C", $3)
+      order by l.company_id desc, l.listing desc, l.version desc limit 1
     ) h`,
   holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
@@ -58,6 +59,14 @@ export const distributedDialect: Dialect = {
     select distinct on (company_id) ${columns} from heads h
     where company_id = any($2::bigint[]) and listing = $1 and version <= $3
     order by company_id, version desc`,
+  // It finds the node of the company by an equation.
+  headsOfCompany: (columns) => `
+    select ${columns} from unnest($2::text[]) e (listing)
+    cross join lateral (
+      select * from heads l
+      where l.company_id = $1 and l.listing = e.listing collate "C" and l.version <= $3
+      order by l.version desc limit 1
+    ) h`,
   // Nor a subquery for each element of a function's result.
   textRanges: `
     select (e.place - 1)::integer,
