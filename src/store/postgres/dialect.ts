@@ -4,25 +4,25 @@ import { after } from '../awaitable.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { ofSegment } from '../sql/head-tables.ts'
 
+/**
+ * The last head of each listing in a list of companies or of listings. A company may have thousands
+ * of heads, so each is sought. By equations, PostgreSQL might read all heads of a listing for each:
+ * its statistics may be from before the listing.
+ */
+const seekHeads = (columns: string, list: string, company: string, listing: string) => `
+  select ${columns} from ${list}
+  cross join lateral (
+    select * from heads l
+    where (l.company_id, l.listing) >= (${company}, ${listing})
+      and (l.company_id, l.listing, l.version) <= (${company}, ${listing}, $3)
+    order by l.company_id desc, l.listing desc, l.version desc limit 1
+  ) h`
+
 export const dialect: Dialect = {
-  // A company may have thousands of heads, so each last one is looked up. By equations, PostgreSQL
-  // might read all heads of the listing for each: its statistics may be from before the listing.
-  headsInForce: (columns) => `
-    select ${columns} from unnest($2::bigint[]) e (company_id)
-    cross join lateral (
-      select * from heads l
-      where (l.company_id, l.listing) >= (e.company_id, $1)
-        and (l.company_id, l.listing, l.version) <= (e.company_id, $1, $3)
-      order by l.company_id desc, l.listing desc, l.version desc limit 1
-    ) h`,
-  headsOfCompany: (columns) => `
-    select ${columns} from unnest($2::text[]) e (listing)
-    cross join lateral (
-      select * from heads l
-      where (l.company_id, l.listing) >= ($1, e.listing collate "C")
-        and (l.company_id, l.listing, l.version) <= ($1, e.listing collate "C", $3)
-      order by l.company_id desc, l.listing desc, l.version desc limit 1
-    ) h`,
+  headsInForce: (columns) =>
+    seekHeads(columns, 'unnest($2::bigint[]) e (company_id)', 'e.company_id', '$1'),
+  headsOfCompany: (columns) =>
+    seekHeads(columns, 'unnest($2::text[]) e (listing)', '$1', 'e.listing collate "C"'),
   holdsSegments: true,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
   textRanges: `
