@@ -20,7 +20,6 @@ const always = ['--disable-warning=ExperimentalWarning', '--disable-sigusr1']
 const ofServers = [
   'MALLOC_ARENA_MAX=2',
   '--max-semi-space-size=4',
-  '--heap-growing-percent=50',
   '--no-concurrent-array-buffer-sweeping',
 ]
 const ofCommands = [

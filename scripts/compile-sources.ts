@@ -1,19 +1,14 @@
 // Compiles the sources when they are installed, so that the first command starts as fast as any
 // other. Node.js keeps them for each user: contrib/Dockerfile links them for the one who may not
 // write here.
-//
-// V8 does not use code that was compiled with other flags: this sets the one of `bin/dossier` that
-// counts.
 
 import { chmodSync, globSync } from 'node:fs'
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 
 const root = join(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/dossier')
 
-setFlagsFromString('--heap-growing-percent=50')
 enableCompileCache(cache)
 for (const path of globSync('src/*/**/*.ts', { cwd: root, exclude: ['src/explorer/**'] })) {
   if (!path.endsWith('-worker.ts')) await import(join(root, path))

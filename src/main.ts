@@ -1,6 +1,8 @@
 // The executable: the only code that reads the process's environment or ends it (invariant 5).
 
+import { flushCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { runCommandLine } from './cli/command-line.ts'
 import { createOutput } from './cli/output.ts'
 
@@ -16,6 +18,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.on('SIGUSR1', () => undefined)
 // Each write handles its own error; without a listener, the event would end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+// Keeps the heap small. V8 takes no code that was compiled with other flags, not even Node's own:
+// this waits until the modules are loaded (bench/runtime-flags.md).
+setTimeout(() => {
+  flushCompileCache()
+  setFlagsFromString('--heap-growing-percent=50')
+}, 1_000).unref()
 
 function lowerPriority(): void {
   try {

@@ -85,8 +85,7 @@ export async function runAllDossier(
   commands: readonly Words[],
   options: RunOptions,
 ): Promise<Run[]> {
-  // With the flag of bin/dossier that decides whether compiled sources can be used.
-  const program = [process.execPath, '--heap-growing-percent=50', '--no-warnings', commandsInTurn]
+  const program = [process.execPath, '--no-warnings', commandsInTurn]
   const { child, ended } = launch(cwd, [cwd, JSON.stringify(commands)], options, program)
   child.stdin.end(options.input ?? '')
   const { out, err } = await ended
