@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Client, types } from 'pg'
 import { binaryList, type BinaryQuery, createClient } from '../../src/store/postgres/binary.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
+import { writerOf } from '../../src/store/postgres/tables.ts'
 import { testServerUrl } from '../support/store-at.ts'
 
 const session = async (t: TestContext) => {
@@ -40,6 +41,21 @@ test('columns of a binary result are as they were stored, for every type in use'
     values: [true],
   })
   assert.deepEqual(after, [{ n: 2, b: Buffer.from([255, 0]) }], 'a result in text form')
+})
+
+test('a null in a list is a null, whatever the setting of the database', async (t) => {
+  const url = new URL(testServerUrl())
+  url.searchParams.set('options', '-c array_nulls=off')
+  const client = await openSession(url.href)
+  t.after(() => client.end())
+  await client.query('create temporary table listed (first bigint, meta text)')
+  const writer = writerOf(client, false)
+  const all = [
+    [1, null],
+    [null, 'null'],
+  ]
+  await writer.insert({ table: 'listed', columns: ['first', 'meta'] }, all)
+  assert.deepEqual(await writer.rows('select first, meta from listed'), all)
 })
 
 test('a result arrives in pieces of any length', async (t) => {

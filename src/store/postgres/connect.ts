@@ -191,6 +191,8 @@ const commandSettings: SessionSettings = {
   transaction_timeout: 0,
   idle_in_transaction_session_timeout: 0,
   idle_session_timeout: 0,
+  // Otherwise, a null in a list of numbers is an error.
+  array_nulls: 'on',
   client_connection_check_interval: 1_000,
   // If its machine or the network is lost, it notices within a minute; by default after two hours,
   // during which the session would keep its lock.
