@@ -154,7 +154,7 @@ async function exportTwice(tried: Exported): Promise<Outcome> {
   return {
     ...outcome,
     found: `${outcome.found}; the other one ${other && describeEnd(other)}`,
-    fault: firstFault(outcome.fault, other && faultOfRefusal(other)),
+    fault: firstFault(outcome.fault, other && !isDone(other) ? faultOfRefusal(other) : undefined),
   }
 }
 
@@ -183,7 +183,6 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
   const isMade = names.includes(String(version))
   const first = isMade ? faultOfCopy(copies) : undefined
   const next = await runHere(tried.args())
-  const isRefused = next.code === 1 && next.err.includes('already has a copy of version')
   return {
     what: `export: ${what}`,
     found: `${describeEnd(ended)}; ${isMade ? 'a copy' : 'no copy'}, ${leftovers.length} leftovers`,
@@ -193,12 +192,17 @@ async function judge(tried: Exported, what: string, ended: Ended): Promise<Outco
       ended.signal === 'SIGKILL' || leftovers.length === 0
         ? undefined
         : `left: ${leftovers.join()}`,
-      (isMade ? isRefused : next.code === 0) ? undefined : `the next one ${describeEnd(next)}`,
+      next.code === 0 && isDone(next) === isMade ? undefined : `the next one ${describeEnd(next)}`,
       faultOfCopy(copies),
       readdirSync(copies).join() === String(version) ? undefined : 'the next one has left files',
       await faultOfVerify(db),
     ),
   }
+}
+
+/** Whether an export found a whole copy of the version, and wrote nothing. */
+function isDone({ code, err }: Ended): boolean {
+  return code === 0 && err.includes('already has a copy of version')
 }
 
 function faultOfEnd(ended: Ended, isMade: boolean): string | undefined {
