@@ -9,7 +9,7 @@ import { systemCode } from '../config/operator-error.ts'
 const batchBytes = 65_536
 const batchMs = 100
 /** The pause after a failed write: a reader is slow for a moment. */
-const retryMs = 5
+const retryMs = 20
 /** How long the end of the process may wait for its last lines. */
 const exitMs = 1_000
 /** How many bytes may wait; once lines were dropped, new ones are accepted from half of that on. */
