@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bench, visit } from './browser.ts'
+import { bench, overflowOf, visit } from './browser.ts'
 
 export function testReference(): void {
   test('the operations of the reference can be executed as they open, under its policy', async (t) => {
@@ -39,6 +39,14 @@ export function testReference(): void {
     assert.equal(new URL(guide ?? '', page.url()).href, `${url}/docs/guide`)
     await page.getByRole('link', { name: 'Explorer' }).click()
     await page.getByLabel('Your key').waitFor()
+  })
+
+  test('the reference is narrow enough for a phone, with an operation open', async (t) => {
+    const url = `${bench().url}/docs#/listings/export_listing`
+    // A warning about the address of the operation, which has an underscore.
+    const page = await visit(t, url, { width: 360, expected: /escaping deep link/ })
+    await page.locator('.is-open .responses-table').waitFor()
+    assert.ok((await overflowOf(page)) <= 0, 'the reference is wider than the window')
   })
 
   test('the reference has the colors that the system has, also if these change', async (t) => {
