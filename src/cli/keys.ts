@@ -45,7 +45,7 @@ export const keys: Command = {
   name: 'keys',
   summary: 'create, rotate, list and revoke client keys',
   synopsis: [
-    'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
+    'keys create [--name] NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
     'keys rotate [--name] NAME [--overlap TIME] [--expires WHEN]',
     'keys list [--json]',
     'keys revoke [--name] NAME',

@@ -17,21 +17,24 @@ import {
 
 export function describeVersions(): Operation {
   const number = { ...countSchema, minimum: 1 }
-  const entry = objectOf('A version of the registry: an import, or the revert of one', {
-    version: member(number, 'Its number', 17),
-    committed_at: member(
-      momentSchema,
-      'When it was committed; `known_at` finds it by this',
-      '2024-02-01T03:00:12.345Z',
-    ),
-    resource: member(shortText, 'What was imported: a listing, or `companies`', 'companies'),
-    source: member(shortText, 'Its source', 'gov'),
-    as_of: member(orNull(momentSchema), 'The day of the extract', '2024-01-31T00:00:00Z'),
-    inserted: member(countSchema, 'Number of new records', 120),
-    updated: member(countSchema, 'Number of changed records', 3),
-    removed: member(countSchema, 'Number of removed records', 1),
-    events: member(countSchema, 'Number of events recorded for the changes', 4),
-  })
+  const entry = objectOf(
+    'A version of the registry: an import, the revert of one, or a withholding',
+    {
+      version: member(number, 'Its number', 17),
+      committed_at: member(
+        momentSchema,
+        'When it was committed; `known_at` finds it by this',
+        '2024-02-01T03:00:12.345Z',
+      ),
+      resource: member(shortText, 'What was imported: a listing, or `companies`', 'companies'),
+      source: member(shortText, 'Its source; `dossier/withheld` for a withholding', 'gov'),
+      as_of: member(orNull(momentSchema), 'The day of the extract', '2024-01-31T00:00:00Z'),
+      inserted: member(countSchema, 'Number of new records', 120),
+      updated: member(countSchema, 'Number of changed records', 3),
+      removed: member(countSchema, 'Number of removed records', 1),
+      events: member(countSchema, 'Number of events recorded for the changes', 4),
+    },
+  )
   const page = objectOf('A page of versions', {
     ok: okSchema,
     versions: listOf('Version'),
