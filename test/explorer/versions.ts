@@ -301,6 +301,8 @@ export function testVersions(): void {
         'What each source says\nNew 1\ngov',
         'Employees\nNew 2\nAnn Clerk\nBob Clerk',
       ])
+      const title = 'What changed between two versions · Northwind Trading Ltd · Dossier'
+      assert.equal(await page.title(), title)
     }
   })
 

@@ -42,8 +42,7 @@ export function CompanyPage({
     if (company !== undefined && !isPast) noteRecent(company)
   }, [company, isPast])
   useEffect(() => {
-    const view = resourceNamed(place.view)
-    const parts = [view && texts.plural(view.title), name, texts.product]
+    const parts = [titleOf(place.view), name, texts.product]
     document.title = parts.filter((part) => part !== undefined).join(' · ')
   }, [name, place.view])
 
@@ -68,6 +67,13 @@ export function CompanyPage({
           areOfVersion=${found.areOfVersion} />`
     }
   </article>`
+}
+
+/** What a view adds to the title of the page; nothing for the company as a whole, on paper, too. */
+function titleOf(view: string | undefined): string | undefined {
+  if (view === differences) return texts.between
+  const resource = resourceNamed(view)
+  return resource && texts.plural(resource.title)
 }
 
 /** Whether a place shows the company as a whole; its address names only a version, if anything. */
