@@ -287,6 +287,15 @@ export function testVersions(): void {
     })
   }
 
+  test('one can look back beyond a version that withheld something (13)', async (t) => {
+    const registry = await makeHistory(t)
+    await withhold(registry.store.db, 'mask', { resource: 'employees', id: 1 })
+    const page = await registry.visit('/companies/7')
+    await page.getByRole('button', { name: 'Look back' }).click()
+    await page.locator('.slider').waitFor()
+    assert.equal(await page.getByRole('slider').getAttribute('max'), '5')
+  })
+
   test('all of a company is new since a version that did not know it', async (t) => {
     const registry = await serveRegistry(t)
     await registry.load('companies', [{ ...company('Other Ltd'), id: 8, identifier: '1' }], 'stats')

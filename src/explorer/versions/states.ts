@@ -72,7 +72,8 @@ async function stateBefore(id: string, version: number, options: AskOptions): Pr
   try {
     const query = new URLSearchParams({ version: String(version - 1) })
     const { body } = await ask<CompanyAnswer>(companyPath(id, query), options)
-    return lastTouch(body.company)
+    // A listing of which something was withheld since names that version, in all its past.
+    return Math.min(version - 1, lastTouch(body.company))
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'missing' || error.kind === 'gone')) return 0
     throw error
