@@ -3,7 +3,7 @@
 import type { Earlier, Place, StagedProblem } from '../store/importing.ts'
 import type { ImportSession } from '../store/loading/session.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { problemOf, rowChecker } from './rows/check-rows.ts'
+import { problemOf, rowChecker, rowPreparer } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
 import type { ImportRequest } from './import-files.ts'
 import type { PlacedRow } from '../files/json/read-json.ts'
@@ -92,7 +92,7 @@ export function unnamedRow(problem: Problem): OperatorError {
 /** Stages the identity of a refused row, so that its record is kept; false if it has none. */
 function stageRefused(session: ImportSession, request: ImportRequest, placed: PlacedRow): boolean {
   if (placed.row instanceof Refusal) return false
-  const identity = request.target.identify(placed.row)
+  const identity = request.target.identify(rowPreparer(request)(placed.row))
   if (identity) session.stageRefused(placed, identity)
   return identity !== undefined
 }

@@ -122,6 +122,17 @@ describe('under --rejects, a refused row does not count as absent', () => {
     assert.deepEqual(told, ['a', 'b'])
   })
 
+  test('a key is compared without its blanks if texts are trimmed', async (t) => {
+    const trimmed: ImportOptions = { ...withRejects, texts: { isTrimmed: true, nulls: ['-'] } }
+    const row = (key: string, name: unknown) => ({ key, company_id: 7, name })
+    const db = join(makeFolder(t), 'test.db')
+    await importRows(db, 'rights', [row('a ', 'a'), row('b ', 'b')], trimmed)
+    const { counts } = await importRows(db, 'rights', [row('a ', 'a'), row('b ', 1)], trimmed)
+    assert.deepEqual([counts.removed, counts.refused], [0, 1])
+    const unnamed = importRows(db, 'rights', [row('a ', 'a'), row('-', 'b')], trimmed)
+    await assert.rejects(unnamed, /does not identify its record/)
+  })
+
   test('of two contradictory rows, the first stands', async (t) => {
     const db = await registryOf(t, [right(1), right(2)])
     await importRows(db, 'rights', [right(1, 7, 'x'), right(1, 7, 'y'), right(2)], withRejects)

@@ -14,7 +14,6 @@ import {
   type SourceRow,
 } from '../../files/refusal.ts'
 import type { Place } from '../../store/importing.ts'
-import type { TextRules } from '../../files/source-file.ts'
 
 /** The part of an import's request that concerns its rows. */
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
@@ -26,10 +25,8 @@ export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 't
  */
 export function rowChecker(request: RowRequest, latest: string | undefined): CheckRow {
   const { check } = request.target
-  const { texts, mapping } = request
-  // With a mapping, these are texts of the files that mean null, not of its result.
-  const prepare = rowPreparer(mapping === undefined ? texts : { ...texts, nulls: [] })
-  const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
+  const prepare = rowPreparer(request)
+  const prepared: CheckRow = (row) => check(prepare(row))
   // Only rows of companies may have days of their own.
   if (request.target.resource !== undefined) return prepared
   return (row) => {
@@ -40,10 +37,12 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
   }
 }
 
-/** Removes outer blanks and texts that mean null; undefined if rows stay as they are. */
-function rowPreparer({ isTrimmed, nulls }: TextRules): ((row: SourceRow) => SourceRow) | undefined {
-  if (!isTrimmed && nulls.length === 0) return undefined
-  const empty = new Set(nulls)
+/** Makes what removes outer blanks and texts that mean null from rows. */
+export function rowPreparer({ texts, mapping }: RowRequest): (row: SourceRow) => SourceRow {
+  const { isTrimmed } = texts
+  // With a mapping, these are texts of the files that mean null, not of its result.
+  const empty = new Set(mapping === undefined ? texts.nulls : [])
+  if (!isTrimmed && empty.size === 0) return (row) => row
   function prepared(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(prepared)
     if (isObject(value) && !JSON.isRawJSON(value)) return preparedMembers(value)
