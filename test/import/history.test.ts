@@ -176,6 +176,17 @@ test('a part that comes late is accepted for companies about which nothing newer
   )
 })
 
+test('a row that the store refuses is reported with its day', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const row = (day: string) => ({ identifier: 'a', as_of: day, name: day })
+  await importExtract(db, undefined, [row('2025-03-31T00:00:00Z')])
+  const rejected: unknown[] = []
+  await importExtract(db, undefined, [row('2025-02-28T00:00:00Z')], {
+    onRejected: ({ row: given }) => rejected.push(given),
+  })
+  assert.deepEqual(rejected, [{ jurisdiction: 'XX', ...row('2025-02-28T00:00:00Z') }])
+})
+
 test('a late snapshot, and a part from before a snapshot, are refused whatever is accepted', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const rows = [{ identifier: 'a', name: 'A' }]

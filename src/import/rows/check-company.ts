@@ -72,7 +72,8 @@ export function checkDay(row: SourceRow): string | null | Refusal {
 export function companyRow(staged: StagedRow): SourceRow {
   const { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier } = staged
   const naming = { ...(companyId === null ? {} : { id: companyId }), jurisdiction, identifier }
-  return { ...naming, ...(JSON.parse(staged.content) as SourceRow) }
+  const day = staged.asOf === null ? {} : { [asOfColumn]: staged.asOf }
+  return { ...naming, ...day, ...(JSON.parse(staged.content) as SourceRow) }
 }
 
 /** The company of a refused row; undefined if the row does not identify one. */
