@@ -57,6 +57,7 @@ export async function stageRows(
   { request, source, problems, latest, columns }: Course,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
+  const prepare = rowPreparer(request)
   const check = rowChecker(request, latest)
   let read = 0
   let refused = 0
@@ -64,14 +65,15 @@ export async function stageRows(
   for await (const batch of source.batches) {
     request.signal.throwIfAborted()
     for (const placed of batch) {
-      const { row } = placed
+      const { row: given } = placed
       read += 1
-      if (!(row instanceof Refusal)) columns.note(row, placed)
+      if (!(given instanceof Refusal)) columns.note(given, placed)
+      const row = given instanceof Refusal ? given : prepare(given)
       const checked = row instanceof Refusal ? row : check(row)
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)
-        const isNamed = !request.isSnapshot || stageRefused(session, request, placed)
+        const isNamed = !request.isSnapshot || stageRefused(session, request, { ...placed, row })
         if (!isNamed) unnamed ??= problem
       } else session.stage(placed, checked)
     }
@@ -92,7 +94,7 @@ export function unnamedRow(problem: Problem): OperatorError {
 /** Stages the identity of a refused row, so that its record is kept; false if it has none. */
 function stageRefused(session: ImportSession, request: ImportRequest, placed: PlacedRow): boolean {
   if (placed.row instanceof Refusal) return false
-  const identity = request.target.identify(rowPreparer(request)(placed.row))
+  const identity = request.target.identify(placed.row)
   if (identity) session.stageRefused(placed, identity)
   return identity !== undefined
 }

@@ -19,18 +19,16 @@ import type { Place } from '../../store/importing.ts'
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'texts'>
 
 /**
- * How a row is checked: by its target, and for what this import does not permit.
+ * How a prepared row is checked: by its target, and for what this import does not permit.
  *
  * @param latest the latest day that a row may have; undefined for any.
  */
-export function rowChecker(request: RowRequest, latest: string | undefined): CheckRow {
-  const { check } = request.target
-  const prepare = rowPreparer(request)
-  const prepared: CheckRow = (row) => check(prepare(row))
+export function rowChecker({ target }: RowRequest, latest: string | undefined): CheckRow {
+  const { check } = target
   // Only rows of companies may have days of their own.
-  if (request.target.resource !== undefined) return prepared
+  if (target.resource !== undefined) return check
   return (row) => {
-    const checked = prepared(row)
+    const checked = check(row)
     if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked
     const day = checkDay(row)
     return refuseForAll([checked, day instanceof Refusal ? undefined : refusedDay(day, latest)])
