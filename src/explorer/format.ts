@@ -15,7 +15,8 @@ const countFormat = new Intl.NumberFormat(language)
 export const formatCount = (count: number): string => countFormat.format(count)
 
 /** The days that the service accepts; browsers offer more. */
-export const [firstDay, lastDay] = ['0001-01-01', '9999-12-31']
+export const firstDay = '0001-01-01'
+export const lastDay = '9999-12-31'
 
 /** The last moment that the service accepts, in milliseconds since 1970. */
 export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)

@@ -64,7 +64,10 @@ let started: Bench | undefined
 
 /** Starts a browser, and the demo in a folder. */
 export async function startBench(executablePath: string, folder: string): Promise<void> {
-  const launching = launchBrowser(executablePath, ['--renderer-process-limit=1'])
+  const launching = launchBrowser(executablePath, [
+    '--renderer-process-limit=1',
+    '--in-process-gpu',
+  ])
   started = { ...(await startDemo(folder)), browser: await launching }
   // Keeps the one process of all tabs: to start it takes as long as a page of the explorer does.
   await started.browser.newPage()

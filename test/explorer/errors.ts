@@ -72,7 +72,7 @@ export function testErrors(): void {
 
   test('a page of which a file does not arrive is not blank', async (t) => {
     const page = await visit(t, 'about:blank', { expected: /ERR_FAILED/ })
-    await page.route(/pager\.ts$/, (route) => route.abort())
+    await page.route(/hooks$/, (route) => route.abort())
     await page.goto(bench().at('/companies/1'))
     await page.getByText('If nothing else appears, reload this page.').waitFor()
   })

@@ -1,12 +1,12 @@
-// A thread that makes the explorer's files ready for browsers, with their types stripped. There is
-// no bundler: a browser loads the modules. Loading Node's type stripper alone takes 30 ms, and no
-// request should wait for that.
+// A thread that makes the explorer's files ready for browsers: its modules in one, without types.
+// Loading Node's type stripper alone takes 30 ms, and no request should wait for that.
 
 import { createHash } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { extname, join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
+import { makeOneModule } from './one-module.ts'
 
 export interface ExplorerFiles {
   /** The hash of all files: the folder in their addresses, so that browsers may keep them. */
@@ -15,7 +15,7 @@ export interface ExplorerFiles {
 }
 
 interface ExplorerFile {
-  /** The path in the explorer's folder, such as `pictures/axis.ts`; `htm` for that package. */
+  /** The path in the folder of all files: `main.js`; `preact/hooks` for that package. */
   readonly name: string
   readonly type: string
   readonly text: string
@@ -27,24 +27,27 @@ const types: Readonly<Record<string, string>> = {
 }
 
 const folder = join(import.meta.dirname, '../../explorer')
-const own = globSync('**/*.{ts,css,svg}', { cwd: folder }).toSorted()
-const packages = ['preact', 'preact/hooks', 'htm']
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const files = [
-  ...own.map((name) => makeFile(name, join(folder, name))),
-  ...packages.map((name) => makeFile(name, new URL(import.meta.resolve(name)))),
+  makeFile(
+    'main.js',
+    makeOneModule('main.ts', (name) => stripTypeScriptTypes(read(name))),
+  ),
+  ...['preact', 'preact/hooks', 'htm'].map((name) => {
+    return makeFile(name, readFileSync(new URL(import.meta.resolve(name)), 'utf8'))
+  }),
+  ...['style.css', 'icon.svg'].map((name) => makeFile(name, read(name))),
 ]
 const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 16)
 parentPort?.postMessage({ hash, files } satisfies ExplorerFiles)
 
-function makeFile(name: string, path: string | URL): ExplorerFile {
-  const source = readFileSync(path, 'utf8')
-  const text = withoutComments(name.endsWith('.ts') ? stripTypeScriptTypes(source) : source)
-  // Packages are served next to the explorer's own modules.
+function makeFile(name: string, text: string): ExplorerFile {
+  // Packages are served next to the explorer's own module.
   const root = '../'.repeat(name.split('/').length - 1) || './'
   return {
     name,
     type: types[extname(name)] ?? 'text/javascript; charset=utf-8',
-    text: text.replace(/(\bfrom\s*['"])(?=[a-z])/g, `$1${root}`),
+    text: withoutComments(text).replace(/(\bfrom\s*['"])(?=[a-z])/g, `$1${root}`),
   }
 }
 

@@ -12,7 +12,7 @@ export function explorerPage(
 ): string {
   const folder = `explorer/${hash}`
   const modules = files.filter(({ type }) => type.startsWith('text/javascript'))
-  // Without these, a browser discovers a module only when it has read one that imports it.
+  // Without these, a browser discovers the packages only when it has read what imports them.
   const preloads = modules.map(({ name }) => `<link rel="modulepreload" href="${folder}/${name}">`)
   // Not run as code: data, in which `<` could only end the element.
   const description = JSON.stringify(resources.map(describe)).replaceAll('<', '\\u003c')
@@ -27,7 +27,7 @@ export function explorerPage(
 <link rel="stylesheet" href="${folder}/style.css">
 ${preloads.join('\n')}
 <script type="application/json" id="resources">${description}</script>
-<script type="module" src="${folder}/main.ts"></script>
+<script type="module" src="${folder}/main.js"></script>
 </head>
 <body>
 <div id="page"><p class="late">Loading … If nothing else appears, reload this page.</p></div>
