@@ -2,7 +2,7 @@
 
 import { join } from 'node:path/posix'
 
-const importing = /^import (\w+|\{[^}]*\}) from '([^']+)'$/gm
+const importing = /^import (\w+|\{[^{}]*\}) from '([^'\n]+)'$/gm
 const exporting = /^export (?=(?:async )?(?:const|function\*?|class) (\w+))/gm
 
 /**
