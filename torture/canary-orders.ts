@@ -86,7 +86,8 @@ export function lift({ persons }: World, order: Order): void {
 
 /**
  * Forgets the past: who has had different names is no longer known by all of them, nor is whom no
- * version shows, unless an order knows them.
+ * version shows, unless an order knows them. Where somebody without an id or key is no longer, what
+ * was recorded is that of a stranger.
  */
 export async function forgetPast(
   { persons }: World,
@@ -97,6 +98,12 @@ export async function forgetPast(
   for (const [at, person] of persons.entries()) {
     const isSteady = person.style === 'steady'
     if (!isSteady || !(known.has(at) || (await isShown(person)))) person.isForgotten = true
+    if (known.has(at) || Object.keys(person.identity).length > 0) continue
+    const { had, mentioned, companies } = person
+    for (const n of had.difference(new Set(companies))) {
+      had.delete(n)
+      mentioned.add(n)
+    }
   }
 }
 
