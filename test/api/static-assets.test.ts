@@ -88,9 +88,10 @@ test('several people can open the explorer at once, as soon as the service has s
   const names = [...page.matchAll(/(?:href|src)="(explorer\/[^"]+)"/g)].map(
     ([, name]) => name ?? '',
   )
-  assert.ok(names.length > 50)
+  assert.ok(names.length > 5)
   // Proxies that speak HTTP/2 with browsers pass on all of their requests at once.
-  const answers = await Promise.all([names, names, names].flat().map(get))
+  const ofAll = Array.from({ length: 30 }, () => names).flat()
+  const answers = await Promise.all(ofAll.map(get))
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
 })
 
