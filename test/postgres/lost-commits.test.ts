@@ -132,7 +132,7 @@ test('a role limited to one session commits, and an unknown outcome is reported 
   ] as const) {
     const url = new URL(through)
     ;[url.username, url.password] = [role, 'one']
-    const client = await openPatiently(url.href)
+    const client = await openPatiently(url.href, tooManySessions)
     await client.query('begin')
     await client.query('insert into sources (id, name) values ($1, $2)', [id, `source ${id}`])
     if (isLost) proxy.cutNext('answer lost')
@@ -145,16 +145,17 @@ test('a role limited to one session commits, and an unknown outcome is reported 
   assert.equal(rowCount, 2)
 })
 
-/**
- * Opens a session once the role has no other: one counts until its process has ended. A server that
- * recovers from a crash may end its first sessions.
- */
-async function openPatiently(url: string): Promise<Client> {
+/** A session counts until its process has ended. */
+const tooManySessions = '53300'
+/** A server that recovers from a crash may end its first sessions. */
+const reset = 'ECONNRESET'
+
+/** Opens a session, again and again while that fails with a code that passes. */
+async function openPatiently(url: string, passing: string): Promise<Client> {
   let client: Client | undefined
   await until(async () => {
     client = await openSession(url).catch((error: unknown) => {
-      const { code = '' } = error as { readonly code?: string }
-      if (!['53300', 'ECONNRESET'].includes(code)) throw error
+      if ((error as { readonly code?: string }).code !== passing) throw error
       return undefined
     })
     return client !== undefined
@@ -175,7 +176,7 @@ test('a server crash at COMMIT, with the transaction number reused: the key is r
     async first() {
       await server.stop('SIGKILL')
       await server.start()
-      const other = await openPatiently(server.url)
+      const other = await openPatiently(server.url, reset)
       await other.query(`insert into sources (id, name) values (1000, 'other')`)
       await other.end()
     },
@@ -207,12 +208,12 @@ test('a standby takes over at COMMIT, and reuses the transaction number: unknown
       execFileSync('cp', ['-a', behind, server.data])
       writeFileSync(join(server.data, 'standby.signal'), '')
       await server.start()
-      await withSession(server.url, async (other) => {
-        await other.query('select pg_promote()')
-        for (const id of [1000, 1001, 1002]) {
-          await other.query('insert into sources (id, name) values ($1, $2)', [id, `other ${id}`])
-        }
-      })
+      const other = await openPatiently(server.url, reset)
+      await other.query('select pg_promote()')
+      for (const id of [1000, 1001, 1002]) {
+        await other.query('insert into sources (id, name) values ($1, $2)', [id, `other ${id}`])
+      }
+      await other.end()
     },
   })
   const run = await runCommand(folder, ['keys', 'create', '--name', 'acme', '--db', proxy.url])
