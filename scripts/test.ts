@@ -26,7 +26,7 @@ const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'unit', '
  */
 const files = {
   unit: ['test/unit/**/*.test.ts'],
-  sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,sqlite}/**/*.test.ts'],
+  sqlite: ['test/*.test.ts', 'test/{api,bounds,cli,explorer,import,store,sqlite}/**/*.test.ts'],
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{cache,changes,companies,company,company-names,connections}.test.ts',
