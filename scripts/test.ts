@@ -1,5 +1,5 @@
-// Everything that `npm test` shows: types, lint and format, and the tests on SQLite and on
-// PostgreSQL, side by side.
+// Runs the parts of the suite that are named: `npm test` those that need minutes and no other
+// program, `npm run test:more` the rest.
 
 import { spawn } from 'node:child_process'
 import { globSync, readFileSync, rmSync } from 'node:fs'
@@ -14,11 +14,14 @@ import { makeTemporaryFolder } from './temporary-folder.ts'
 
 const root = join(import.meta.dirname, '..')
 
-const partNames = ['check', 'unit', 'sqlite', 'postgres'] as const
+const partNames = ['check', 'unit', 'sqlite', 'bounds', 'explorer', 'postgres'] as const
 type PartName = (typeof partNames)[number]
 
 /** The parts of a lane run one after the other; the lanes take about as long as each other. */
-const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'unit', 'postgres']]
+const lanes: readonly (readonly PartName[])[] = [
+  ['sqlite', 'bounds', 'explorer'],
+  ['check', 'unit', 'postgres'],
+]
 
 /**
  * Where the rule of a test depends on the store, its file is in both: what is above the stores gets
@@ -26,7 +29,7 @@ const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'unit', '
  */
 const files = {
   unit: ['test/unit/**/*.test.ts'],
-  sqlite: ['test/*.test.ts', 'test/{api,bounds,cli,explorer,import,store,sqlite}/**/*.test.ts'],
+  sqlite: ['test/*.test.ts', 'test/{api,cli,import,store,sqlite}/**/*.test.ts'],
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{cache,changes,companies,company,company-names,connections}.test.ts',
@@ -36,7 +39,17 @@ const files = {
     'test/import/{types-limit,values}.test.ts',
     'test/cli/{commands,export,history,listing,recipe,revert}.test.ts',
   ],
+  bounds: ['test/bounds/*.test.ts'],
+  explorer: ['test/explorer/*.test.ts'],
 } as const
+
+/** The store of each part whose tests have one. */
+const stores: Partial<Record<PartName, string>> = {
+  sqlite: 'sqlite',
+  bounds: 'sqlite',
+  explorer: 'sqlite',
+  postgres: 'postgres',
+}
 
 /**
  * What needs a process of its own: a file that starts others, has threads, or changes its
@@ -71,9 +84,9 @@ interface Outcome extends Run {
 
 const given = readOptions({
   name: 'test',
-  summary: 'Checks types, lint and format, and runs the tests on SQLite and on PostgreSQL.',
+  summary: 'Checks types, lint and format, and runs the tests.',
   flags: { dearest: 'also prints the ten files that took most processor time, of each store' },
-  words: { meaning: 'Parts to run (default: all)', known: partNames },
+  words: { meaning: 'Parts to run (npm test: the first three)', known: partNames },
 })
 const startedAt = performance.now()
 const temporary = makeTemporaryFolder()
@@ -154,7 +167,7 @@ function run(one: Run): Promise<Outcome> {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
-      ...(isOfStore(name) && { DOSSIER_TEST_STORE: name }),
+      ...(stores[name] && { DOSSIER_TEST_STORE: stores[name] }),
       ...(isCounted(name) && { DOSSIER_TEST_ACCOUNT: account }),
     },
   })
@@ -186,19 +199,15 @@ function argumentsOf(one: Run): string[] {
     '--test',
     '--test-reporter=spec',
     isShared ? '--test-isolation=none' : `--test-concurrency=${atOnce}`,
-    ...(isOfStore(name) ? ['--import', './test/support/end-process.ts'] : []),
+    ...(stores[name] ? ['--import', './test/support/end-process.ts'] : []),
     ...(isCounted(name) ? ['--import', './test/support/processor-account.ts'] : []),
     ...files,
   ]
 }
 
-function isOfStore(name: PartName): name is 'sqlite' | 'postgres' {
-  return name === 'sqlite' || name === 'postgres'
-}
-
 /** Whether the processor time of the part's files is counted. */
 function isCounted(name: PartName): boolean {
-  return isOfStore(name) && given.has('dearest')
+  return name in stores && given.has('dearest')
 }
 
 /**
@@ -207,7 +216,7 @@ function isCounted(name: PartName): boolean {
  */
 function filesAtOnce(name: PartName): number {
   const all = Math.min(8, availableParallelism() * 2)
-  if (chosen.length === 1) return Math.max(1, all - 1)
+  if (chosen.length === 1 || !isGiven('sqlite')) return Math.max(1, all - 1)
   return Math.ceil(all * (name === 'sqlite' ? 0.75 : 0.25))
 }
 
