@@ -191,7 +191,8 @@ const doneWords = { mask: 'Masked', erase: 'Erased' } as const
 const shownMax = 20
 
 /** @param done what was done, before the number of the entry. */
-function reportLines(done: string, { number, version, touched, names, keys }: Withheld): string[] {
+function reportLines(done: string, report: Withheld): string[] {
+  const { number, version, touched, names, keys, sameWords = [] } = report
   const rows = [...Map.groupBy(touched, ({ listing }) => listing)].map(([listing, all]) => {
     const present = all.filter(({ isPresent }) => isPresent).length
     const states = all.reduce((sum, one) => sum + one.states, 0)
@@ -227,7 +228,25 @@ function reportLines(done: string, { number, version, touched, names, keys }: Wi
     ...keyed,
     ...places,
     ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
+    ...sameWordsLines(sameWords),
     end,
+  ]
+}
+
+const namedMax = 5
+
+/** Names companies, but not the words, which are personal. */
+function sameWordsLines(companies: NonNullable<Withheld['sameWords']>): string[] {
+  if (companies.length === 0) return []
+  const names = companies
+    .slice(0, namedMax)
+    .map(({ id, jurisdiction: code, identifier }) => (code ? `${code}:${identifier}` : String(id)))
+  const rest = companies.length - names.length
+  const others = countOf(companies.length, 'other company', 'other companies')
+  return [
+    `Recorded changes of ${others} have the same words, perhaps about somebody else:`,
+    oneLine(`  ${names.join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
+    'To withhold them there: dossier withhold mask company COMPANY --text WORDS',
   ]
 }
 

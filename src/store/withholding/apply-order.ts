@@ -24,6 +24,8 @@ export interface Work extends Rewriting {
   readonly db: RegistryDatabase
   readonly resources: readonly Resource[]
   readonly hasher: Hasher
+  /** Receives the values of personal fields that are hidden. */
+  readonly values: Set<string>
   readonly onStep: (step: string, done: number) => void
 }
 
@@ -54,6 +56,8 @@ export interface Wanted {
 export interface Applied {
   readonly found: Found
   readonly touched: readonly Touched[]
+  /** The values of personal fields that were hidden. */
+  readonly values: ReadonlySet<string>
   /** How many companies have got another name, or lost theirs. */
   readonly names: number
   /** The version in which it was done; undefined if there was nothing to withhold. */
@@ -74,6 +78,7 @@ export async function applyOrder(
   const { db } = context
   const { tables } = db
   const touched: Touched[] = []
+  const values = new Set<string>()
   const lineage = await drawLineage(db)
   const numbers = await numberSegments(tables)
   const version = await nextVersion(db)
@@ -81,6 +86,7 @@ export async function applyOrder(
     ...context,
     tables,
     touched,
+    values,
     lineage,
     numbers,
     version,
@@ -100,11 +106,12 @@ export async function applyOrder(
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
-  if (!isThere) return { found, touched, names, version: undefined }
+  const done = { found, touched, values, names }
+  if (!isThere) return { ...done, version: undefined }
   // Before the first import, there is no state to log.
-  if (version === 1) return { found, touched, names, version: 0 }
+  if (version === 1) return { ...done, version: 0 }
   await logWithholding(db, { version, touched, erased, subject, startedAt, lineage })
-  return { found, touched, names, version }
+  return { ...done, version }
 }
 
 /** @param former the names of the companies that are erased. */

@@ -178,10 +178,15 @@ function metaAfter(
 
 const companiesAtOnce = 1_000
 
-/** The records of all listings of a kind, in each of their states. */
-export async function* allRecords(tables: ListingTables, shape: ListingShape) {
+/** The records of listings of a kind, of all companies or of some, in each of their states. */
+export async function* allRecords(
+  tables: ListingTables,
+  shape: ListingShape,
+  only?: Iterable<number>,
+) {
   const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
-  for (const some of inBatches(await tables.companiesWith(shape.listing, range), companiesAtOnce)) {
+  const companies = only ?? (await tables.companiesWith(shape.listing, range))
+  for (const some of inBatches(companies, companiesAtOnce)) {
     const keys: SizedKey[] = []
     const heads = await tables.headsOf(shape.listing, some)
     for (const [companyId, own] of Map.groupBy(heads, (head) => head.companyId)) {

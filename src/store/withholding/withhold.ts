@@ -4,6 +4,7 @@
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import { namesOf } from '../companies/register-names.ts'
+import type { CompanyRow } from '../listing/tables.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { applyOrder, type Course } from './apply-order.ts'
 import { type AskedSubject, nothingThere } from './asked-subject.ts'
@@ -25,6 +26,7 @@ import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
 import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
 import type { Touched } from './rewrite.ts'
+import { findSameWords } from './same-words.ts'
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -52,6 +54,8 @@ export interface Withheld {
   readonly names: number
   /** How many natural keys it hides. */
   readonly keys: number
+  /** Other companies whose recorded changes have the same words; only a dry run tells. */
+  readonly sameWords?: readonly CompanyRow[] | undefined
 }
 
 /**
@@ -67,9 +71,9 @@ export function withhold(
 ): Promise<Withheld> {
   return addEntry(db, place, request, async ({ list }) => {
     const hasher = createHasher(list.salt)
-    const { resources } = place
     const wanted = await wantedOf(db, list, request, hasher)
-    const applied = await applyOrder({ db, resources, hasher }, wanted, request)
+    const context = { db, resources: place.resources, hasher }
+    const applied = await applyOrder(context, wanted, request)
     if (applied.version === undefined) {
       const named = await namesOf(db.tables, [...(wanted.located?.companies ?? [])])
       throw nothingThere(request, named.length > 0)
@@ -77,7 +81,10 @@ export function withhold(
     const { version, touched, names, found } = applied
     const { kind, subject } = wanted
     const keys = found.keys.length
-    return { entry: { kind, subject, found }, done: { version, touched, names, keys } }
+    const isSearched = request.isDryRun === true
+    const sameWords = isSearched ? await findSameWords(context, applied, request) : undefined
+    const done = { version, touched, names, keys, sameWords }
+    return { entry: { kind, subject, found }, done }
   })
 }
 
