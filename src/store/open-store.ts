@@ -13,7 +13,13 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
-import { isMissing, openForInspecting, openForReading, removeUnused } from './sqlite/open.ts'
+import {
+  isEmpty,
+  isMissing,
+  openForInspecting,
+  openForReading,
+  removeUnused,
+} from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { createUsageWriter } from './sqlite/usage.ts'
 import { watchLog } from './sqlite/wal.ts'
@@ -139,7 +145,7 @@ export async function openExistingStore(
 
 /**
  * Opens a store for a dry run: the one at `db` or, if there is none, a temporary one, because a dry
- * run of the first import must not create a store.
+ * run of the first import must not create a store, not in an empty file either.
  */
 export async function openStoreForTrial(
   at: StoreAt,
@@ -147,8 +153,10 @@ export async function openStoreForTrial(
   options?: WriterOptions,
 ): Promise<StoreWriter> {
   const { db, list } = await locate(at)
-  if (await hasStore(db)) return openStoreWriter(at, resources, options)
-  const place = { list: isServerStore(db) ? noList : list, resources }
+  const isServer = isServerStore(db)
+  const isFilled = (await hasStore(db)) && (isServer || !isEmpty(db))
+  if (isFilled) return openStoreWriter(at, resources, options)
+  const place = { list: isServer ? noList : list, resources }
   return (await files()).openWriter(temporary, place)
 }
 

@@ -102,6 +102,14 @@ for (const [what, make] of Object.entries(unfinished)) {
   })
 }
 
+test('a dry run leaves an empty file as it is (F2)', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rows.ndjson'), row)
+  writeFileSync(join(folder, 'x.db'), '')
+  await mustRun(folder, [...(commands['import'] ?? []), '--dry-run'])
+  assert.equal(statSync(join(folder, 'x.db')).size, 0)
+})
+
 test('a damaged store is reported, and neither served nor written (C11, F3, F4)', async (t) => {
   const folder = await folderWithStore(t)
   const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]

@@ -80,6 +80,12 @@ export function isMissing(path: string): boolean {
   return onFile(path, () => isAbsent(path))
 }
 
+/** Whether a file has no content, as of `mktemp`: an import makes it a store. */
+export function isEmpty(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true && stat.size === 0
+}
+
 const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Opens a store for a command that writes, and creates the file if it does not exist. */
