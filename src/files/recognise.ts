@@ -24,8 +24,17 @@ const kinds: readonly Kind[] = [
     advice: 'export its table as CSV, or ask for the data',
   },
   {
-    // A zip archive, gzip, zstd, bzip2, xz and 7z.
-    begins: ['PK\x03\x04', '\x1f\x8b', '\x28\xb5\x2f\xfd', 'BZh9', '\xfd7zXZ', '7z\xbc\xaf'],
+    // A zip archive, gzip, zstd, bzip2, xz, 7z, RAR and lz4.
+    begins: [
+      'PK\x03\x04',
+      '\x1f\x8b',
+      '\x28\xb5\x2f\xfd',
+      'BZh9',
+      '\xfd7zXZ',
+      '7z\xbc\xaf',
+      'Rar!\x1a',
+      '\x04"M\x18',
+    ],
     ending: /^(?:tar|tgz|tbz2?|txz|bz2|xz|lz4|z|lzma|br|7z|rar)$/,
     what: 'an archive, or compressed in a way that is not read',
     advice: 'unpack it, and import the file in it',

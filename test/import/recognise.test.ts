@@ -96,6 +96,8 @@ const refused: Readonly<Record<string, RefusedFile>> = {
   'old.csv': [Buffer.from('d0cf11e0a1b11ae1', 'hex'), /is an old Excel workbook; save its sheet/],
   'base.csv': ['abc\0\x01\n', /the header contains a NUL character; is this a text file/],
   'packed.csv': [Buffer.from('BZh91AY&SY'), /is an archive, or compressed/],
+  'rar.csv': [Buffer.from('Rar!\x1a\x07\x01\0\xff', 'latin1'), /is an archive, or compressed/],
+  'lz4.ndjson': [Buffer.from('04224d1864', 'hex'), /is an archive, or compressed/],
   'twice.csv.gz': [gzipSync(gzipSync(csv)), /is an archive, or compressed/],
   'rows.tar.gz': [csv, /is an archive, or compressed/],
   'tar.csv.gz': [gzipSync(`a.csv${'\0'.repeat(252)}ustar\0`), /is an archive, or compressed/],
