@@ -14,6 +14,9 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
   }
   if (path === '-') throw new UsageError('--rejects takes the name of a file, not -')
   const stat = statOf(path)
+  if (stat?.isDirectory() === true) {
+    throw new UsageError(`--rejects ${path} is a folder; name a new file, such as ${path}/x.ndjson`)
+  }
   if (stat?.isFile() === true && stat.size > 0) {
     throw new UsageError(`--rejects ${path} exists already; name another file, or remove it`)
   }
