@@ -196,6 +196,14 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     await load('update nse other.csv --resource employees')
   })
 
+  test('the name of a file may begin with a dash', async (t) => {
+    const { load, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    write('-2025-11.csv', register([[1, 'Zenith']]))
+    const out = await load('update nse --accept -- -2025-11.csv')
+    assert.match(out, /^dossier import companies \.\/-2025-11\.csv --source nse .*\n[^]*version 2/)
+  })
+
   test('an update that is interrupted after its first kind does not say that nothing was changed', async (t) => {
     const { folder, load, db } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)

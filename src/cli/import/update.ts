@@ -166,7 +166,8 @@ async function updateBy(
   const words = [
     'import',
     target,
-    ...files,
+    // A name that begins with a dash would be taken for an option.
+    ...files.map((path) => path.replace(/^-(?=.)/, './-')),
     `--source=${source}`,
     ...recipeWords(recipe, names),
     ...given.map(([, word]) => word),
