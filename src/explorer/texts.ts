@@ -196,6 +196,7 @@ export const texts = {
   extractOf: (day: string) => `extract of ${day}`,
   importedAt: (moment: string) => `imported ${moment}`,
   timeImport: (what: string, source: string) => `${what} from ${source}`,
+  timeWithheld: (what: string) => `Data withheld: ${what}`,
   timePast: 'You are looking at the past:',
   timeNewest: 'You are looking at the newest version:',
   timePastUnknown: 'You are not looking at the present.',

@@ -294,6 +294,10 @@ export function testVersions(): void {
     await page.getByRole('button', { name: 'Look back' }).click()
     await page.locator('.slider').waitFor()
     assert.equal(await page.getByRole('slider').getAttribute('max'), '5')
+    await page.evaluate('location.hash = "#/companies/7/differences?from=5&to=6"')
+    const later = page.getByRole('combobox', { name: 'Later version' })
+    const named = later.getByRole('option', { name: /^Version 6 · Data withheld: Employees · / })
+    await named.waitFor({ state: 'attached' })
   })
 
   test('all of a company is new since a version that did not know it', async (t) => {

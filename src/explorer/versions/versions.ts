@@ -28,13 +28,14 @@ export function useVersions(): Versions {
   return { versions: kept, earliest, loaded }
 }
 
-/** What an import brought, such as "Employees from gov". */
-function importOf({ resource, source }: Version): string {
-  const known = resourceNamed(resource)
-  return texts.timeImport(
-    known === undefined ? labelOf(resource) : texts.plural(known.title),
-    source,
-  )
+/** What is withheld is logged as from a source with a name that no source can have. */
+const isWithheld = ({ source }: Version) => source.includes('/')
+
+/** What an import brought, such as "Employees from gov"; or of what something was withheld. */
+function importOf(version: Version): string {
+  const known = resourceNamed(version.resource)
+  const what = known === undefined ? labelOf(version.resource) : texts.plural(known.title)
+  return isWithheld(version) ? texts.timeWithheld(what) : texts.timeImport(what, version.source)
 }
 
 /** When a version was imported. */
@@ -77,8 +78,7 @@ export function lastImports(
     // Imports of other resources may record changes, too.
     const isOf =
       version.resource === resource || (version.events > 0 && resource === changesResource?.name)
-    // What is withheld is logged as from a source with a name that no source can have.
-    if (!isOf || version.source.includes('/') || version.version > upTo) continue
+    if (!isOf || isWithheld(version) || version.version > upTo) continue
     newest.delete(version.source)
     newest.set(version.source, version)
   }
