@@ -48,7 +48,9 @@ export function parseArguments(
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const option = known.find(({ name }) => name === token.name)
-    if (option === undefined) throw unknownOption(token.rawName, known)
+    // Of `-snapshot`, the parser makes options of a letter each.
+    const written = token.rawName.startsWith('--') ? token.rawName : args[token.index]
+    if (option === undefined) throw unknownOption(written ?? token.rawName, known)
     if (option.takesValue) {
       if (option.name in options && option.isRepeatable !== true) {
         throw new UsageError(`--${option.name} is given more than once; it takes one value`)
@@ -74,12 +76,12 @@ function valueOf(token: {
   return value
 }
 
-function unknownOption(rawName: string, known: readonly KnownOption[]): UsageError {
+function unknownOption(given: string, known: readonly KnownOption[]): UsageError {
   const near = nearest(
-    rawName.replace(/^-+/, ''),
+    given.replace(/^-+|=[^]*/g, ''),
     known.map(({ name }) => name),
   )
   return new UsageError(
-    `${rawName} is not an option of this command${near ? `; did you mean --${near}?` : ''}`,
+    `${given} is not an option of this command${near ? `; did you mean --${near}?` : ''}`,
   )
 }

@@ -30,6 +30,7 @@ const usage: Rows = [
   ['keys create a --name b', /^dossier: keys create takes one name, but got a b$/],
   ['import companies', /^dossier: name the files to import companies from$/],
   ['import companies c.ndjson --sorce x', /--sorce is not an option.*--source/],
+  ['import companies c.ndjson -snapshot', /^dossier: -snapshot is not .* you mean --snapshot\?$/m],
   ['import companies c.ndjson --snap', /did you mean --snapshot\?/],
   [
     'import companies c.ndjson --history',
