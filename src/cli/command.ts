@@ -148,7 +148,8 @@ export function refuseWords(name: string, words: readonly string[]): void {
 /** The only word of a command. @throws UsageError with this message if there is not exactly one. */
 export function onlyWord(words: readonly string[], otherwise: string): string {
   const [word] = words
-  if (word !== undefined && words.length === 1) return word
+  // An unset variable of the shell gives an empty one.
+  if (word !== undefined && word !== '' && words.length === 1) return word
   throw new UsageError(otherwise)
 }
 

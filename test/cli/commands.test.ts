@@ -41,6 +41,13 @@ test('help lists every command, and each has its own help', async (t) => {
   assert.equal((await runCommand(folder, ['--version'])).out, `${version}\n`)
 })
 
+test('an empty argument, as of an unset variable, is a missing one', async (t) => {
+  const folder = makeFolder(t)
+  const takesOne = /^dossier: backup takes one argument: the file to create$/m
+  checkExit(await runDossier(folder, ['backup', '']), 2, takesOne)
+  checkExit(await runDossier(folder, ['export', '']), 2, /^dossier: name one folder: export DIR$/m)
+})
+
 test('help shows the defaults of each command', async (t) => {
   const { out } = await runCommand(makeFolder(t), 'demo --help')
   const text = out.replace(/\s+/g, ' ')

@@ -6,13 +6,16 @@ import { UsageError } from '../../config/settings.ts'
 import type { RejectedRow } from '../../import/import-files.ts'
 import { makeFile } from '../../files/new-file.ts'
 import { orExplain } from '../../config/operator-error.ts'
+import { shellWord } from '../../text/shell-word.ts'
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
 export function openRejects(path: string, inUse: readonly (string | undefined)[]) {
   if (inUse.some((used) => used !== undefined && resolve(used) === resolve(path))) {
     throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
   }
-  if (path === '-') throw new UsageError('--rejects takes the name of a file, not -')
+  if (path === '-' || path === '') {
+    throw new UsageError(`--rejects takes the name of a file, not ${shellWord(path)}`)
+  }
   const stat = statOf(path)
   if (stat?.isDirectory() === true) {
     throw new UsageError(`--rejects ${path} is a folder; name a new file, such as ${path}/x.ndjson`)

@@ -106,6 +106,7 @@ const usage: Rows = [
     'import companies c.ndjson --rejects -',
     /^dossier: --rejects takes the name of a file, not -$/m,
   ],
+  ['import companies c.ndjson --rejects=', /--rejects takes the name of a file, not ''$/m],
   ['import companies c.ndjson --rejects .', /--rejects \. is a folder; name a new file, such as /],
   ['keys create', /--name NAME/],
 ]
