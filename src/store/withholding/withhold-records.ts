@@ -40,11 +40,12 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   const mayHold = needles && ((texts: Buffer) => needles.some((needle) => texts.includes(needle)))
   const people = await findPeople(work, resource, wanted, candidates, mayHold)
   const companies = people === undefined ? candidates : ascending(people.companies.union(masked))
+  const changeIn = createChange(work, resource, wanted, { ...seen, marks: people?.marks })
   for (const [n, companyId] of companies.entries()) {
     await rewriteListing(work, {
       shape,
       companyId,
-      change: changeOf(work, resource, wanted, { ...seen, companyId, marks: people?.marks }),
+      change: changeIn(companyId),
       mayHold: people !== undefined || masked.has(companyId) ? undefined : mayHold,
     })
     onStep(`withholding ${resource.name}`, n / companies.length)
@@ -181,32 +182,35 @@ interface Seen {
   readonly ids: Set<number>
   readonly values: Set<string>
   readonly companies: Set<number>
-  /** The company that is being rewritten. */
-  readonly companyId: number
   readonly marks: People['marks'] | undefined
 }
 
-function changeOf(work: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
+/** Creates a function of a company, which creates the change of its records. */
+function createChange(work: Work, resource: Resource, wanted: WantedRecords, seen: Seen) {
   const { kind, subject } = wanted
+  const { marks } = seen
   const ids = namedIds(wanted)
   const masked = new Set(maskedBefore(wanted)?.ids)
   const mask = { kind: 'mask', subject } as const
   const hold = createHold(resource, [mask], work.hasher)
-  const change = changeFields(shapeOf(resource), (fields, { id }) => {
-    const wasMeant = 'field' in subject && masked.has(id) && isHidden(fields[subject.field])
-    const known = seen.marks?.get(id)
-    const isSame = known && marksOf(work, resource, fields).some((mark) => known.has(mark))
-    const held = hold(fields, ids.has(id) || wasMeant || isSame === true ? mask : undefined)
-    if (held?.kept === undefined) return fields
-    seen.ids.add(id)
-    seen.companies.add(seen.companyId)
-    for (const one of withheldValues(resource, fields, held.kept)) seen.values.add(one)
-    return kind === 'erase' ? undefined : held.kept
-  })
-  const { marks } = seen
-  if ('field' in subject && marks === undefined) return change
+  const changeIn = (companyId: number) =>
+    changeFields(shapeOf(resource), (fields, { id }) => {
+      const wasMeant = 'field' in subject && masked.has(id) && isHidden(fields[subject.field])
+      const known = marks?.get(id)
+      const isSame = known && marksOf(work, resource, fields).some((mark) => known.has(mark))
+      const held = hold(fields, ids.has(id) || wasMeant || isSame === true ? mask : undefined)
+      if (held?.kept === undefined) return fields
+      seen.ids.add(id)
+      seen.companies.add(companyId)
+      for (const one of withheldValues(resource, fields, held.kept)) seen.values.add(one)
+      return kind === 'erase' ? undefined : held.kept
+    })
+  if ('field' in subject && marks === undefined) return changeIn
   const isNamed = (id: number) => ids.has(id) || masked.has(id) || marks?.has(id) === true
-  return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
+  return (companyId: number) => {
+    const change = changeIn(companyId)
+    return (record: ListedRecord) => (isNamed(record.id) ? change(record) : record)
+  }
 }
 
 /** Where an import has found a record, the id in its order may be that of another one. */
