@@ -8,6 +8,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter, type StorePlace } from '../../src/store/open-store.ts'
 import type { OrderKind } from '../../src/store/withholding/list/entries.ts'
 import type { AskedSubject } from '../../src/store/withholding/asked-subject.ts'
+import type { Touched } from '../../src/store/withholding/touched.ts'
 import type { Withheld } from '../../src/store/withholding/withhold.ts'
 import type { Pruned, RevertRange, RevertReport, StoreWriter } from '../../src/store/writing.ts'
 import { storeAt } from './store-at.ts'
@@ -79,10 +80,12 @@ export function withhold(
   kind: OrderKind,
   subject: AskedSubject,
   isDryRun = false,
-): Promise<Withheld> {
-  return withWriter(db, (store) =>
-    store.withhold({ ...asked, kind, subject, isDryRun, startedAt: Date.now() }),
-  )
+): Promise<Withheld & { readonly touched: readonly Touched[] }> {
+  return withWriter(db, async (store) => {
+    const request = { ...asked, kind, subject, isDryRun, startedAt: Date.now() }
+    const withheld = await store.withhold(request)
+    return { ...withheld, touched: [...withheld.touched.values()] }
+  })
 }
 
 export async function lift(db: string, lifts: number): Promise<void> {

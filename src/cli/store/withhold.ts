@@ -193,21 +193,14 @@ const shownMax = 20
 /** @param done what was done, before the number of the entry. */
 function reportLines(done: string, report: Withheld): string[] {
   const { number, version, touched, names, keys, sameWords = [] } = report
-  const rows = [...Map.groupBy(touched, ({ listing }) => listing)].map(([listing, all]) => {
-    const present = all.filter(({ isPresent }) => isPresent).length
-    const states = all.reduce((sum, one) => sum + one.states, 0)
-    const companies = new Set(all.map(({ companyId }) => companyId)).size
-    return [
-      `  ${listing}`,
-      `${formatCount(present)} now`,
-      `${formatCount(states)} in all versions`,
-      `of ${countOf(companies, 'company', 'companies')}`,
-    ]
-  })
-  const places = touched.slice(0, shownMax).map(({ listing, companyId, id, isGone, isPresent }) => {
-    const what = isGone ? 'erased' : 'masked'
-    return `  ${listing} ${id} of company ${companyId}: ${what}${isPresent ? '' : ', past only'}`
-  })
+  const places = touched
+    .values()
+    .take(shownMax)
+    .map(({ listing, companyId, id, isGone, isPresent }) => {
+      const what = isGone ? 'erased' : 'masked'
+      return `  ${listing} ${id} of company ${companyId}: ${what}${isPresent ? '' : ', past only'}`
+    })
+    .toArray()
   const rest = touched.length - places.length
   const renamed =
     names === 0 ? [] : [`  names of companies, with their words: ${formatCount(names)}`]
@@ -223,7 +216,7 @@ function reportLines(done: string, report: Withheld): string[] {
         : `${done} ${number}, in version ${version}. ` +
           'Run dossier compact to remove the data from the files.'
   return [
-    ...tableLines(rows),
+    ...tableLines(countRows(touched)),
     ...renamed,
     ...keyed,
     ...places,
@@ -248,6 +241,24 @@ function sameWordsLines(companies: NonNullable<Withheld['sameWords']>): string[]
     oneLine(`  ${names.join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
     'To withhold them there: dossier withhold mask company COMPANY --text WORDS',
   ]
+}
+
+/** How much was touched, by listing. */
+function countRows(touched: Withheld['touched']): string[][] {
+  const counts = new Map<string, { present: number; states: number; companies: Set<number> }>()
+  for (const { listing, companyId, isPresent, states } of touched.values()) {
+    const known = counts.get(listing) ?? { present: 0, states: 0, companies: new Set() }
+    counts.set(listing, known)
+    if (isPresent) known.present += 1
+    known.states += states
+    known.companies.add(companyId)
+  }
+  return [...counts].map(([listing, { present, states, companies }]) => [
+    `  ${listing}`,
+    `${formatCount(present)} now`,
+    `${formatCount(states)} in all versions`,
+    `of ${countOf(companies.size, 'company', 'companies')}`,
+  ])
 }
 
 async function list(input: Input, context: CommandContext): Promise<number> {

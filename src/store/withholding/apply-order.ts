@@ -15,7 +15,8 @@ import type { Found, OrderKind, Subject } from './list/entries.ts'
 import { hashNames, type Hasher } from './list/hashes.ts'
 import { findUnsaid, forgetInLog, loggedAttributes, logWithholding } from './log.ts'
 import { createHidePhrases, phrasesOf } from './phrases.ts'
-import { rewriteListing, type Rewriting, type Touched } from './rewrite.ts'
+import { rewriteListing, type Rewriting } from './rewrite.ts'
+import { type AllTouched, companiesTouched, createTouched } from './touched.ts'
 import { type FoundIn, withholdRecords, withoutOthers } from './withhold-records.ts'
 import { hideInCompanies } from './withhold-texts.ts'
 
@@ -55,7 +56,7 @@ export interface Wanted {
 
 export interface Applied {
   readonly found: Found
-  readonly touched: readonly Touched[]
+  readonly touched: AllTouched
   /** The values of personal fields that were hidden. */
   readonly values: ReadonlySet<string>
   /** How many companies have got another name, or lost theirs. */
@@ -77,7 +78,7 @@ export async function applyOrder(
 ): Promise<Applied> {
   const { db } = context
   const { tables } = db
-  const touched: Touched[] = []
+  const touched = createTouched()
   const values = new Set<string>()
   const lineage = await drawLineage(db)
   const numbers = await numberSegments(tables)
@@ -100,7 +101,7 @@ export async function applyOrder(
   const former = await namesOf(tables, erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
-  const rewritten = await namesOf(tables, [...new Set(touched.map((one) => one.companyId))])
+  const rewritten = await namesOf(tables, [...companiesTouched(touched)])
   const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
   await forgetInLog(work, [...former, ...rewritten], found.phrases, lost)
   const names = await keepNames(work)
@@ -141,7 +142,7 @@ const companiesOf = ({ located }: Wanted): readonly number[] => [...(located?.co
 /** Brings the names of companies up to date; returns how many have changed. */
 async function keepNames({ db, tables, touched }: Work): Promise<number> {
   const names = await createNameKeeper(db)
-  const said = touched.filter(({ listing }) => listing === attributesShape.listing)
+  const said = touched.values().filter(({ listing }) => listing === attributesShape.listing)
   const companies = [...new Set(said.map(({ companyId }) => companyId))]
   for await (const now of attributesInTurn(tables, companies)) await names.change(now)
   return names.finish()
@@ -168,12 +169,9 @@ async function eraseCompanies(
       const gone = await rewriteListing(work, { shape, companyId, change: () => undefined })
       // Of what was removed before all kept versions, only natural keys are left.
       const before = await tables.traces(listing, [companyId], { since: 0, until: work.version })
-      for (const rows of [gone, before]) {
-        const own = withoutOthers(
-          work,
-          listing,
-          rows.map(({ id }) => id),
-        )
+      for (const rows of [gone, before.values()]) {
+        const ids = rows.map(({ id }) => id)
+        const own = withoutOthers(work, listing, ids)
         for await (const ids of own) await hideKeys(work, listing, ids)
       }
       await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
@@ -197,7 +195,7 @@ async function hideText(
   const phrases = found?.phrases ?? phrasesOf([value ?? ''], hasher)
   const hidePhrases = createHidePhrases(phrases, hasher)
   await hideInCompanies(work, new Set(companies), { kind, hidePhrases })
-  return { ids: [], keys: [], phrases, companies: touched.map(({ companyId }) => companyId) }
+  return { ids: [], keys: [], phrases, companies: companiesTouched(touched) }
 }
 
 /** Companies as the list names them. */

@@ -11,14 +11,15 @@ import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Work } from './apply-order.ts'
 import type { PhraseHash, Subject } from './list/entries.ts'
 import { createHidePhrases } from './phrases.ts'
-import { allRecords, type Touched } from './rewrite.ts'
+import { allRecords } from './rewrite.ts'
+import type { AllTouched } from './touched.ts'
 
 /** The source under which withholdings are logged; operators cannot choose such a name. */
 const ownSource = 'dossier/withheld'
 
 interface Logged {
   readonly version: number
-  readonly touched: readonly Touched[]
+  readonly touched: AllTouched
   /** The companies that were erased as a whole. */
   readonly erased: ReadonlySet<number>
   readonly subject: Subject
@@ -30,8 +31,10 @@ interface Logged {
 export async function logWithholding(db: RegistryDatabase, logged: Logged): Promise<void> {
   const { version, subject, touched, startedAt, lineage } = logged
   const target = 'resource' in subject ? subject.resource : 'companies'
-  const own = touched.filter(({ listing, isPresent }) => listing === target && isPresent)
-  const removed = own.filter(({ isGone }) => isGone).length
+  const counts = { updated: 0, removed: 0 }
+  for (const { listing, isPresent, isGone } of touched.values()) {
+    if (listing === target && isPresent) counts[isGone ? 'removed' : 'updated'] += 1
+  }
   await logVersion(db, {
     version,
     target,
@@ -39,7 +42,7 @@ export async function logWithholding(db: RegistryDatabase, logged: Logged): Prom
     startedAt,
     reverts: [],
     lineage,
-    counts: { updated: own.length - removed, removed },
+    counts,
   })
   await leaveTraces(db.tables, logged)
 }
@@ -54,14 +57,14 @@ async function leaveTraces(
   const companies = new Map<number, TraceRow>()
   const ofCompany = (id: number, kind: TraceRow['kind']) =>
     companies.set(id, { companyId: id, version, id, sort: 0, kind })
-  for (const [listing, all] of Map.groupBy(touched, (one) => one.listing)) {
-    if (listing === attributesShape.listing) {
-      for (const { companyId } of all) ofCompany(companyId, 'put')
-      continue
-    }
-    const told = all.filter(({ isPresent, isGone }) => isPresent || isGone)
-    for (const some of inBatches(told, rowsAtOnce)) {
-      const rows = some.map(({ companyId, id, sort, isGone }): TraceRow => {
+  for (const some of inBatches(touched.values(), rowsAtOnce)) {
+    for (const [listing, all] of Map.groupBy(some, (one) => one.listing)) {
+      if (listing === attributesShape.listing) {
+        for (const { companyId } of all) ofCompany(companyId, 'put')
+        continue
+      }
+      const told = all.filter(({ isPresent, isGone }) => isPresent || isGone)
+      const rows = told.map(({ companyId, id, sort, isGone }): TraceRow => {
         return { companyId, version, id, sort, kind: isGone ? 'erase' : 'put' }
       })
       await tables.putTraces(listing, await withoutKept(tables, listing, rows))

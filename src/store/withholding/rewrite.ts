@@ -17,12 +17,13 @@ import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.
 import { inBatches } from '../listing/in-batches.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
+import type { Touched, TouchedColumns } from './touched.ts'
 
 export interface Rewriting extends MergeContext {
   /** The lineage of the version of the rewrite, which marks rewritten heads. */
   readonly lineage: string
   /** Receives what is rewritten. */
-  readonly touched: Touched[]
+  readonly touched: TouchedColumns
 }
 
 /** A listing, and how its records change. */
@@ -35,27 +36,14 @@ export interface ListingRewrite {
   readonly change: (record: ListedRecord) => ListedRecord | undefined
 }
 
-/** A record, or what a source says, that was rewritten or removed. */
-export interface Touched {
-  readonly listing: string
-  readonly companyId: number
-  readonly id: number
-  readonly sort: number
-  /** Whether the listing has it now. */
-  readonly isPresent: boolean
-  readonly isGone: boolean
-  /** How many different texts of it were changed. */
-  readonly states: number
-}
-
 const rowsAtOnce = 1_000
 
 /** Rewrites a listing, and returns the records that were changed. */
 export async function rewriteListing(
   context: Rewriting,
   rewrite: ListingRewrite,
-): Promise<readonly Touched[]> {
-  const { tables } = context
+): Promise<IteratorObject<Touched>> {
+  const { tables, touched } = context
   const { companyId, shape } = rewrite
   const { listing } = shape
   const heads = await tables.headsOf(listing, [companyId])
@@ -63,7 +51,8 @@ export async function rewriteListing(
   const last = heads.at(-1)
   const leaves = last === undefined ? [] : await leavesOf(tables, last)
   const present = new Set(leaves.map(({ segment }) => segment))
-  const changed = new Map<number, Touched>()
+  const from = touched.length
+  const places = new Map<number, number>()
   const replaced = new Map<number, Replaced>()
   const out = createOutput(context, shape)
   const inOrder = [...named].map(([segment, bytes]) => ({ companyId, segment, bytes }))
@@ -72,16 +61,18 @@ export async function rewriteListing(
     for (const row of await tables.segments(keys, 'both')) {
       const isPresent = present.has(row.segment)
       const made = replaceSegment(out, rewrite, row, ({ id, sort }, isGone) => {
-        const known = changed.get(id) ?? { ...{ listing, companyId, id, sort }, ...unchanged }
-        changed.set(id, stateOf(known, { sort, isGone, isPresent }))
+        const place = places.get(id) ?? touched.length
+        places.set(id, place)
+        const isKnown = place < touched.length
+        const known = isKnown ? touched.at(place) : { listing, companyId, id, sort, ...unchanged }
+        touched.put(place, stateOf(known, { sort, isGone, isPresent }))
       })
       if (made !== undefined) replaced.set(row.segment, made)
     }
     if (out.isFull()) await out.flush()
   }
-  for (const one of changed.values()) context.touched.push(one)
-  if (replaced.size === 0) return []
-  const lost = Iterator.from(changed.values()).filter((one) => one.isPresent && one.isGone)
+  if (replaced.size === 0) return [].values()
+  const lost = touched.values(from).filter((one) => one.isPresent && one.isGone)
   for (const some of inBatches(lost, rowsAtOnce)) await tables.dropIds(listing, some)
   for (const head of heads) await rewriteHead(context, listing, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
@@ -89,7 +80,7 @@ export async function rewriteListing(
   for (const some of inBatches(named.keys(), rowsAtOnce)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
-  return [...changed.values()]
+  return touched.values(from)
 }
 
 const unchanged = { isPresent: false, isGone: true, states: 0 }

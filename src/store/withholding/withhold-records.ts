@@ -14,6 +14,7 @@ import type { Found, Subject } from './list/entries.ts'
 import { createHold, type Fields, personalValues, withheldValues } from './personal.ts'
 import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
+import { companiesTouched } from './touched.ts'
 import { changeFields, hideInCompanies } from './withhold-texts.ts'
 
 type RecordSubject = Extract<Subject, { readonly resource: string }>
@@ -78,7 +79,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
     ids,
     keys,
     phrases: located === undefined ? all : own,
-    companies: [...seen.companies, ...touched.map(({ companyId }) => companyId)],
+    companies: seen.companies.union(companiesTouched(touched)),
   }
 }
 
@@ -94,7 +95,9 @@ export async function* withoutOthers(
   ids: Iterable<number>,
 ): AsyncGenerator<readonly number[]> {
   const nameOf = ({ companyId, id }: Pick<ListedId, 'companyId' | 'id'>) => `${companyId} ${id}`
-  const masked = touched.filter((one) => one.listing === listing && one.isPresent && !one.isGone)
+  const masked = touched
+    .values()
+    .filter((one) => one.listing === listing && one.isPresent && !one.isGone)
   const own = new Set(masked.map(nameOf))
   for (const batch of inBatches(ids, idsAtOnce)) {
     const listed = await tables.whereListed(listing, batch)

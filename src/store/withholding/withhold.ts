@@ -25,8 +25,8 @@ import {
 import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
 import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
-import type { Touched } from './rewrite.ts'
 import { findSameWords } from './same-words.ts'
+import type { AllTouched } from './touched.ts'
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -49,7 +49,7 @@ export interface Withheld {
   readonly number: number | undefined
   /** The last version in which it was done; undefined in a dry run, or if it touches nothing. */
   readonly version: number | undefined
-  readonly touched: readonly Touched[]
+  readonly touched: AllTouched
   /** How many companies have got another name. */
   readonly names: number
   /** How many natural keys it hides. */
@@ -126,7 +126,7 @@ export function adopt(
     const { list, registry, isForeign } = agreed
     if (!isForeign) throw nothingToAdopt(place.list)
     const followed = await follow(db, place, { ...agreed, list: { ...list, registry } }, request)
-    const touched = followed.flatMap((one) => one.touched)
+    const touched = followed.flatMap((one) => [...one.touched.values()])
     const names = followed.reduce((sum, one) => sum + one.names, 0)
     const keys = followed.reduce((sum, { found }) => sum + found.keys.length, 0)
     const done = followed.filter(({ version }) => version !== undefined)
