@@ -1,5 +1,7 @@
 // Values in batches.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /**
  * Cuts values into lists, as for look-ups.
  *
@@ -23,4 +25,15 @@ export function* inBatches<T>(
     sum = 0
   }
   if (batch.length > 0) yield batch
+}
+
+/**
+ * Cuts values into lists, each for a turn of the event loop of its own: what a look-up in SQLite
+ * took of memory is not free before, since its results are there at once.
+ */
+export async function* inTurns<T>(values: Iterable<T>, length: number): AsyncGenerator<T[]> {
+  for (const batch of inBatches(values, length)) {
+    yield batch
+    await nextTurn()
+  }
 }

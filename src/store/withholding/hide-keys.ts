@@ -1,7 +1,7 @@
 // Replaces the natural keys of withheld records, which may identify people, by hashes, by which the
 // records keep their ids.
 
-import { inBatches } from '../listing/in-batches.ts'
+import { inTurns } from '../listing/in-batches.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import type { Hasher } from './list/hashes.ts'
@@ -45,7 +45,7 @@ export async function hideKeys(
 ): Promise<string[]> {
   const sources = await tables.sources()
   const hashes: string[] = []
-  for (const some of inBatches(ids, idsAtOnce)) {
+  for await (const some of inTurns(ids, idsAtOnce)) {
     const keys = await tables.recordKeys(listing, some)
     const hidden = keys.map(({ key, ...one }) => {
       const source = sources.get(one.source)?.name ?? ''

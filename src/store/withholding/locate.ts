@@ -6,7 +6,7 @@ import { namesOf } from '../companies/register-names.ts'
 import type { ImportPlan } from '../importing.ts'
 import type { CompanyName, IdentifyingName } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
-import { inBatches } from '../listing/in-batches.ts'
+import { inTurns } from '../listing/in-batches.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { textIn } from '../record-texts.ts'
 import { type Located, nameCompanies, type Wanted, type Work } from './apply-order.ts'
@@ -100,7 +100,7 @@ export async function wantedLater(
   const listing = plan.target.name
   const ids = new Set(find.ids)
   const keys = Array.from(find.keys, (key) => hashKey(hasher, listing, plan.source, key))
-  for (const names of inBatches([...find.keys, ...keys.map(keyOfHash)], idsAtOnce)) {
+  for await (const names of inTurns([...find.keys, ...keys.map(keyOfHash)], idsAtOnce)) {
     const known = await tables.keyIds(listing, source, names)
     for (const id of known.values()) ids.add(id)
   }

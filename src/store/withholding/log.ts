@@ -3,7 +3,7 @@
 
 import { statementColumns } from '../companies/attribute-text.ts'
 import { attributesShape } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
+import { inTurns } from '../listing/in-batches.ts'
 import type { CompanyRow, ListingTables, TraceRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
@@ -57,7 +57,7 @@ async function leaveTraces(
   const companies = new Map<number, TraceRow>()
   const ofCompany = (id: number, kind: TraceRow['kind']) =>
     companies.set(id, { companyId: id, version, id, sort: 0, kind })
-  for (const some of inBatches(touched.values(), rowsAtOnce)) {
+  for await (const some of inTurns(touched.values(), rowsAtOnce)) {
     for (const [listing, all] of Map.groupBy(some, (one) => one.listing)) {
       if (listing === attributesShape.listing) {
         for (const { companyId } of all) ofCompany(companyId, 'put')
@@ -71,7 +71,7 @@ async function leaveTraces(
     }
   }
   for (const id of erased) ofCompany(id, 'erase')
-  for (const rows of inBatches(companies.values(), rowsAtOnce)) {
+  for await (const rows of inTurns(companies.values(), rowsAtOnce)) {
     await tables.putTraces(attributesShape.listing, rows)
   }
 }

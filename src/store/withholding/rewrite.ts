@@ -14,7 +14,7 @@ import {
   textsTogether,
 } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
-import { inBatches } from '../listing/in-batches.ts'
+import { inBatches, inTurns } from '../listing/in-batches.ts'
 import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
 import { createOutput, type MergeContext, type Output } from '../listing/write-listings.ts'
 import type { Touched, TouchedColumns } from './touched.ts'
@@ -70,14 +70,15 @@ export async function rewriteListing(
       if (made !== undefined) replaced.set(row.segment, made)
     }
     if (out.isFull()) await out.flush()
+    await nextTurn()
   }
   if (replaced.size === 0) return [].values()
   const lost = touched.values(from).filter((one) => one.isPresent && one.isGone)
-  for (const some of inBatches(lost, rowsAtOnce)) await tables.dropIds(listing, some)
+  for await (const some of inTurns(lost, rowsAtOnce)) await tables.dropIds(listing, some)
   for (const head of heads) await rewriteHead(context, listing, head, replaced, out)
   const now = await tables.headsOf(listing, [companyId])
   for (const segment of (await namedSegments(tables, now)).keys()) named.delete(segment)
-  for (const some of inBatches(named.keys(), rowsAtOnce)) {
+  for await (const some of inTurns(named.keys(), rowsAtOnce)) {
     await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
   }
   return touched.values(from)

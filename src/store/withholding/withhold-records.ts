@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
-import { inBatches } from '../listing/in-batches.ts'
+import { inTurns } from '../listing/in-batches.ts'
 import type { ListedId, ListingTables } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { Wanted, Work } from './apply-order.ts'
@@ -99,7 +99,7 @@ export async function* withoutOthers(
     .values()
     .filter((one) => one.listing === listing && one.isPresent && !one.isGone)
   const own = new Set(masked.map(nameOf))
-  for (const batch of inBatches(ids, idsAtOnce)) {
+  for await (const batch of inTurns(ids, idsAtOnce)) {
     const listed = await tables.whereListed(listing, batch)
     const others = new Set(listed.filter((one) => !own.has(nameOf(one))).map(({ id }) => id))
     yield batch.filter((id) => !others.has(id))
@@ -112,7 +112,9 @@ async function findFor(
   find: (some: readonly number[]) => Awaitable<readonly number[]>,
 ): Promise<Set<number>> {
   const found = new Set<number>()
-  for (const some of inBatches(ids, idsAtOnce)) for (const one of await find(some)) found.add(one)
+  for await (const some of inTurns(ids, idsAtOnce)) {
+    for (const one of await find(some)) found.add(one)
+  }
   return found
 }
 
