@@ -7,6 +7,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import { namesOf } from '../companies/register-names.ts'
 import type { ImportOutcome, ImportPlan, StagedRow } from '../importing.ts'
+import { inTurns } from '../listing/in-batches.ts'
 import { digestOf } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { readState } from './list/agreement.ts'
@@ -82,6 +83,8 @@ export async function createGate(db: RegistryDatabase, list: List, plan: ImportP
   }
 }
 
+const idsAtOnce = 1_000
+
 type Names = ReadonlyMap<number, readonly string[]>
 
 /**
@@ -92,7 +95,12 @@ async function namesNow({ tables }: RegistryDatabase, list: List): Promise<Names
   const inForce = ordersOf(list).filter(isInForce)
   const ids = new Set(inForce.flatMap(({ found }) => found.companies.map(({ id }) => id)))
   if (ids.size === 0) return new Map()
-  return hashNames(createHasher(list.salt), await namesOf(tables, [...ids]))
+  const hasher = createHasher(list.salt)
+  const names = new Map<number, readonly string[]>()
+  for await (const some of inTurns(ids, idsAtOnce)) {
+    for (const [id, own] of hashNames(hasher, await namesOf(tables, some))) names.set(id, own)
+  }
+  return names
 }
 
 function createPasses(
@@ -161,8 +169,9 @@ function createCompanies(orders: readonly Order[], hasher: Hasher, known: Names)
     ]
     if ('company' in subject) for (const name of names) erased.add(name)
     else if (found.phrases.length > 0) {
-      const hiding = { kind, hidePhrases: createHidePhrases(found.phrases, hasher) }
-      for (const name of new Set(names)) phrases.set(name, [...(phrases.get(name) ?? []), hiding])
+      const hiding = [{ kind, hidePhrases: createHidePhrases(found.phrases, hasher) }]
+      for (const name of new Set(names))
+        phrases.set(name, phrases.get(name)?.concat(hiding) ?? hiding)
     }
   }
   const all = orders.flatMap(({ found }) => found.phrases)

@@ -30,13 +30,16 @@ export function hashNames(
   hasher: Hasher,
   names: readonly CompanyRow[],
 ): ReadonlyMap<number, readonly string[]> {
-  const hashes = new Map<number, Set<string>>()
+  const hashes = new Map<number, string[]>()
   for (const named of names) {
     const hash = hashCompany(hasher, named)
     if (hash === null) continue
-    hashes.set(named.id, (hashes.get(named.id) ?? new Set()).add(hash))
+    const known = hashes.get(named.id)
+    // Most of 200,000 companies have one: a set for each would take five times as much.
+    if (known === undefined) hashes.set(named.id, [hash])
+    else if (!known.includes(hash)) known.push(hash)
   }
-  return new Map([...hashes].map(([id, some]) => [id, [...some]]))
+  return hashes
 }
 
 /**
@@ -49,11 +52,9 @@ export function idsHere(
   companies: Found['companies'],
   names: ReadonlyMap<number, readonly string[]>,
 ): number[] {
-  return [...Map.groupBy(companies, ({ id }) => id)]
-    .filter(([id, some]) => {
-      const own = id < assignedIdMin ? undefined : names.get(id)
-      const isListed = (name: string | null) => name === null || own?.includes(name) === true
-      return own === undefined || some.some(({ name }) => isListed(name))
-    })
-    .map(([id]) => id)
+  const here = companies.filter(({ id, name }) => {
+    const own = id < assignedIdMin ? undefined : names.get(id)
+    return own === undefined || name === null || own.includes(name)
+  })
+  return [...new Set(here.map(({ id }) => id))]
 }
