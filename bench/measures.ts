@@ -26,7 +26,7 @@ import { compareRefusals } from './refusals.ts'
 import { revertAll, revertFew } from './revert.ts'
 import { comparePages, makeViews, streamListings } from './selections.ts'
 import { scanFilters, sizeOfStore } from './storage.ts'
-import { withholdPerson } from './withholding.ts'
+import { withholdMuch, withholdPerson } from './withholding.ts'
 import { twoWorkers } from './workers.ts'
 
 const rounds = 5
@@ -216,6 +216,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   holds: holdEventLoop,
   words: indexWords,
   withholding: withholdPerson,
+  'withholding-much': withholdMuch,
   workers: twoWorkers,
   refusals: compareRefusals,
   // Loaded on demand: it needs a browser.
