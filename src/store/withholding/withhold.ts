@@ -25,8 +25,8 @@ import {
 import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
 import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
-import { findSameWords } from './same-words.ts'
 import type { AllTouched } from './touched.ts'
+import { findSameWords } from './withhold-texts.ts'
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
