@@ -31,6 +31,8 @@ export interface VerifiedRegistry {
   readonly versions: ReadonlySet<number>
   readonly sources: ReadonlyMap<number, NamingSource>
   readonly shared: SharedRecords
+  /** The greatest number that a segment has had. */
+  readonly lastSegment: number
 }
 
 /** The rows that are read side by side. */
@@ -66,6 +68,7 @@ export async function verifyCompanies(
     sources: await db.tables.sources(),
     versions: new Set(await readNumbers(db, 'select version from imports')),
     shared: await readShared(db),
+    lastSegment: await db.tables.lastSegment(),
   }
   const words = createWordCheck(registry)
   const there = segmentTablesOf(db.dialect).map(

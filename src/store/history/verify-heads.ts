@@ -4,45 +4,36 @@ import { metaTypesMax } from '../../resources/resource.ts'
 import { decodeNode, type DirectoryEntry, openDirectory, sumOf } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { addToCount, metaOf, type ListingShape } from '../listing/shape.ts'
-import { type HeadRow, inOrderAsked } from '../listing/tables.ts'
-import type { ReadSegments, SegmentSummary } from './verify-segments.ts'
+import type { HeadRow, ListingTables } from '../listing/tables.ts'
+import type { SegmentSummary } from './verify-segments.ts'
 
-export type Directories = ReturnType<typeof createDirectories>
-
-/** Finds the segments of heads; a node that several of them name is read once. */
-export function createDirectories(readSegments: ReadSegments) {
-  const nodes = new Map<number, Uint8Array>()
-
-  async function readNodes(companyId: number, numbers: readonly number[]): Promise<Uint8Array[]> {
-    const unread = numbers.filter((segment) => !nodes.has(segment))
-    // Nodes have no texts.
-    const keys = unread.map((segment) => ({ companyId, segment, bytes: 0 }))
-    for await (const { segment, entries } of readSegments(keys)) nodes.set(segment, entries)
-    return inOrderAsked(companyId, numbers, nodes)
-  }
-
-  return {
-    isNode: (segment: number) => nodes.has(segment),
-    /** The segments to which a head leads; undefined if its directory cannot be read. */
-    async open(
-      { companyId, directory }: HeadRow,
-      fault: (sentence: string) => void,
-    ): Promise<readonly DirectoryEntry[] | undefined> {
-      try {
-        const read = (some: readonly number[]) => readNodes(companyId, some)
-        const { nodes: parts, leaves } = await openDirectory(directory, read)
-        for (const { entry, entries } of parts) {
-          if (isSum(entry, decodeNode(entries).entries)) continue
-          fault(`its part ${entry.segment} does not match`)
-        }
-        return leaves
-      } catch (error) {
-        // Errors of a database have a code.
-        if (!(error instanceof Error) || 'code' in error) throw error
-        fault(error.message)
-        return undefined
-      }
-    },
+/**
+ * The segments to which a head leads; undefined if its directory cannot be read.
+ *
+ * @param nodes receives the numbers of the nodes of its directory.
+ */
+export async function openChecked(
+  tables: Pick<ListingTables, 'segments'>,
+  { companyId, directory }: HeadRow,
+  nodes: Set<number>,
+  fault: (sentence: string) => void,
+): Promise<readonly DirectoryEntry[] | undefined> {
+  try {
+    const { nodes: parts, leaves } = await openDirectory(directory, async (numbers) => {
+      for (const segment of numbers) nodes.add(segment)
+      const keys = numbers.map((segment) => ({ companyId, segment }))
+      return (await tables.segments(keys, 'entries')).map(({ entries }) => entries)
+    })
+    for (const { entry, entries } of parts) {
+      if (isSum(entry, decodeNode(entries).entries)) continue
+      fault(`its part ${entry.segment} does not match`)
+    }
+    return leaves
+  } catch (error) {
+    // Errors of a database have a code.
+    if (!(error instanceof Error) || 'code' in error) throw error
+    fault(error.message)
+    return undefined
   }
 }
 

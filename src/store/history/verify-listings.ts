@@ -6,7 +6,7 @@ import type { DirectoryEntry } from '../listing/directory.ts'
 import { type SizedKey, textsTogether } from '../listing/open-listings.ts'
 import type { HeadRow, SegmentKey } from '../listing/tables.ts'
 import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
-import { createDirectories, type Directories, faultsOfHead } from './verify-heads.ts'
+import { faultsOfHead, openChecked } from './verify-heads.ts'
 import { addSums, isSameSums, noIds } from './verify-ids.ts'
 import { checkSegment, type SegmentSummary } from './verify-segments.ts'
 
@@ -33,27 +33,26 @@ export async function verifyListings(
   listings: readonly VerifiedListing[],
   there: SegmentsThere,
 ): Promise<NamesGiven> {
-  const { tables } = registry.db
   const isThere = ({ segment, companyId }: SegmentKey) => there.get(segment) === companyId
-  async function* read(keys: readonly SizedKey[]) {
-    for (const some of textsTogether(keys.filter(isThere))) {
-      yield* await tables.segments(some, 'both')
-    }
-  }
-  const directories = createDirectories(read)
-  const { named, opened } = await openHeads(registry, listings, directories)
+  const { named, nodes, opened } = await openHeads(registry, listings)
   const fault = ({ segment, companyId }: SegmentKey, sentence: string) =>
     registry.report('segments', `segment ${segment} of company ${companyId}${sentence}`)
   for (const key of named.values()) if (!isThere(key)) fault(key, ' is missing')
   for (const [segment, companyId] of there) {
-    const isNamed = named.has(segment) || directories.isNode(segment)
+    const isNamed = named.has(segment) || nodes.has(segment)
     if (!isNamed) fault({ segment, companyId }, ': no head names it')
+    if (segment > registry.lastSegment) {
+      const last = `its number is above the last one, ${registry.lastSegment}`
+      fault({ segment, companyId }, `: ${last}`)
+    }
   }
   const sound = new Map<number, SegmentSummary>()
-  for await (const row of read([...named.values()])) {
-    const { kind, isPresent = false } = named.get(row.segment) ?? {}
-    const summary = kind && checkSegment(registry, kind, row, isPresent)
-    if (summary !== undefined) sound.set(row.segment, summary)
+  for (const some of textsTogether(named.values().filter(isThere))) {
+    for (const row of await registry.db.tables.segments(some, 'both')) {
+      const { kind, isPresent = false } = named.get(row.segment) ?? {}
+      const summary = kind && checkSegment(registry, kind, row, isPresent)
+      if (summary !== undefined) sound.set(row.segment, summary)
+    }
   }
   const given = new Map<number, readonly GivenName[] | undefined>()
   for (const listing of listings) {
@@ -70,16 +69,13 @@ export async function verifyListings(
 }
 
 /** The segments to which each head leads; each of them is checked as one of the last such head. */
-async function openHeads(
-  { report }: VerifiedRegistry,
-  listings: readonly VerifiedListing[],
-  directories: Directories,
-) {
+async function openHeads({ db, report }: VerifiedRegistry, listings: readonly VerifiedListing[]) {
   const named = new Map<number, NamedSegment>()
+  const nodes = new Set<number>()
   const opened = new Map<HeadRow, readonly DirectoryEntry[]>()
   for (const { companyId, kind, heads } of listings) {
     for (const head of heads.toReversed()) {
-      const leaves = await directories.open(head, (sentence) =>
+      const leaves = await openChecked(db.tables, head, nodes, (sentence) =>
         report(
           'directories',
           `a directory of company ${companyId}, version ${head.version}: ${sentence}`,
@@ -93,7 +89,7 @@ async function openHeads(
       }
     }
   }
-  return { named, opened }
+  return { named, nodes, opened }
 }
 
 /** Compares heads with their segments; returns those of the present one, if all are sound. */

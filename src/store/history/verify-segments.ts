@@ -12,14 +12,10 @@ import {
   recordsOf,
 } from '../listing/segment.ts'
 import { typesOf } from '../listing/shape.ts'
-import type { SizedKey } from '../listing/open-listings.ts'
 import type { SegmentRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { CheckedKind, VerifiedRegistry } from './verify-companies.ts'
 import { type IdSums, sumIds } from './verify-ids.ts'
-
-/** Reads the segments that exist. */
-export type ReadSegments = (keys: readonly SizedKey[]) => AsyncIterable<SegmentRow>
 
 /** What the checks of heads need to know about a segment. */
 export interface SegmentSummary extends DirectoryEntry {

@@ -13,11 +13,9 @@ type Rules = Readonly<Record<string, string>>
 
 /** A database connection within one snapshot. */
 interface VerifiedDatabase extends RegistryDatabase {
-  /** Damage of the files that hold the tables, a sentence each. */
-  damage(): Iterable<string>
   /** The message of an error caused by unreadable files; undefined for other errors. */
   damageIn(error: unknown): string | undefined
-  /** Rules for tables that only this database has. */
+  /** Rules for its files, and for tables that only this database has. */
   readonly rules: Rules
 }
 
@@ -36,9 +34,9 @@ export async function verifyStore(
   const counts: Record<string, number> = {}
   try {
     onStep('the file')
-    for (const sentence of db.damage()) report('file', `file: ${sentence}`)
+    await applyRules(db, db.rules, report)
     onStep('the log')
-    await applyRules(db, { ...rules, ...db.rules }, report)
+    await applyRules(db, rules, report)
     await verifyCompanies(resources, { db, checks, report, onStep })
     Object.assign(counts, await countAll(db, resources))
   } catch (error) {
@@ -109,7 +107,6 @@ const rules: Rules = {
       select 1 from companies_past p where p.company_id = h.company_id
         and (h.version between p.version and p.until or h.version <= ${pastFrom})
     ) and not ${isUnknownVersion('h.version')}`,
-  'segment numbers': numbersAbove('segments'),
   'assigned ids': `
     select listing || ': several keys have the id ' || id
     from record_keys group by listing, id having count(*) > 1`,
@@ -119,14 +116,6 @@ const rules: Rules = {
   'record sources': `
     select listing || ': the record ' || id || ' has more than one source'
     from record_ids group by listing, id having min(source_id) <> max(source_id)`,
-}
-
-/** Finds segments of a table whose numbers would be assigned again. */
-export function numbersAbove(table: string): string {
-  return `
-    select 'segment ' || g.segment || ' of company ' || g.company_id
-      || ': its number is above the last one, ' || s.segments
-    from ${table} g join store s on g.segment > s.segments`
 }
 
 /** How many faults of each kind are reported individually. */

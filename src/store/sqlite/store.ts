@@ -223,6 +223,9 @@ function openImport(db: DatabaseSync): ImportConnection {
   }
 }
 
+const fileDamage = `
+  select 'file: ' || integrity_check from pragma_integrity_check where integrity_check <> 'ok'`
+
 async function verify(
   db: DatabaseSync,
   resources: readonly Resource[],
@@ -232,13 +235,8 @@ async function verify(
   const { verifyStore } = await import('../history/verify.ts')
   const verified = {
     ...registryOf(db),
-    *damage() {
-      for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
-        if (said !== 'ok') yield String(said)
-      }
-    },
     damageIn: (error: unknown) => (isUnreadable(error) ? error.message : undefined),
-    rules: {},
+    rules: { file: fileDamage },
   }
   db.exec('begin')
   try {
