@@ -35,12 +35,7 @@ async function findByNumber(
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
-  const { dialect: d } = snapshot
-  const found = await snapshot.rows<[id: number, jurisdiction: string]>(
-    `select ${d.companyNames.id}, jurisdiction from ${d.companyNames.table}
-     where ${d.isOneOf('identifier', '$1', 'text')}`,
-    [...new Set(identifiers)],
-  )
+  const found = await readNamed(snapshot, identifiers)
   const asked = found.filter(([, own]) => jurisdiction === undefined || own === jurisdiction)
   return readFound(snapshot, asked, 'c.jurisdiction, c.identifier, c.id')
 }
@@ -52,14 +47,20 @@ export async function findNames(
   limit: number,
 ): Promise<IdentifyingName[]> {
   // A name may have been cut within a character; such a name matches no company.
-  const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
-  const found = await db.rows(
-    `select jurisdiction, identifier from ${db.dialect.companyNames.table}
-     where ${db.dialect.isOneOf('identifier', '$1', 'text')}`,
-    identifiers,
-  )
-  const known = new Set(found.map((name) => JSON.stringify(name)))
+  const identifiers = names.map(([, identifier]) => identifier.toWellFormed())
+  const found = await readNamed(db, identifiers)
+  const known = new Set(found.map(([, ...name]) => JSON.stringify(name)))
   return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
+}
+
+/** The companies with one of the identifiers, in any jurisdiction. */
+async function readNamed(db: RowReader, identifiers: readonly string[]) {
+  const { table, id } = db.dialect.companyNames
+  return db.rows<[id: number, jurisdiction: string, identifier: string]>(
+    `select ${id}, jurisdiction, identifier from ${table}
+     where ${db.dialect.isOneOf('identifier', '$1', 'text')}`,
+    [...new Set(identifiers)],
+  )
 }
 
 /** @param order by which they are, as SQL. */

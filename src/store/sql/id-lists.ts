@@ -8,49 +8,39 @@ export async function* intersect(
   ids: Ids,
   others: readonly Ids[],
 ): AsyncGenerator<readonly number[]> {
-  const cursors = await Promise.all(others.map(createCursor))
+  const lists = others.map(createSideBySide)
   for await (const some of ids) {
-    const both: number[] = []
-    for (const id of some) {
-      let isInAny = false
-      for (const other of cursors) {
-        while (other.id() < id) if (other.advance()) await other.read()
-        if (other.id() === id) isInAny = true
-      }
-      if (isInAny) both.push(id)
-    }
-    yield both
-    if (cursors.every((other) => other.id() === Infinity)) return
+    const isInAny = new Uint8Array(some.length)
+    for (const list of lists) await list.mark(some, isInAny)
+    yield some.filter((_, n) => isInAny[n] === 1)
+    if (lists.every((list) => list.isAtEnd())) return
   }
 }
 
-/** Reads ids one after another. */
-async function createCursor(ids: Ids) {
-  const iterator = (async function* () {
+/** Reads a list of ids as far as another list, which is read beside it. */
+function createSideBySide(ids: Ids) {
+  const portions = (async function* () {
     yield* ids
   })()
-  let portion: readonly number[] | undefined
+  let portion: readonly number[] | undefined = []
   let at = 0
-
-  /** Reads the next portion that is not empty. */
-  async function read(): Promise<void> {
-    at = 0
-    for (;;) {
-      const step = await iterator.next()
-      portion = step.done === true ? undefined : step.value
-      if (portion?.length !== 0) return
-    }
-  }
-
-  await read()
   return {
-    /** The current id; Infinity after the last one. */
-    id: () => portion?.[at] ?? Infinity,
-    /** Moves to the next id; true if a portion has to be read first. */
-    advance(): boolean {
-      at += 1
-      return at === portion?.length
+    isAtEnd: () => portion === undefined,
+    /** Marks the next ids of the other list that are in this one. */
+    async mark(others: readonly number[], marks: Uint8Array): Promise<void> {
+      for (let n = 0; n < others.length && portion !== undefined;) {
+        const other = others[n] ?? 0
+        const id: number | undefined = portion[at]
+        if (id === undefined) {
+          const next = await portions.next()
+          portion = next.done === true ? undefined : next.value
+          at = 0
+        } else if (id < other) at += 1
+        else {
+          if (id === other) marks[n] = 1
+          n += 1
+        }
+      }
     },
-    read,
   }
 }
