@@ -17,8 +17,8 @@ export interface Changes {
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {
   readonly changes: Changes
-  /** The former records that the listing gets back, by their ids. */
-  readonly back: ReadonlyMap<number, Place>
+  /** The ids of the former records that the listing gets back. */
+  readonly back: ReadonlySet<number>
   /** The ids of the present records that it loses or replaces. */
   readonly gone: ReadonlySet<number>
   /** The ids in `back` of records that the source does not have now. */
@@ -38,12 +38,13 @@ interface Place {
  * then all of the present one.
  */
 function compareStates(shape: ListingShape, source: number) {
-  const back = new Map<number, Place>()
-  const others = new Map<number, Place>()
+  /** The former records, but those that are the same now. */
+  const former = new Map<number, Place>()
   const gone = new Set<number>()
   const replaced = new Set<number>()
   const changes: Changes = { restored: 0, updated: 0, removed: 0 }
   let hasOthers = false
+  const isOwn = ({ index, n }: Place) => index.sources[n] === source
 
   function count(before: Place | undefined, now: Place | undefined): void {
     if (isListed(shape, before)) changes[isListed(shape, now) ? 'updated' : 'restored'] += 1
@@ -51,42 +52,35 @@ function compareStates(shape: ListingShape, source: number) {
   }
 
   function notePresent(id: number, now: Place): void {
-    const isOwn = now.index.sources[now.n] === source
-    const before = back.get(id)
-    if (before === undefined && !isOwn) {
-      const same = others.get(id)
-      if (same !== undefined && isSame(shape, same, now)) others.delete(id)
-      else hasOthers = true
-      return
+    const before = former.get(id)
+    const wasOwn = before !== undefined && isOwn(before)
+    const isUnchanged = before !== undefined && isSame(shape, before, now)
+    if (!isOwn(now) && (wasOwn || !isUnchanged)) hasOthers = true
+    if (isUnchanged && (wasOwn || !isOwn(now))) former.delete(id)
+    else if (wasOwn || isOwn(now)) {
+      gone.add(id)
+      if (wasOwn && isOwn(now)) replaced.add(id)
+      count(wasOwn ? before : undefined, now)
     }
-    hasOthers ||= !isOwn
-    if (before !== undefined && isSame(shape, before, now)) {
-      back.delete(id)
-      return
-    }
-    gone.add(id)
-    if (before !== undefined && isOwn) replaced.add(id)
-    count(before, now)
   }
 
   return {
     addFormer(index: SegmentIndex): void {
-      for (let n = 0; n < index.count; n++) {
-        const records = index.sources[n] === source ? back : others
-        records.set(index.ids[n] ?? 0, { index, n })
-      }
+      for (const [n, id] of index.ids.entries()) former.set(id, { index, n })
     },
     addPresent(index: SegmentIndex): void {
-      for (let n = 0; n < index.count; n++) notePresent(index.ids[n] ?? 0, { index, n })
+      for (const [n, id] of index.ids.entries()) notePresent(id, { index, n })
     },
     finish(): StateDifference {
-      for (const [id, before] of back) if (!gone.has(id)) count(before, undefined)
+      const own = [...former].filter(([, place]) => isOwn(place))
+      for (const [id, before] of own) if (!gone.has(id)) count(before, undefined)
+      const back = new Set(own.map(([id]) => id))
       return {
         changes,
-        gone,
         back,
-        made: [...back.keys()].filter((id) => !replaced.has(id)),
-        hasOthers: hasOthers || others.size > 0,
+        gone,
+        made: [...back.difference(replaced)],
+        hasOthers: hasOthers || back.size < former.size,
       }
     },
   }
