@@ -6,6 +6,7 @@ import type { ChangesPage, ChangesRequest, HistoryPoint, NoChanges } from './cha
 import type { Statement } from './companies/attributes.ts'
 import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
 import type { Closable } from './closing.ts'
+import type { NamedCompany } from './importing.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 import type { PageTexts } from './listing/read-page.ts'
@@ -57,10 +58,7 @@ export type FoundVersion =
   | { readonly first: string | undefined }
 
 /** A company, as a search finds it. */
-export interface FoundCompany {
-  readonly id: number
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
+export interface FoundCompany extends NamedCompany {
   readonly name: string | null
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { traceCompanies } from '../changes/trace.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { CompanyRow, ListingTables } from '../listing/tables.ts'
+import type { CompanyRow, ListingTables, RegisterNumber } from '../listing/tables.ts'
 import { assignedIdMin } from '../sql/assigned-ids.ts'
 import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
 
@@ -161,8 +161,6 @@ async function findMentioned(
   )
   return new Set(rows.map(([company]) => company))
 }
-
-type RegisterNumber = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
 
 const nameless: RegisterNumber = { jurisdiction: null, identifier: null }
 

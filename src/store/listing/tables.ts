@@ -72,11 +72,15 @@ export interface RecordKey {
   readonly key: string
 }
 
-/** A company, as its register names it. */
-export interface CompanyRow {
-  readonly id: number
+/** How a register names a company; null for one that no register has named. */
+export interface RegisterNumber {
   readonly jurisdiction: string | null
   readonly identifier: string | null
+}
+
+/** A company, as its register names it. */
+export interface CompanyRow extends RegisterNumber {
+  readonly id: number
   /** The version that made it known. */
   readonly version: number
 }

@@ -18,18 +18,16 @@ import { dialect, distributedDialect } from './dialect.ts'
 /** Runs a statement, and returns its rows as arrays of their columns. */
 export type Rows = <Row extends readonly unknown[]>(
   sql: string,
-  ...values: readonly Value[]
+  ...values: readonly Parameter[]
 ) => Promise<readonly Row[]>
 
-type Value = Parameter | readonly (string | null)[]
-
 /** A statement whose rows are arrays, in binary form. */
-export function binaryQuery(sql: string, values: readonly Value[]): BinaryQuery {
+export function binaryQuery(sql: string, values: readonly Parameter[]): BinaryQuery {
   return { text: sql, values: values.map(bound), rowMode: 'array', binary: true }
 }
 
 /** A list of numbers in PostgreSQL's own form, which costs less than what the driver makes. */
-const bound = (value: Value) =>
+const bound = (value: Parameter) =>
   Array.isArray(value) && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
 /** Reads and writes rows over a session. */
@@ -88,7 +86,7 @@ function listsOf(columns: readonly string[], before: number): string {
 
 const { BYTEA, TEXT } = types.builtins
 
-function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): Value[] {
+function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): Parameter[] {
   return columns.map((column, n) => {
     const type = typeOf(column)
     const values = rows.map((row) => row[n] ?? null)

@@ -10,6 +10,7 @@ import type {
   ListingTables,
   PastCompanyRow,
   CompanyStatements,
+  RegisterNumber,
 } from '../listing/tables.ts'
 import { assignedIdMin } from './assigned-ids.ts'
 import { firstSegmentOf } from './head-tables.ts'
@@ -107,12 +108,13 @@ function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
 }
 
 /** The rows that have one of the names; they were looked up by identifiers alone. */
-function thoseNamed<T extends Named>(rows: readonly T[], names: readonly IdentifyingName[]): T[] {
+function thoseNamed<T extends RegisterNumber>(
+  rows: readonly T[],
+  names: readonly IdentifyingName[],
+): T[] {
   const asked = new Set(names.map((name) => name.join('\0')))
   return rows.filter((one) => asked.has(`${one.jurisdiction}\0${one.identifier}`))
 }
-
-type Named = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
 
 const identifiersOf = (names: readonly IdentifyingName[]) => [
   ...new Set(names.map(([, identifier]) => identifier)),

@@ -67,21 +67,13 @@ export interface PostingChange {
   readonly removed: readonly number[]
 }
 
-/** Chunks that replace others. */
-interface Replacement {
-  readonly gone: readonly Chunk[]
-  readonly made: readonly Chunk[]
-}
-
 /**
- * Applies a change to the ids of a word.
+ * Applies a change to the ids of a word; returns the chunks that are gone, and those that replace
+ * them.
  *
  * @param chunks all of the word, in their order.
  */
-export function changeChunks(
-  chunks: readonly Chunk[],
-  { added, removed }: PostingChange,
-): Replacement {
+export function changeChunks(chunks: readonly Chunk[], { added, removed }: PostingChange) {
   if (chunks.length === 0) return { gone: [], made: chunksOf(inOrder(added)) }
   const gone: Chunk[] = []
   const made: Chunk[] = []

@@ -1,13 +1,11 @@
 // Reads what is known of a company at a version, from tables that are not listings.
 
-import type { HeadRow } from '../listing/tables.ts'
+import type { HeadRow, RegisterNumber } from '../listing/tables.ts'
 import type { Snapshot } from './database.ts'
 import { headColumns, type HeadColumns, headOf } from './head-tables.ts'
 
 /** A company as its register named it. */
-export interface Identity {
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
+export interface Identity extends RegisterNumber {
   /** The version that made it known. */
   readonly since: number
   /** The version in which any of this last changed. */

@@ -20,20 +20,6 @@ const uneven =
 /** The pause after a check that has found the nodes uneven, or one of them lost. */
 const restMs = 200
 
-/** What all nodes show. */
-export interface EvenState {
-  /** The last state that all nodes have been seen to show; undefined before the first. */
-  known(): RegistryState | undefined
-  /** Asks the nodes if the state differs from the known one, without waiting for the answer. */
-  learn(state: RegistryState): void
-  /**
-   * Does work that reads several nodes, in one state of all of them.
-   *
-   * @throws OperatorError if they have shown several versions for a second, or one is lost.
-   */
-  during<T>(work: () => Promise<T>): Promise<T>
-}
-
 const versionsSql = `
   select coalesce(bool_and(success and result = $1), false)
   from run_command_on_all_nodes(
@@ -48,8 +34,14 @@ const placesSql = `
     from generate_series(1, 20 * (select count(*) from shards)) id
   ) ids join pg_dist_placement p using (shardid) group by p.groupid`
 
-/** @param isWorker whether the pool's sessions are on a worker. */
-export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
+export type EvenState = ReturnType<typeof createEvenState>
+
+/**
+ * Finds out what all nodes show.
+ *
+ * @param isWorker whether the pool's sessions are on a worker.
+ */
+export function createEvenState(pool: Pool, isWorker: boolean) {
   const rows = rowsIn(pool)
   let known: RegistryState | undefined
   let looking: Promise<void> | undefined
@@ -80,13 +72,20 @@ export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
   }
 
   return {
+    /** The last state that all nodes have been seen to show; undefined before the first. */
     known: () => known,
-    learn(state) {
+    /** Asks the nodes if the state differs from the known one, without waiting for the answer. */
+    learn(state: RegistryState): void {
       if (looking !== undefined || performance.now() < nextLookAt) return
       if (known !== undefined && isSame(known, state)) return
       lookOnce().catch(() => (nextLookAt = performance.now() + restMs))
     },
-    async during(work) {
+    /**
+     * Does work that reads several nodes, in one state of all of them.
+     *
+     * @throws OperatorError if they have shown several versions for a second, or one is lost.
+     */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       for (const end = performance.now() + unevenMsMax; ; await sleep(pauseMs)) {
         const before = await readState()
         if (known === undefined || !isSame(known, before)) await lookOnce()
