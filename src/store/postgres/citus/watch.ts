@@ -8,17 +8,14 @@ import type { LockWait } from '../../work-watch.ts'
 import { socketOf, withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'
 
-/** Times in milliseconds. */
-interface WatchTimes {
+const watchTimes = {
   /** How often the nodes are checked. */
-  readonly everyMs: number
+  everyMs: 10_000,
   /** How long a node may take to accept a session. */
-  readonly answerMs: number
+  answerMs: 5_000,
   /** How long a command waits for a node that does not. */
-  readonly silentMs: number
+  silentMs: 60_000,
 }
-
-const watchTimes: WatchTimes = { everyMs: 10_000, answerMs: 5_000, silentMs: 60_000 }
 
 const silentSql = `
   select n.nodename || ':' || n.nodeport as node
@@ -33,7 +30,7 @@ export function watchNodes(
   client: Client,
   db: string,
   { onWait }: Pick<LockWait, 'onWait'>,
-  { everyMs, answerMs, silentMs }: WatchTimes = watchTimes,
+  { everyMs, answerMs, silentMs } = watchTimes,
 ): void {
   const over = new AbortController()
   client.once('end', () => over.abort())
