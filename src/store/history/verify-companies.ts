@@ -14,20 +14,15 @@ import { verifyListings } from './verify-listings.ts'
 import { checkNames, createWordCheck } from './verify-names.ts'
 import type { Report } from './verify.ts'
 
-export interface CheckedKind {
-  readonly shape: ListingShape
-  /** Undefined for what sources say about companies. */
-  readonly resource: Resource | undefined
-}
-
 /** What the checks need to know about the registry. */
 export interface VerifiedRegistry {
   readonly db: RegistryDatabase
   readonly checks: StoredChecks
   readonly report: Report
   readonly onStep: (step: string) => void
-  /** By listing. */
-  readonly kinds: ReadonlyMap<string, CheckedKind>
+  /** By listing; what sources say about companies is of no resource. */
+  readonly shapes: ReadonlyMap<string, ListingShape>
+  readonly resources: ReadonlyMap<string, Resource>
   readonly versions: ReadonlySet<number>
   readonly sources: ReadonlyMap<number, NamingSource>
   readonly shared: SharedRecords
@@ -62,9 +57,11 @@ export async function verifyCompanies(
   given: Pick<VerifiedRegistry, 'db' | 'checks' | 'report' | 'onStep'>,
 ): Promise<void> {
   const { db, onStep } = given
+  const shapes = [attributesShape, ...resources.map(shapeOf)]
   const registry: VerifiedRegistry = {
     ...given,
-    kinds: kindsOf(resources),
+    shapes: new Map(shapes.map((shape) => [shape.listing, shape])),
+    resources: new Map(resources.map((resource) => [resource.name, resource])),
     sources: await db.tables.sources(),
     versions: new Set(await readNumbers(db, 'select version from imports')),
     shared: await readShared(db),
@@ -86,19 +83,12 @@ export async function verifyCompanies(
   await words.finish()
 }
 
-function kindsOf(resources: readonly Resource[]): ReadonlyMap<string, CheckedKind> {
-  const kinds = [undefined, ...resources].map((resource): CheckedKind => {
-    return { resource, shape: resource === undefined ? attributesShape : shapeOf(resource) }
-  })
-  return new Map(kinds.map((kind) => [kind.shape.listing, kind]))
-}
-
 /** The rows of one listing in the tables. */
 export interface VerifiedListing {
   readonly companyId: number
   readonly listing: string
   /** Undefined for a resource that is no longer declared. */
-  readonly kind: CheckedKind | undefined
+  readonly shape: ListingShape | undefined
   /** In the order of their versions. */
   readonly heads: readonly HeadRow[]
   /** What is kept of the records of the present listing. */
@@ -106,7 +96,7 @@ export interface VerifiedListing {
 }
 
 function listingsOf(
-  { kinds }: VerifiedRegistry,
+  { shapes }: VerifiedRegistry,
   { heads, ids }: { readonly [Name in 'heads' | 'ids']: readonly VerifiedRows[Name][] },
 ): readonly VerifiedListing[] {
   const nameOf = (companyId: number, listing: string) => JSON.stringify([companyId, listing])
@@ -119,7 +109,7 @@ function listingsOf(
     return {
       companyId,
       listing,
-      kind: kinds.get(listing),
+      shape: shapes.get(listing),
       heads: headsOf.get(name)?.map(headOf) ?? [],
       kept: sumsOf.get(name) ?? noIds,
     }

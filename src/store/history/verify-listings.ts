@@ -4,15 +4,16 @@
 import type { GivenName } from '../companies/keep-names.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { type SizedKey, textsTogether } from '../listing/open-listings.ts'
+import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, SegmentKey } from '../listing/tables.ts'
-import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
+import type { VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
 import { faultsOfHead, openChecked } from './verify-heads.ts'
 import { addSums, isSameSums, noIds } from './verify-ids.ts'
 import { checkSegment, type SegmentSummary } from './verify-segments.ts'
 
 /** A segment that a head names. */
 interface NamedSegment extends SizedKey {
-  readonly kind: CheckedKind | undefined
+  readonly shape: ListingShape | undefined
   readonly isPresent: boolean
 }
 
@@ -49,21 +50,20 @@ export async function verifyListings(
   const sound = new Map<number, SegmentSummary>()
   for (const some of textsTogether(named.values().filter(isThere))) {
     for (const row of await registry.db.tables.segments(some, 'both')) {
-      const { kind, isPresent = false } = named.get(row.segment) ?? {}
-      const summary = kind && checkSegment(registry, kind, row, isPresent)
+      const { shape, isPresent = false } = named.get(row.segment) ?? {}
+      const summary = shape && checkSegment(registry, shape, row, isPresent)
       if (summary !== undefined) sound.set(row.segment, summary)
     }
   }
   const given = new Map<number, readonly GivenName[] | undefined>()
   for (const listing of listings) {
     const present = verifyHeads(registry, listing, opened, sound)
-    if (listing.kind?.resource !== undefined) checkIds(registry, listing, present)
-    else if (listing.kind !== undefined) {
+    if (listing.shape === attributesShape) {
       given.set(
         listing.companyId,
         present?.flatMap((one) => one.names),
       )
-    }
+    } else if (listing.shape !== undefined) checkIds(registry, listing, present)
   }
   return given
 }
@@ -73,7 +73,7 @@ async function openHeads({ db, report }: VerifiedRegistry, listings: readonly Ve
   const named = new Map<number, NamedSegment>()
   const nodes = new Set<number>()
   const opened = new Map<HeadRow, readonly DirectoryEntry[]>()
-  for (const { companyId, kind, heads } of listings) {
+  for (const { companyId, shape, heads } of listings) {
     for (const head of heads.toReversed()) {
       const leaves = await openChecked(db.tables, head, nodes, (sentence) =>
         report(
@@ -85,7 +85,7 @@ async function openHeads({ db, report }: VerifiedRegistry, listings: readonly Ve
       opened.set(head, leaves)
       for (const { segment, bytes } of leaves) {
         if (named.has(segment)) continue
-        named.set(segment, { segment, bytes, companyId, kind, isPresent: head === heads.at(-1) })
+        named.set(segment, { segment, bytes, companyId, shape, isPresent: head === heads.at(-1) })
       }
     }
   }
@@ -95,13 +95,12 @@ async function openHeads({ db, report }: VerifiedRegistry, listings: readonly Ve
 /** Compares heads with their segments; returns those of the present one, if all are sound. */
 function verifyHeads(
   { report }: VerifiedRegistry,
-  { companyId, kind, heads }: VerifiedListing,
+  { companyId, shape, heads }: VerifiedListing,
   opened: ReadonlyMap<HeadRow, readonly DirectoryEntry[]>,
   sound: ReadonlyMap<number, SegmentSummary>,
 ): readonly SegmentSummary[] | undefined {
   let present: readonly SegmentSummary[] | undefined = []
-  if (kind === undefined) return undefined
-  const { shape } = kind
+  if (shape === undefined) return undefined
   for (const head of heads) {
     present = undefined
     const leaves = opened.get(head)

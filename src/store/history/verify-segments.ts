@@ -11,10 +11,10 @@ import {
   type RecordPlace,
   recordsOf,
 } from '../listing/segment.ts'
-import { typesOf } from '../listing/shape.ts'
+import { attributesShape, type ListingShape, typesOf } from '../listing/shape.ts'
 import type { SegmentRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
-import type { CheckedKind, VerifiedRegistry } from './verify-companies.ts'
+import type { VerifiedRegistry } from './verify-companies.ts'
 import { type IdSums, sumIds } from './verify-ids.ts'
 
 /** What the checks of heads need to know about a segment. */
@@ -31,11 +31,10 @@ export interface SegmentSummary extends DirectoryEntry {
 /** Checks a segment and its records; undefined if it is damaged. */
 export function checkSegment(
   registry: VerifiedRegistry,
-  kind: CheckedKind,
+  shape: ListingShape,
   { segment, companyId, entries, texts }: SegmentRow,
   isPresent: boolean,
 ): SegmentSummary | undefined {
-  const { shape, resource } = kind
   const { listing } = shape
   const fault = (sentence: string): undefined => {
     registry.report('segments', `segment ${segment} of company ${companyId}: ${sentence}`)
@@ -46,7 +45,7 @@ export function checkSegment(
   const index = decodeEntries(shape, entries)
   const records = [...recordsOf(index, texts)]
   if (index.count === 0) return fault('it has no records')
-  checkRecords(registry, kind, records, { companyId, isPresent })
+  checkRecords(registry, shape, records, { companyId, isPresent })
   if (isPresent) {
     for (const id of registry.shared.differing(listing, index)) {
       registry.report(
@@ -65,7 +64,7 @@ export function checkSegment(
     types: typesOf(shape, records),
     ids: sumIds(index),
     // A company may have as many past states as there are versions.
-    names: resource === undefined && isPresent ? namesIn(records, registry) : [],
+    names: shape === attributesShape && isPresent ? namesIn(records, registry) : [],
   }
 }
 
@@ -84,12 +83,13 @@ function namesIn(
 }
 
 function checkRecords(
-  { checks, report, versions, sources }: VerifiedRegistry,
-  { shape, resource }: CheckedKind,
+  { checks, report, versions, sources, resources }: VerifiedRegistry,
+  shape: ListingShape,
   records: Iterable<ListedRecord>,
   { companyId, isPresent }: { readonly companyId: number; readonly isPresent: boolean },
 ): void {
   const { listing } = shape
+  const resource = resources.get(listing)
   const state = isPresent ? '' : ', past state'
   let before: ListedRecord | undefined
   for (const record of records) {
