@@ -14,8 +14,10 @@ import { describeUrl, storeError as postgresError } from './postgres/url.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import {
+  fileEndings,
   isEmpty,
   isMissing,
+  memory,
   openForInspecting,
   openForReading,
   removeUnused,
@@ -32,8 +34,6 @@ import type { StoreReader } from './reading.ts'
 import type { StoreWriter } from './writing.ts'
 
 export { openUsageReader as openUsesOfKeys, readUsage as readKeyUsage } from './sqlite/usage.ts'
-
-const temporary = ':memory:'
 
 // Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
@@ -157,7 +157,7 @@ export async function openStoreForTrial(
   const isFilled = (await hasStore(db)) && (isServer || !isEmpty(db))
   if (isFilled) return openStoreWriter(at, resources, options)
   const place = { list: isServer ? noList : list, resources }
-  return (await files()).openWriter(temporary, place)
+  return (await files()).openWriter(memory, place)
 }
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
@@ -219,8 +219,7 @@ export function explainStoreError(db: string, error: unknown): unknown {
 export function storeFiles(db: string): readonly string[] {
   const usage = usageFile(db)
   if (usage === undefined) return []
-  const endings = ['', '-wal', '-shm', '-journal']
-  return [db, usage].flatMap((file) => endings.map((ending) => file + ending))
+  return [db, usage].flatMap((file) => fileEndings.map((ending) => file + ending))
 }
 
 /** The usage file next to a store, such as `registry-usage.db`; PostgreSQL has no folder for it. */

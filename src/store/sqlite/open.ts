@@ -15,10 +15,10 @@ import { isUnwritable, onFile, storeError } from './errors.ts'
 import { applicationId, createTables, createViews, filePragma, schemaVersion } from './schema.ts'
 import { pragma, writeAtOnce } from './statements.ts'
 import { watchFile } from './transaction.ts'
-import { enterWal } from './wal.ts'
+import { enterWal, sizeOf } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */
-const memory = ':memory:'
+export const memory = ':memory:'
 
 /** How long a statement waits for another process, in milliseconds. */
 export const busyMs = 5_000
@@ -86,8 +86,6 @@ export function isEmpty(path: string): boolean {
   return stat?.isFile() === true && stat.size === 0
 }
 
-const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
-
 /** Opens a store for a command that writes, and creates the file if it does not exist. */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
   if (path !== memory && onFile(path, () => isAbsent(dirname(resolve(path))))) {
@@ -112,6 +110,9 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   }
 }
 
+/** What the names of the files of a store end with; some exist only while it is written to. */
+export const fileEndings = ['', '-wal', '-shm', '-journal']
+
 /** Removes a file to which nothing was committed, unless another process has it open. */
 export function removeUnused(path: string): void {
   if (!existsSync(path)) return
@@ -121,7 +122,7 @@ export function removeUnused(path: string): void {
     db.exec('pragma locking_mode = exclusive; begin exclusive')
     if (isUsed(db)) return
     const file = realpathSync(path)
-    for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
+    for (const ending of fileEndings) rmSync(file + ending, { force: true })
   } catch {
     // It is kept as a store without records.
   }

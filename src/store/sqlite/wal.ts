@@ -77,11 +77,11 @@ function withPatience<T>(db: DatabaseSync, waitMs: number, work: () => T): T | u
   }
 }
 
+/** The bytes of a file; 0 if there is none. */
+export const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
 /** The bytes of a file and its log. */
-export function sizeWithLog(path: string): number {
-  const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
-  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
-}
+export const sizeWithLog = (path: string) => sizeOf(path) + sizeOf(`${path}-wal`)
 
 /** Removes, at its end, the files that reading leaves next to a store; existing ones are kept. */
 export function watchLog(path: string): Disposable {
