@@ -247,7 +247,7 @@ test('a company with an invalid identifier or attribute is refused', (t) =>
   checkRefused(emptyDb(t), 'companies', companies))
 
 test('a number beyond 2^53-1 is refused in an attribute, however it is written', (t) => {
-  const numbers = ['12345678901234567890', '1e20', '-9007199254740992.0', '{"n":[1e400]}']
+  const numbers = ['12345678901234567890', '1e20', '-9e21', '-9007199254740992.0', '{"n":[1e400]}']
   const rows = numbers.map((number): RefusedRow => {
     return [`{"jurisdiction":"GB","identifier":"1","note":${number}}`, 'note', /beyond 2\^53-1/]
   })

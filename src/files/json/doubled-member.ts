@@ -2,6 +2,7 @@
 // long numbers.
 
 import { stringEnd } from '../../text/member-scan.ts'
+import { isBeyond } from './exact-number.ts'
 
 const [quote, colon, openBrace] = [0x22, 0x3a, 0x7b]
 // The greatest code of a blank; JSON has no other character up to it outside its strings.
@@ -60,7 +61,7 @@ function shortestNumber(value: number): number {
   if (value === 0) return 1
   const text = String(value)
   const size = Math.abs(value)
-  if (size < 0.01 || size === Infinity || text.length > shortLengthMax) return NaN
+  if (size < 0.01 || isBeyond(size) || text.length > shortLengthMax) return NaN
   // `1.23e+5` may be written as `123e3`.
   return text.endsWith('000') ? value.toExponential().length - 2 : text.length
 }
