@@ -132,7 +132,11 @@ export async function importFiles(
   const progress = watchProgress(request)
   const source = openSource({ ...request, onBytes: progress.onBytes })
   const columns = collectColumns(
-    { isTable: isTable(request), areCompanies: request.target.resource === undefined },
+    {
+      isTable: isTable(request),
+      areCompanies: request.target.resource === undefined,
+      isMapped: request.mapping !== undefined,
+    },
     request.texts.nulls,
     ({ file, number }) => `${request.files[file]?.name ?? ''}: ${source.unit} ${number}`,
   )

@@ -56,10 +56,12 @@ interface RowKind {
   readonly isTable: boolean
   /** Whether they are companies, whose attributes are not checked as dates. */
   readonly areCompanies: boolean
+  /** Whether a mapping made them, which may find texts within others, such as nested JSON. */
+  readonly isMapped: boolean
 }
 
 /**
- * @param nulls texts that mean no value.
+ * @param nulls texts that mean no value in the files.
  * @param placeOf names the place of a row for a message.
  */
 export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf: PlaceOf) {
@@ -114,7 +116,7 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
       const nullLike = columns.filter((one) => one.nulls > 0)
       return [
         ...own.map((one) => itsName(one, rows)),
-        ...nullLike.map(nullsTold),
+        ...nullLike.map((one) => nullsTold(one, nulls)),
         ...texts.warnings(),
         ...ends.warnings(new Set(columns.filter(isSame).map(({ name }) => name))),
       ]
@@ -127,12 +129,12 @@ const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
 
 /** Looks at texts one by one, and keeps the first fault of a kind. */
 function lookAtTexts(
-  { isTable, areCompanies }: RowKind,
+  { isTable, areCompanies, isMapped }: RowKind,
   nulls: readonly string[],
   placeOf: PlaceOf,
 ) {
   const isSuspect = (text: string) =>
-    (nullTexts.has(text) || cellError.test(text)) && !nulls.includes(text)
+    (nullTexts.has(text) || cellError.test(text)) && (isMapped || !nulls.includes(text))
   const told = ({ name }: ColumnFacts, placed: PlacedRow, text: string) =>
     `${placeOf(placed)}: ${name} is ${showValue(text)}`
   let tried = 0
@@ -188,11 +190,14 @@ const day = /^\d{4}-(?!00)\d\d-(?!00)\d\d$/
 const unrealDay = (told: string) =>
   `${told}, a day that does not exist; which are its month and its day in the file?`
 
-function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
+function nullsTold(facts: ColumnFacts, given: readonly string[]): string {
+  const { name, nulls, firstNull } = facts
   const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
   const text = JSON.stringify(firstNull)
-  const advice = `if that means no value, add --null '${firstNull}'`
-  return `${name} is ${text} or similar in ${rows}; ${advice}`
+  const advice = given.includes(firstNull)
+    ? `write nullif(…, '${firstNull}') in the mapping: --null is for whole cells of the files`
+    : `add --null '${firstNull}'`
+  return `${name} is ${text} or similar in ${rows}; if that means no value, ${advice}`
 }
 
 function itsName({ name, first }: ColumnFacts, rows: number): string {

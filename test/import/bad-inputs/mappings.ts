@@ -37,6 +37,14 @@ export const badMappings: BadInputs = {
     /^dossier: the mapping fails in line \d+: Referenced column "ID" not found in FROM clause!/,
     'pos_terminals',
   ),
+  'a text for no value within nested JSON, which --null does not reach': {
+    files: {
+      'x.ndjson': '{"no":"7","seat":{"town":"N/A"}}\n',
+      'm.sql': "select 'GB' as jurisdiction, no as identifier, seat->>'$.town' as town from source",
+    },
+    run: 'import companies x.ndjson --map m.sql --null N/A --strict',
+    says: /^dossier: town is "N\/A" or similar in 1 row; .* write nullif\(…, 'N\/A'\) in the mapping/,
+  },
   'not UTF-8': mapping(
     Buffer.from(`${named},\n 'Ängström' as town from source`, 'latin1'),
     /^dossier: the mapping m\.sql is not UTF-8; save it as UTF-8$/,
