@@ -233,7 +233,7 @@ export async function* decodeUtf8(
  * @param firstLine the number of the first line of the bytes.
  * @throws OperatorError with the first line that is not UTF-8, and what it is in other encodings.
  */
-export function refuseBytes(name: string, firstLine: number, bytes: Buffer): never {
+function refuseBytes(name: string, firstLine: number, bytes: Buffer): never {
   let line = firstLine
   let start = 0
   for (let end; (end = bytes.indexOf(newline, start)) >= 0; start = end + 1) {

@@ -149,7 +149,7 @@ async function* readMapped(
     found.files.push({ name: file.name, ...digest })
   }
   // If no JSON row is valid, there are no columns that a mapping could name.
-  const filled = prepared.filter(({ kind, rows, holes }) => kind !== 'json' || rows !== holes)
+  const filled = prepared.filter(({ kind, bytes }) => kind !== 'json' || bytes > 0)
   if (filled.length === 0) {
     yield refused
     return

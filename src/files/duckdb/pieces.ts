@@ -16,18 +16,13 @@ export interface Pieces {
   readonly paths: readonly string[]
   /** Whether 2,048 rows, which DuckDB reads at once, may take too much memory. */
   readonly isWide: boolean
-  readonly rows: number
   readonly bytes: number
 }
 
-/**
- * Makes files in a folder, as many as are needed.
- *
- * @param between is written between the additions to a file.
- */
-export function createPieces(folder: string, format: string, between: string) {
+/** Makes files in a folder, as many as are needed. */
+export function createPieces(folder: string, format: string) {
   const paths: string[] = []
-  const written = { rows: 0, bytes: 0, isWide: false }
+  const written = { bytes: 0, isWide: false }
   let file: number | undefined
   /** What has been written since the last full 2,048 rows, or since the piece began. */
   let window = { rows: 0, bytes: 0 }
@@ -47,10 +42,8 @@ export function createPieces(folder: string, format: string, between: string) {
 
   return {
     add(bytes: Buffer, rows: number): void {
-      if (file !== undefined) writeTemporary(file, Buffer.from(between))
       file ??= begin()
       writeTemporary(file, bytes)
-      written.rows += rows
       written.bytes += bytes.length
       window.rows += rows
       window.bytes += bytes.length

@@ -4,6 +4,7 @@
 // DuckDB always gets paths of our own: it may read a file's name as a pattern, a URL or columns.
 
 import { isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
@@ -16,12 +17,11 @@ import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
-import { refuseBytes } from '../encoding.ts'
 import { createTemporaryFile, linkTemporary, writeTemporary } from '../temporary-folder.ts'
 import { createPieces, type Pieces } from './pieces.ts'
 
 /** A file for DuckDB. */
-export interface TableFile extends Omit<Pieces, 'rows'> {
+export interface TableFile extends Pieces {
   /** Its name, as the operator gave it. */
   readonly name: string
   readonly kind: 'csv' | 'json' | 'parquet'
@@ -31,17 +31,12 @@ export interface TableFile extends Omit<Pieces, 'rows'> {
   readonly delimiter: string
   /** All rows, including refused ones; for Parquet, known only later. */
   readonly rows: number | undefined
-  /** How many of its rows are refused; in files of JSON, each leaves a `hole`. */
-  readonly holes: number
 }
 
 // No file can know the names of these columns.
-export const unknowable = (name: string) => `${name} ${crypto.randomUUID()}`
-/** The first column of CSV, before its own: the number of a row. */
-export const numberColumn = unknowable('row number')
-/** The column that only refused rows of JSON have. */
-export const holeColumn = unknowable('hole')
-const hole = Buffer.from(`{"${holeColumn}":""}`)
+export const unknowable = (name: string) => `${name} ${randomBytes(6).toString('hex')}`
+/** The first column of CSV and JSON, before their own: the number of a row. */
+export const numberColumn = unknowable('n')
 
 interface Preparing {
   /** The index of the file. */
@@ -98,35 +93,54 @@ export async function prepareParquet(
     paths: [path],
     bytes,
     rows: undefined,
-    holes: 0,
     isWide: false,
   }
 }
 
-/** The valid rows, each with its number as its first cell. */
-async function* copyCsv(
-  file: SourceFile,
-  { at, folder, digest, reading }: Preparing,
-): AsyncGenerator<PlacedRow[], TableFile> {
-  const { chunks } = await openContent(file, digest, reading)
+/** A row to copy: its line for DuckDB, or why it is refused. */
+interface CopiedRow {
+  readonly number: number
+  readonly line: string | Refusal
+}
+
+/** The rows of CSV, each with its number as its first cell. */
+async function* copyCsv(file: SourceFile, preparing: Preparing) {
+  const { chunks } = await openContent(file, preparing.digest, preparing.reading)
   const { header, rows } = await openCsv(file, chunks)
   const { columns, delimiter } = header
-  using pieces = createPieces(folder, 'csv', '')
-  let count = 0
-  for await (const some of rows) {
-    count += some.length
-    const refused: PlacedRow[] = []
+  async function* copied(): AsyncGenerator<CopiedRow[]> {
+    for await (const some of rows) {
+      yield some.map((row) => {
+        const { number, refusal } = row
+        const line = refusal ?? `"${number}"${delimiter}${plainText(row, delimiter)}\n`
+        return { number, line }
+      })
+    }
+  }
+  const written = yield* writeRows('csv', copied(), preparing)
+  return { name: file.name, kind: 'csv', columns, delimiter, ...written } as const
+}
+
+/** Writes the valid rows to files; yields those that are refused. */
+async function* writeRows(
+  format: 'csv' | 'json',
+  batches: AsyncIterable<Iterable<CopiedRow>>,
+  { at, folder }: Preparing,
+): AsyncGenerator<PlacedRow[], Pieces & { readonly rows: number }> {
+  using pieces = createPieces(folder, format)
+  let rows = 0
+  for await (const batch of batches) {
     const lines: string[] = []
-    for (const row of some) {
-      const { number, refusal } = row
-      if (refusal !== undefined) refused.push({ file: at, number, row: refusal })
-      else lines.push(`"${number}"${delimiter}${plainText(row, delimiter)}\n`)
+    const refused: PlacedRow[] = []
+    for (const { number, line } of batch) {
+      rows = number
+      if (line instanceof Refusal) refused.push({ file: at, number, row: line })
+      else lines.push(line)
     }
     if (lines.length > 0) pieces.add(Buffer.from(lines.join('')), lines.length)
     if (refused.length > 0) yield refused
   }
-  const { name } = file
-  return { name, kind: 'csv', columns, delimiter, ...pieces.end(), rows: count, holes: 0 }
+  return { ...pieces.end(), rows }
 }
 
 /** A row in which DuckDB finds the same cells: it treats quotes between blanks differently. */
@@ -135,79 +149,52 @@ function plainText({ text, cells }: CsvRow, delimiter: string): string {
   return cells.map((cell) => `"${withDoubleQuotes(cell)}"`).join(delimiter)
 }
 
-/** The valid rows; others become empty ones with the member `hole`, so that rows are counted. */
-async function* copyJson(
-  file: SourceFile,
-  { at, folder, digest, reading }: Preparing,
-): AsyncGenerator<PlacedRow[], TableFile> {
-  const check = createRowCheck(file.name, at)
-  using pieces = createPieces(folder, 'json', '\n')
-  let holes = 0
-  for await (const lines of rowLines(file, await openContent(file, digest, reading))) {
-    const { bytes, rows, refused } = check.add(lines)
-    pieces.add(bytes, rows)
-    holes += refused.length
-    if (refused.length > 0) yield refused
-  }
-  const columns = [...check.names].sort()
-  return { name: file.name, kind: 'json', columns, delimiter: '', ...pieces.end(), holes }
-}
-
 /**
- * Refuses faulty rows, and collects the names of members. DuckDB would take some of them: objects
- * that end with a comma, two objects on a line, and a value that is not an object as a column's.
+ * The rows of JSON, each with its number as its first member. Faulty ones are refused: DuckDB would
+ * take some of them, as objects that end with a comma, two objects on a line, and a value that is
+ * not an object as a column's.
  */
-function createRowCheck(name: string, file: number) {
+async function* copyJson(file: SourceFile, preparing: Preparing) {
+  const content = await openContent(file, preparing.digest, preparing.reading)
   const names = new Set<string>()
   let number = 0
-  let line = 1
-  return {
-    names,
-    /** @param given undefined for a row that is too long. */
-    add(given: Buffer | undefined) {
-      if (given !== undefined && !isUtf8(given)) refuseBytes(name, line, given)
-      const bytes = given === undefined ? hole : withPlainNumbers(given)
-      const hasEscapes = given?.includes('\\u') === true
-      const before = number
-      const holes = new Set<number>()
-      const refused: PlacedRow[] = []
-      let at = 0
-      for (const row of given === undefined ? [tooLong()] : parseLines(bytes)) {
-        line += 1
-        at += 1
-        if (row === undefined) continue
-        number += 1
-        const refusal = row instanceof Refusal ? row : hasEscapes ? refuseHalves(row) : undefined
-        if (refusal === undefined) addNames(row as SourceRow)
-        else {
-          holes.add(at)
-          refused.push({ file, number, row: refusal })
-        }
-      }
-      return { bytes: withHoles(bytes, holes), rows: number - before, refused }
-    },
-  }
-  function addNames(row: SourceRow): void {
-    for (const name in row) {
-      // An empty name cannot be that of a column.
-      if (name !== '') names.add(name)
+  function* copied(given: Buffer): Generator<CopiedRow> {
+    const text = given.toString()
+    // DuckDB rounds decimals, and writes `1e3` as `1000.0`.
+    const plain = plainNumbers(text)
+    const lines = plain.split('\n').values()
+    const hasEscapes = text.includes('\\u')
+    const bytes = plain === text || !isUtf8(given) ? given : Buffer.from(plain)
+    for (const row of parseLines(bytes)) {
+      const line = lines.next().value ?? ''
+      if (row === undefined) continue
+      number += 1
+      const refusal = row instanceof Refusal ? row : hasEscapes ? refuseHalves(row) : undefined
+      if (refusal === undefined) addNames(row as SourceRow, names)
+      yield { number, line: refusal ?? numbered(line, number) }
     }
-    refuseColumns(name, names.size)
+    refuseColumns(file.name, names.size)
   }
+  async function* batches(): AsyncGenerator<Iterable<CopiedRow>> {
+    for await (const lines of rowLines(file, content)) {
+      yield lines === undefined ? [{ number: (number += 1), line: tooLong() }] : copied(lines)
+    }
+  }
+  const written = yield* writeRows('json', batches(), preparing)
+  const columns = [...names].sort()
+  return { name: file.name, kind: 'json', columns, delimiter: '', ...written } as const
 }
 
-/** DuckDB rounds decimals, and writes `1e3` as `1000.0`. */
-function withPlainNumbers(rows: Buffer): Buffer {
-  const text = rows.toString()
-  const plain = plainNumbers(text)
-  return plain === text ? rows : Buffer.from(plain)
+/** Adds the names of a row's members; an empty one cannot be that of a column. */
+function addNames(row: SourceRow, names: Set<string>): void {
+  for (const name in row) if (name !== '') names.add(name)
 }
 
-/** Lines, some of which are replaced. */
-function withHoles(rows: Buffer, holes: ReadonlySet<number>): Buffer {
-  if (holes.size === 0) return rows
-  const lines = rows.toString().split('\n')
-  return Buffer.from(lines.map((line, n) => (holes.has(n + 1) ? hole : line)).join('\n'))
+/** A line with the number of its row, before its other members. */
+function numbered(line: string, number: number): string {
+  const members = line.slice(line.indexOf('{') + 1)
+  const comma = members.trimStart().startsWith('}') ? '' : ','
+  return `{"${numberColumn}":${number}${comma}${members}\n`
 }
 
 /** DuckDB refuses halves of surrogate pairs, which only escapes can make. */

@@ -10,7 +10,7 @@ import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts
 import { recordBytesMax } from '../read-csv.ts'
 import { rowBytesMax } from '../json/parse-row.ts'
 import { vectorRows, wideBytes } from './pieces.ts'
-import { holeColumn, numberColumn, type TableFile } from './table-file.ts'
+import { numberColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table, for a FROM clause. */
 export function tableOf(file: TableFile): string {
@@ -22,13 +22,12 @@ export function tableOf(file: TableFile): string {
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
       delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
       max_line_size=${lineBytes}, buffer_size=${lineBytes},
-      columns=${textColumns(file.columns, numberColumn)})`
+      columns=${columnsAsText(file)})`
   }
   const options = `format='newline_delimited', hive_partitioning=false,
     maximum_object_size=${2 * rowBytesMax}`
   refuseNames(file)
-  const columns = file.holes > 0 ? [...file.columns, holeColumn] : file.columns
-  return `read_json(${paths}, ${options}, columns=${textColumns(columns)})`
+  return `read_json(${paths}, ${options}, columns=${columnsAsText(file)})`
 }
 
 /** Refuses a file of JSON whose members cannot be columns. */
@@ -47,10 +46,9 @@ function listOf(paths: readonly string[]): string {
   return `[${paths.map(literal).join(', ')}]`
 }
 
-function textColumns(names: readonly string[], number?: string): string {
-  const texts = names.map((name) => `${literal(name)}: 'VARCHAR'`)
-  const first = number === undefined ? [] : [`${literal(number)}: 'BIGINT'`]
-  return `{${[...first, ...texts].join(', ')}}`
+function columnsAsText({ columns }: TableFile): string {
+  const texts = columns.map((name) => `${literal(name)}: 'VARCHAR'`)
+  return `{${[`${literal(numberColumn)}: 'BIGINT'`, ...texts].join(', ')}}`
 }
 
 /** The maximum number of digits of a decimal. */

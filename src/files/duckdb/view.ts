@@ -3,7 +3,7 @@
 import { placeColumns } from '../../resources/resource.ts'
 import type { TextRules } from '../source-file.ts'
 import { type Column, literal, quoted } from './database.ts'
-import { holeColumn, numberColumn, type TableFile } from './table-file.ts'
+import { numberColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table in DuckDB's SQL. */
 export interface FileTable {
@@ -19,14 +19,13 @@ const blanks =
 
 /** The SELECT of one file's part of the view. */
 export function viewSelect({ file, table, columns }: FileTable, texts: TextRules): string {
-  const own = columns.filter(({ name }) => name !== numberColumn && name !== holeColumn)
+  const own = columns.filter(({ name }) => name !== numberColumn)
   const names = freeNames(own.map(({ name }) => name))
   const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
-  const number = file.kind === 'csv' ? quoted(numberColumn) : 'row_number() over ()'
+  const number = file.kind === 'parquet' ? 'row_number() over ()' : quoted(numberColumn)
   const [fileColumn, rowColumn] = placeColumns
-  const sound = file.holes > 0 ? `qualify ${quoted(holeColumn)} is null` : ''
   return `select ${cells.join(', ')}, ${literal(file.name)} as ${fileColumn},
-    ${number} as ${rowColumn} from ${table} ${sound}`
+    ${number} as ${rowColumn} from ${table}`
 }
 
 /** Columns named like the place columns, in any case, get other names: with `_1` etc. */
