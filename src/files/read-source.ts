@@ -4,7 +4,6 @@
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
-import type { Batch, Cells } from './duckdb/batches.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'
@@ -179,14 +178,14 @@ async function takeInto<T>(
 
 /** The rows of batches, each with its place, which depends on how many rows there were so far. */
 async function* placeRows(
-  batches: AsyncIterable<Batch>,
+  batches: AsyncIterable<readonly string[]>,
   place: (row: SourceRow | Refusal, count: number) => PlacedRow,
 ): AsyncGenerator<Rows> {
   let count = 0
-  function* placed(batch: Batch): Generator<PlacedRow> {
-    for (const row of rowsOf(batch)) yield place(row, (count += 1))
+  function* placed(texts: readonly string[]): Generator<PlacedRow> {
+    for (const row of parseTexts(texts)) yield place(row, (count += 1))
   }
-  for await (const batch of batches) yield placed(batch)
+  for await (const texts of batches) yield placed(texts)
 }
 
 const [fileColumn, rowColumn] = placeColumns
@@ -218,23 +217,23 @@ function wholeNumber(value: unknown): number | undefined {
     : undefined
 }
 
-/** The rows of a batch, which are parsed as they are taken. */
-function rowsOf(batch: Batch): Iterable<SourceRow | Refusal> {
-  return 'texts' in batch ? parseTexts(batch.texts) : rowsOfCells(batch.columns, batch.rows)
-}
-
 /** How many rows are parsed together: most are unused before the next garbage collection. */
 const rowsAtOnce = 32
 
+/** The rows of JSON texts, which are parsed as they are taken. */
 function* parseTexts(texts: readonly string[]): Generator<SourceRow | Refusal> {
   for (let at = 0; at < texts.length; at += rowsAtOnce) {
     const some = texts.slice(at, at + rowsAtOnce)
     // Together takes less time than one by one.
     const isFlat = !some.some(({ length }) => mayNestTooDeep(length))
-    const joined = `[${some.join()}]`
-    const rows = (isFlat && !mayBeRounded(joined) && tryParse(joined)) || some.map(parseJson)
+    const rows = (isFlat && parseTogether(some)) || some.map(parseJson)
     for (const row of rows as readonly (SourceRow | Refusal)[]) yield row
   }
+}
+
+function parseTogether(texts: readonly string[]): unknown {
+  const joined = `[${texts.join()}]`
+  return mayBeRounded(joined) ? undefined : tryParse(joined)
 }
 
 function tryParse(text: string): unknown {
@@ -243,27 +242,6 @@ function tryParse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function* rowsOfCells(columns: readonly Cells[], rows: number): Generator<SourceRow | Refusal> {
-  for (let at = 0; at < rows; at += 1) yield rowOfCells(columns, at)
-}
-
-function rowOfCells(columns: readonly Cells[], at: number): SourceRow | Refusal {
-  const row: Record<string, unknown> = {}
-  let refusal: Refusal | undefined
-  for (const { name, isJson, cells } of columns) {
-    const cell = cells[at] ?? null
-    let value = isJson && cell !== null ? parseJson(cell) : cell
-    if (value instanceof Refusal) {
-      refusal ??= new Refusal(value.reason, name, value.value, { row })
-      value = value.value
-    }
-    // Plain assignment to this name would set the prototype instead of adding a column.
-    if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
-    else row[name] = value
-  }
-  return refusal ?? row
 }
 
 // A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs

@@ -88,17 +88,16 @@ async function asWritten(database: Database, select: string) {
     return isFloat ? [`${column}::varchar::double as ${column}`] : []
   })
   if (written.length === 0) return { select, columns }
-  const decoded = columns.map((column) => ({ ...column, isText: column.isText || column.isBytes }))
-  return { select: `select * replace (${written.join(', ')}) from (${select})`, columns: decoded }
+  return { select: `select * replace (${written.join(', ')}) from (${select})`, columns }
 }
 
 async function openFile(database: Database, given: TableFile) {
   const file = await cutParquet(database, given)
   await database.tune(file.isWide ? 'wide' : 'ordinary')
-  const table = await asWritten(database, `select * from ${parquetTable(file)}`)
-  const { columns } = table
+  const { isWide } = file
+  const { select, columns } = await asWritten(database, `select * from ${parquetTable(file)}`)
   refuseColumns(file.name, columns.length)
-  const batches = readBatches(database, { ...table, isWide: file.isWide, isMapped: false }, [file])
+  const batches = readBatches(database, { select, isWide, isMapped: false }, [file])
   return { columns: columns.map(({ name }) => name), batches }
 }
 
