@@ -6,7 +6,6 @@ import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
-import { makeTemporaryFolder, removeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules, findMisspelt } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
@@ -71,28 +70,15 @@ async function* readUnchanged(
   if (showing === undefined) files.forEach(refuseChanged)
 }
 
-/** A DuckDB reader and a temporary folder, both made on demand and removed at the end. */
-function createTools({ mappingFolders, signal }: SourceOptions) {
-  let reader: ColumnarReader | undefined
-  let folder: string | undefined
-  return {
-    openReader: async () => {
-      const { openColumnarReader } = await import('./duckdb/columns.ts')
-      return (reader ??= await openColumnarReader(mappingFolders, signal))
-    },
-    folderOf: () => (folder ??= makeTemporaryFolder('import')),
-    async [Symbol.asyncDispose]() {
-      try {
-        await reader?.close()
-      } finally {
-        if (folder !== undefined) removeTemporaryFolder(folder)
-      }
-    },
-  }
+/** Opens DuckDB, whose code most imports do without. */
+async function openReader({ mappingFolders, signal }: SourceOptions) {
+  const { openColumnarReader } = await import('./duckdb/columns.ts')
+  return openColumnarReader(mappingFolders, signal)
 }
 
 async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
-  await using tools = createTools(options)
+  await using opened = new AsyncDisposableStack()
+  let reader: ColumnarReader | undefined
   const { target, showing } = options
   for (const [file, sourceFile] of options.files.entries()) {
     const digest: FileDigest = { bytes: 0, sha256: '' }
@@ -114,9 +100,9 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
     } else if (format === 'ndjson' || format === 'json') {
       yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
     } else {
-      const preparing = { folder: tools.folderOf(), digest, reading: options }
+      reader ??= opened.use(await openReader(options))
+      const preparing = { folder: reader.folder, digest, reading: options }
       const prepared = await prepareParquet(sourceFile, preparing)
-      const reader = await tools.openReader()
       const source = await reader.readFile(prepared)
       // With --show, each row shows what is wrong with its columns.
       if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
@@ -133,47 +119,26 @@ async function* readMapped(
   mapping: string,
   found: Found,
 ): AsyncGenerator<Rows> {
-  await using tools = createTools(options)
+  await using reader = await openReader(options)
   const { files, target, showing } = options
-  const reader = await tools.openReader()
   const select = await reader.parseMapping(mapping)
   const prepared: TableFile[] = []
-  const refused: PlacedRow[] = []
   for (const [at, file] of files.entries()) {
     const digest: FileDigest = { bytes: 0, sha256: '' }
-    const rows = prepareTable(file, { at, folder: tools.folderOf(), digest, reading: options })
-    // With --show, rows are printed after the columns.
-    const table = showing ? await takeInto(refused, showing.rows, rows) : yield* rows
-    prepared.push(table)
+    const preparing = { at, folder: reader.folder, digest, reading: options }
+    prepared.push(yield* prepareTable(file, preparing))
     found.files.push({ name: file.name, ...digest })
   }
   // If no JSON row is valid, there are no columns that a mapping could name.
   const filled = prepared.filter(({ kind, bytes }) => kind !== 'json' || bytes > 0)
-  if (filled.length === 0) {
-    yield refused
-    return
-  }
+  if (filled.length === 0) return
   found.misspelt = findMisspelt(prepared, select)
   const request = { select, texts: options.texts, showing }
   const source = await reader.mapFiles(filled, request)
   found.rows = source.fileRows
   checkColumns('the mapping', source.columns, target, true)
-  yield refused
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
   yield* placeRows(source.batches, (row, count) => placeMapped(row, count, indexOfName))
-}
-
-/** Takes the first rows; returns what the generator returns at its end. */
-async function takeInto<T>(
-  taken: PlacedRow[],
-  most: number,
-  rows: AsyncGenerator<PlacedRow[], T>,
-): Promise<T> {
-  for (;;) {
-    const step = await rows.next()
-    if (step.done === true) return step.value
-    taken.push(...step.value.slice(0, most - taken.length))
-  }
 }
 
 /** The rows of batches, each with its place, which depends on how many rows there were so far. */

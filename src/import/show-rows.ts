@@ -62,7 +62,8 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
         shown.push({ ...place, row: content, refused })
       } else shown.push({ ...place, row: target.rowOf(checked) })
     }
-    if (shown.length >= request.rows) break
+    // With a mapping, the columns are known only after all refused rows of the files.
+    if (shown.length >= request.rows && mapping === undefined) break
   }
   if (mapping === undefined) {
     const names = [...source.found.columns, ...read.flatMap((row) => Object.keys(row))]

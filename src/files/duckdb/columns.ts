@@ -8,6 +8,7 @@ import { rmSync } from 'node:fs'
 import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames, refuseColumns } from '../check-columns.ts'
 import type { TextRules } from '../source-file.ts'
+import { makeTemporaryFolder, removeTemporaryFolder } from '../temporary-folder.ts'
 import { bounded, readBatches, rowsAsJson } from './batches.ts'
 import {
   type Column,
@@ -50,8 +51,11 @@ export type ColumnarReader = Awaited<ReturnType<typeof openColumnarReader>>
  * @param signal aborts all reading.
  */
 export async function openColumnarReader(folders: readonly string[], signal: AbortSignal) {
+  const folder = makeTemporaryFolder('import')
   const database = await openDatabase(signal)
   return {
+    /** For the files that it reads; removed at the end. */
+    folder,
     /** The rows of a Parquet file, unmapped. */
     readFile: (file: TableFile) => explained([file], false, () => openFile(database, file)),
     /** The SELECT of a mapping. @throws OperatorError if it is not one, or not allowed. */
@@ -60,7 +64,13 @@ export async function openColumnarReader(folders: readonly string[], signal: Abo
     /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
     mapFiles: (files: readonly TableFile[], mapping: MappingRequest) =>
       explained(files, true, () => openMapping(database, files, mapping, folders)),
-    close: () => database.close(),
+    async [Symbol.asyncDispose]() {
+      try {
+        await database.close()
+      } finally {
+        removeTemporaryFolder(folder)
+      }
+    },
   }
 }
 
