@@ -10,17 +10,14 @@ import {
   variableOf,
 } from '../config/settings.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import type { ServerContext } from '../server/server.ts'
 import { type KnownOption, parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 
 /** The parts of the process that a command may use; all its input and output goes through here. */
-export interface CommandContext {
-  readonly environment: Readonly<Record<string, string | undefined>>
+export interface CommandContext extends ServerContext {
   readonly stdout: Output
   readonly stderr: Output
-  /** Aborted by the first SIGINT or SIGTERM. */
-  readonly signal: AbortSignal
-  readonly now: () => number
   /** Gives the process the lowest priority. */
   readonly lowerPriority: () => void
 }

@@ -22,7 +22,7 @@ import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
 
-/** The parts of the process that a server uses. */
+/** The parts of the process that a server uses; a command has more. */
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The destination of the log. */
