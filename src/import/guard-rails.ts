@@ -81,20 +81,26 @@ export function warnOfLikeSource(
   )
 }
 
+interface RowsRequest {
+  readonly isSnapshot: boolean
+  readonly source: string
+  readonly target: { readonly name: string }
+  readonly permissions?: Partial<Permissions>
+}
+
 /** @throws OperatorError if no row was read. */
 export function refuseNoRows(
   read: number,
-  isSnapshot: boolean,
-  { noRows }: Partial<Permissions>,
+  { isSnapshot, source, target, permissions }: RowsRequest,
 ): void {
   if (read > 0) return
   if (isSnapshot) {
     throw new OperatorError(
       'the snapshot has no rows, so nothing was changed; get the file again or, to remove all ' +
-        'data of the source: dossier sources remove',
+        `${target.name} of the source: dossier sources remove ${source} --resource ${target.name}`,
     )
   }
-  if (noRows === true) return
+  if (permissions?.noRows === true) return
   throw new OperatorError(
     'there are no rows, so nothing was changed; if that is intended, add --allow-empty',
   )

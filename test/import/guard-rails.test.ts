@@ -273,7 +273,7 @@ test('files without rows are refused unless --allow-empty', async (t) => {
   await refuse(
     folder,
     () => run([], '--snapshot', '--allow-empty'),
-    /^dossier: the snapshot has no rows, so nothing was changed; .* dossier sources remove\n$/,
+    /^dossier: the snapshot has no rows, .* dossier sources remove default --resource companies\n$/,
   )
 })
 
