@@ -25,7 +25,7 @@ export function explain(error: unknown, files: readonly TableFile[], isMapped: b
   const lines = text.split('\n').map((line) => line.trim())
   const facts = lines.filter((line, n) => n === 0 || /^(?:Candidate b|Did you mean)/.test(line))
   const message = facts.join(' ').slice(0, 400)
-  const why = message.replace(/^(?:[A-Z][\w-]{0,30} ){1,4}Error: /, '')
+  const why = missingAlias(message) ?? message.replace(/^(?:[A-Z][\w-]{0,30} ){1,4}Error: /, '')
   const subject = file ?? (files.length === 1 ? files[0] : undefined)
   const isOfFile = file !== undefined && !/^Conversion/.test(message)
   if ((isOfFile || !isMapped) && subject !== undefined) {
@@ -33,6 +33,14 @@ export function explain(error: unknown, files: readonly TableFile[], isMapped: b
   }
   if (!isMapped) return error
   return new OperatorError(`the mapping fails${placeOf(lines)}: ${why}`, { cause: error })
+}
+
+/** Explains a column that is not there, but has the name of a column of the result. */
+function missingAlias(message: string): string | undefined {
+  const [, column] =
+    /^Binder Error: Column (".*") referenced that exists in the SEL/.exec(message) ?? []
+  if (column === undefined) return undefined
+  return `there is no column ${column} to select; --show 1 prints the columns of the view source`
 }
 
 /** The line of the mapping; a line of our own SQL would not help. */

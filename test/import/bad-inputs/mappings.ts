@@ -114,6 +114,10 @@ export const badMappings: BadInputs = {
     'select \'Jurisdiction\' as jurisdiction, "Identifiers" as identifier from source',
     /column "Identifiers" not found .* Candidate bindings: "Identifier", "order"$/,
   ),
+  'a column that is not there, under the name of a column of the result': mapping(
+    `${named}, "Town" as town from source`,
+    /fails: there is no column "Town" to select; --show 1 prints the columns of the view source$/,
+  ),
   'a failed conversion': mapping(
     `${named}, Name::integer as number from source`,
     /fails in line 1: Could not convert string 'Acme\\x1b\[31m' to INT32 /,
