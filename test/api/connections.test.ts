@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -86,6 +86,12 @@ test('a connection may have eight requests waiting for answers (D23)', above, as
   assert.equal(wireLimits.unansweredMax, 8)
   const answers = answersIn(await exchange(port, request().repeat(7) + last))
   assert.deepEqual(bodiesOf(answers), new Array<string>(8).fill(whole))
+})
+
+test('the client guide has the limit of unanswered requests (D23)', above, () => {
+  const guide = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8')
+  const told = /more than (\d+) unanswered requests is closed/.exec(guide)?.[1]
+  assert.equal(Number(told), wireLimits.unansweredMax)
 })
 
 test('only a client that sends a ninth without reading is disconnected (D23)', above, async (t) => {
