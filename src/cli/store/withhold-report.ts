@@ -1,0 +1,84 @@
+// What `dossier withhold` prints of what was done.
+
+import { countOf, formatCount } from '../../text/format-count.ts'
+import type { Withheld } from '../../store/withholding/withhold.ts'
+import { oneLine, tableLines } from '../table.ts'
+
+/** How many places are printed; all are in the JSON. */
+const shownMax = 20
+
+/**
+ * The lines of a report; the last one says what was done.
+ *
+ * @param done what was done, before the number of the entry.
+ */
+export function reportLines(done: string, report: Withheld): string[] {
+  const { number, version, touched, names, keys, sameWords = [] } = report
+  const places = touched
+    .values()
+    .take(shownMax)
+    .map(({ listing, companyId, id, isGone, isPresent }) => {
+      const what = isGone ? 'erased' : 'masked'
+      return `  ${listing} ${id} of company ${companyId}: ${what}${isPresent ? '' : ', past only'}`
+    })
+    .toArray()
+  const rest = touched.length - places.length
+  const renamed =
+    names === 0 ? [] : [`  names of companies, with their words: ${formatCount(names)}`]
+  const keyed =
+    keys === 0 || touched.length > 0
+      ? []
+      : [`  natural keys of records that are in no version: ${formatCount(keys)}`]
+  const end =
+    number === undefined
+      ? 'Dry run: nothing was changed.'
+      : version === undefined
+        ? `${done} ${number}; the store contains nothing that it withholds.`
+        : `${done} ${number}, in version ${version}. ` +
+          'Run dossier compact to remove the data from the files.'
+  return [
+    ...tableLines(countRows(touched)),
+    ...renamed,
+    ...keyed,
+    ...places,
+    ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
+    ...sameWordsLines(sameWords),
+    end,
+  ]
+}
+
+/** How many companies are named; all are in the JSON. */
+const namedMax = 5
+
+/** Names companies, but not the words, which are personal. */
+function sameWordsLines(companies: NonNullable<Withheld['sameWords']>): string[] {
+  if (companies.length === 0) return []
+  const names = companies
+    .slice(0, namedMax)
+    .map(({ id, jurisdiction: code, identifier }) => (code ? `${code}:${identifier}` : String(id)))
+  const rest = companies.length - names.length
+  const others = countOf(companies.length, 'other company', 'other companies')
+  return [
+    `Recorded changes of ${others} have the same words, perhaps about somebody else:`,
+    oneLine(`  ${names.join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
+    'To withhold them there: dossier withhold mask company COMPANY --text WORDS',
+  ]
+}
+
+/** How much was touched, by listing. */
+function countRows(touched: Withheld['touched']): string[][] {
+  const counts = new Map<string, { present: number; states: number; companies: Set<number> }>()
+  for (const { listing, companyId, isPresent, states } of touched.values()) {
+    const known = counts.get(listing) ?? { present: 0, states: 0, companies: new Set() }
+    counts.set(listing, known)
+    if (isPresent) known.present += 1
+    known.states += states
+    known.companies.add(companyId)
+  }
+  return [...counts].map(([listing, { present, states, companies }]) => [
+    `  ${listing}`,
+    `${formatCount(present)} now`,
+    `${formatCount(states)} in all versions`,
+    `of ${countOf(companies.size, 'company', 'companies')}`,
+  ])
+}
