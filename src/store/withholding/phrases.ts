@@ -8,6 +8,10 @@ import type { Hasher } from './list/hashes.ts'
 /** What takes the place of withheld text (contract 13). */
 export const withheldText = '[withheld]'
 
+/** The forms of a value in which its accents may be encoded. */
+export const formsOf = (value: string): ReadonlySet<string> =>
+  new Set([value, value.normalize('NFC'), value.normalize('NFD')])
+
 /** With soft hyphens, which no reader sees. */
 const runs = /[\p{L}\p{N}\p{M}\u00ad]+/gu
 

@@ -12,7 +12,7 @@ import type { Wanted, Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found, Subject } from './list/entries.ts'
 import { createHold, type Fields, personalValues, withheldValues } from './personal.ts'
-import { createHidePhrases, phrasesOf, withheldText } from './phrases.ts'
+import { createHidePhrases, formsOf, phrasesOf, withheldText } from './phrases.ts'
 import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 import { companiesTouched } from './touched.ts'
 import { changeFields, hideInCompanies } from './withhold-texts.ts'
@@ -236,9 +236,9 @@ function needlesOf(resource: Resource, wanted: WantedRecords): readonly Buffer[]
   if (located !== undefined || value === undefined) return undefined
   const isList = resource.fields[subject.field]?.kind === 'text_list'
   const name = isList ? '' : `${JSON.stringify(subject.field)}:`
-  const forms = new Set([value, value.normalize('NFC'), value.normalize('NFD')])
-  const whole = [...forms].map((form) => name + JSON.stringify(form))
-  // Its accents may be encoded in several forms.
+  const forms = formsOf(value)
+  const whole = Array.from(forms, (form) => name + JSON.stringify(form))
+  // Within one text, accents may be encoded in several forms.
   const part = JSON.stringify(plainPart(value)).slice(1, -1)
   const texts = forms.size > 1 && part.length >= partLengthMin ? [...whole, part] : whole
   return texts.map((text) => Buffer.from(text))

@@ -12,7 +12,7 @@ import { numberIn } from '../sql/database.ts'
 import type { Applied, Course, Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
-import { createHidePhrases, phrasesOf } from './phrases.ts'
+import { createHidePhrases, formsOf, phrasesOf } from './phrases.ts'
 import { allRecords, type ListingRewrite, rewriteListing } from './rewrite.ts'
 
 /**
@@ -104,7 +104,8 @@ export async function findSameWords(
   const isRecorded = (source: number) => isRecordingSource(sources.get(source)?.name ?? '')
   if (!isPruned || phrases.length === 0 || ![...sources.keys()].some(isRecorded)) return []
   const said = [...values].filter((value) => phrasesOf([value], hasher).length > 0)
-  const texts = said.flatMap(formsOf).slice(0, textsMax)
+  const forms = said.flatMap((value) => [...formsOf(value)]).slice(0, textsMax)
+  const texts = forms.map((form) => JSON.stringify(form).slice(1, -1))
   onStep?.('searching other companies', 0)
   const hidePhrases = createHidePhrases(phrases, hasher)
   const holding = await tables.companiesHolding(texts.map((text) => Buffer.from(text)))
@@ -122,10 +123,4 @@ export async function findSameWords(
     }
   }
   return [...(await tables.companiesById([...companies]))].sort((a, b) => a.id - b.id)
-}
-
-/** A value as a text in JSON has it; its accents may be encoded in several forms. */
-function formsOf(value: string): string[] {
-  const forms = new Set([value, value.normalize('NFC'), value.normalize('NFD')])
-  return Array.from(forms, (form) => JSON.stringify(form).slice(1, -1))
 }
