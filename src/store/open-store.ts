@@ -11,6 +11,7 @@ import type { Resource } from '../resources/resource.ts'
 import { shellWord } from '../text/shell-word.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { describeUrl, storeError as postgresError } from './postgres/url.ts'
+import { DamagedStoreError } from './listing/tables.ts'
 import { registryOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import {
@@ -212,6 +213,10 @@ export const compareCopy = async (db: string, copy: string): Promise<CopyRelatio
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */
 export function explainStoreError(db: string, error: unknown): unknown {
+  if (error instanceof DamagedStoreError) {
+    const advice = 'restore a backup, or import the extracts into a new store'
+    return new OperatorError(`${describeStore(db)}: is damaged (${error.message}); ${advice}`)
+  }
   return isServerStore(db) ? postgresError(db, error) : sqliteError(db, error)
 }
 

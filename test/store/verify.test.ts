@@ -1,14 +1,19 @@
-// `dossier verify` finds faults in the contents of a store.
+// `dossier verify` finds faults in the contents of a store, and no other command copies damage.
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { storeFaults } from '../support/store-faults.ts'
-import { keepStore } from '../support/store-state.ts'
+import { keepStore, storeDigest } from '../support/store-state.ts'
 import { checkSound, verifyStore } from '../support/verify-store.ts'
 
-const db = await makeChangedRegistry(makeFolder({ after }))
+const folder = makeFolder({ after })
+const db = await makeChangedRegistry(folder)
 const restore = await keepStore(db)
 
 for (const { title, make, told } of storeFaults) {
@@ -22,3 +27,21 @@ for (const { title, make, told } of storeFaults) {
 test('verify reports nothing of the store without these faults (F5)', async () => {
   await checkSound(db)
 })
+
+for (const [name, title, told] of [
+  ['damaged', 'match their checksum', 'does not match its checksum'],
+  ['missing', 'is missing$', 'is missing'],
+] as const) {
+  test(`nothing is made of a ${name} segment (F5)`, async () => {
+    const right = { id: 2, company_jurisdiction: 'GB', company_identifier: '1', name: 'z' }
+    writeFileSync(join(folder, 'more.ndjson'), JSON.stringify(right))
+    await storeFaults.find((fault) => fault.title.includes(title))?.make(db)
+    const before = await storeDigest(db)
+    const says = new RegExp(`: is damaged \\(segment \\d+ of company \\d+ ${told}\\); restore`)
+    for (const command of ['import rights more.ndjson', `export ${name}`]) {
+      checkExit(await runCommand(folder, `${command} --db ${db}`), 1, says)
+    }
+    assert.equal(await storeDigest(db), before)
+    await restore()
+  })
+}

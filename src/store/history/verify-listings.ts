@@ -49,7 +49,7 @@ export async function verifyListings(
   }
   const sound = new Map<number, SegmentSummary>()
   for (const some of textsTogether(named.values().filter(isThere))) {
-    for (const row of await registry.db.tables.segments(some, 'both')) {
+    for (const row of await registry.db.tables.segments(some, 'unchecked')) {
       const { shape, isPresent = false } = named.get(row.segment) ?? {}
       const summary = shape && checkSegment(registry, shape, row, isPresent)
       if (summary !== undefined) sound.set(row.segment, summary)

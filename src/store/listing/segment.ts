@@ -281,17 +281,23 @@ export function* recordsOf(index: SegmentIndex, texts: Uint8Array): Generator<Li
   }
 }
 
+/** Whether the bytes of a segment match their checksum. */
+export function isIntact(entries: Uint8Array, texts: Uint8Array): boolean {
+  const stored = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
+  return (
+    stored.length >= headBytes &&
+    stored.readUInt32LE(1) === checksum(stored.subarray(headBytes), texts)
+  )
+}
+
 /** What is wrong with a segment; undefined if nothing is. */
 export function checkSegment(
   shape: ListingShape,
   entries: Uint8Array,
   texts: Uint8Array,
 ): string | undefined {
-  const stored = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
-  if (stored.length < headBytes || stored[0] !== format) return 'its index has an unknown format'
-  if (stored.readUInt32LE(1) !== checksum(stored.subarray(headBytes), texts)) {
-    return 'its bytes do not match their checksum'
-  }
+  if (entries.length < headBytes || entries[0] !== format) return 'its index has an unknown format'
+  if (!isIntact(entries, texts)) return 'its bytes do not match their checksum'
   try {
     const { count, lengths } = decodeEntries(shape, entries)
     const bytes = lengths.reduce((sum, length) => sum + length, Math.max(0, count - 1))

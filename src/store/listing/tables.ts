@@ -27,16 +27,29 @@ export interface SegmentKey {
   readonly segment: number
 }
 
+/** What is read of a segment. */
+export type SegmentParts = 'entries' | 'both' | 'unchecked'
+
 /** A part of the texts of a segment, in bytes. */
 export interface TextRange extends SegmentKey {
   readonly from: number
   readonly length: number
 }
 
+/** What a head or a node names is not as it was written. */
+export class DamagedStoreError extends Error {}
+
 /** A head or a node names a segment that does not exist. */
-export class MissingSegmentError extends Error {
+export class MissingSegmentError extends DamagedStoreError {
   constructor({ companyId, segment }: SegmentKey) {
     super(`segment ${segment} of company ${companyId} is missing`)
+  }
+}
+
+/** The bytes of a segment do not match their checksum. */
+export class DamagedSegmentError extends DamagedStoreError {
+  constructor({ companyId, segment }: SegmentKey) {
+    super(`segment ${segment} of company ${companyId} does not match its checksum`)
   }
 }
 
@@ -206,8 +219,13 @@ export interface ListingLookups extends ListingReads {
   hasHeads(listing: string): Awaitable<boolean>
   /** The companies that have or had a listing. */
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
-  /** Segments of several companies, in the order asked for; `texts` is null unless asked for. */
-  segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
+  /**
+   * Segments of several companies, in the order asked for; `texts` is null unless asked for.
+   *
+   * @throws DamagedSegmentError if both do not match, so that what is damaged is not copied as if
+   *   it were sound; not if `unchecked`.
+   */
+  segments(keys: readonly SegmentKey[], what: SegmentParts): Awaitable<readonly SegmentRow[]>
   /** Parts of the texts of segments, in the order asked for. */
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
   /** All sources, by number, as they name companies at a version: the last one if undefined. */

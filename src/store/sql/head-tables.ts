@@ -10,7 +10,9 @@ import { after } from '../awaitable.ts'
 import { decodeDirectory, firstSegment, onlySegment } from '../listing/directory.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { FirstTexts } from '../listing/read-page.ts'
+import { isIntact } from '../listing/segment.ts'
 import {
+  DamagedSegmentError,
   type HeadRow,
   type ListingLookups,
   type ListingTables,
@@ -145,7 +147,7 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
   const sqlOf = (texts: string, table: string) => `
     select company_id, segment, entries, ${texts} from ${table} and ${db.dialect.isOfSegments}`
   return async (keys, what) => {
-    const texts = what === 'both' ? 'texts' : 'cast(null as bytea)'
+    const texts = what === 'entries' ? 'cast(null as bytea)' : 'texts'
     const bySegment = new Map<number, Columns>()
     for (const table of tables) {
       const missing = keys.filter(({ segment }) => !bySegment.has(segment))
@@ -159,6 +161,8 @@ export function segmentLookup(db: RowReader): ListingLookups['segments'] {
       if (companyId !== key.companyId || segment === undefined || entries === undefined) {
         throw new MissingSegmentError(key)
       }
+      if (what === 'both' && texts !== null && !isIntact(entries, texts))
+        throw new DamagedSegmentError(key)
       return { companyId, segment, entries, texts }
     })
   }
