@@ -149,6 +149,10 @@ export const storeFaults: readonly StoreFault[] = [
     await replace(tables, { ...segment, texts })
   }, /^segment \d+ of company 1000000000001: its bytes do not match their checksum$/m),
   byTables(async (tables) => {
+    const { segment } = await openSegment(tables, { listing: rights })
+    await replace(tables, { ...segment, entries: segment.entries.subarray(0, 4) })
+  }, /^segment \d+ of company 1000000000001: its index has an unknown format$/m),
+  byTables(async (tables) => {
     const { head } = await openSegment(tables, { listing: rights })
     await tables.dropHeads(rights, [head])
     await tables.putHeads(rights, [{ ...head, directory: '[0,' }])

@@ -2,6 +2,7 @@
 // Columns of texts: a dictionary of the distinct values, and a code for each record.
 
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
+import { DamagedStoreError } from './tables.ts'
 
 export type ByteWriter = ReturnType<typeof createWriter>
 
@@ -69,11 +70,12 @@ export interface ByteReader {
   at: number
 }
 
-/** Skips bytes, and returns where they begin. @throws Error if they end too early. */
+/** Skips bytes, and returns where they begin. @throws DamagedStoreError if they end too early. */
 export function skip(reader: ByteReader, length: number): number {
   const begin = reader.at
   reader.at += length
-  if (reader.at > reader.source.length) throw new RangeError('an index of records ends too early')
+  if (reader.at > reader.source.length)
+    throw new DamagedStoreError('an index of records ends too early')
   return begin
 }
 
@@ -157,7 +159,7 @@ function writeJoined(writer: ByteWriter, joined: string): void {
 /** Reads the codes of a column, one for each record, into `into`; returns the distinct values. */
 export function readTexts(reader: ByteReader, into: Uint32Array): string[] {
   const count = readNumber(reader)
-  if (count > into.length) throw new Error('an index has more values than records')
+  if (count > into.length) throw new DamagedStoreError('an index has more values than records')
   if (count < into.length) readIntegers(reader, into)
   else for (let n = 0; n < count; n++) into[n] = n + 1
   if (lengths.length < count) lengths = new Float64Array(2 * count)

@@ -20,6 +20,7 @@ import { reasonOf } from '../../config/operator-error.ts'
 import type { ShapeColumn } from '../../resources/filters.ts'
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 import type { ListingShape } from './shape.ts'
+import { DamagedStoreError } from './tables.ts'
 
 export type ColumnValue = string | number | null
 
@@ -169,7 +170,7 @@ export function reuseMemory(): IndexMemory {
  * @param wanted everything if undefined.
  * @param memoryOf what it returns has to stay as it is while the index is used.
  *
- * @throws Error if the bytes are no index of this shape.
+ * @throws DamagedStoreError if the bytes are no index of this shape.
  */
 export function decodeEntries(
   shape: ListingShape,
@@ -177,11 +178,13 @@ export function decodeEntries(
   wanted?: WantedParts,
   memoryOf = newMemory,
 ): SegmentIndex {
-  if (entries[0] !== format) throw new Error('an index of records has an unknown format')
+  if (entries[0] !== format)
+    throw new DamagedStoreError('an index of records has an unknown format')
   const source = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
   const reader = { source, at: headBytes }
   const count = readNumber(reader)
-  if (count * digestBytes > entries.length) throw new Error('an index of records is too short')
+  if (count * digestBytes > entries.length)
+    throw new DamagedStoreError('an index of records is too short')
   const {
     ids: hasIds = false,
     sorts: hasSorts = false,
@@ -205,7 +208,8 @@ export function decodeEntries(
     else if (type === 'text') skipTexts(reader, count)
     else skipIntegers(reader, count)
   }
-  if (reader.at < source.length) throw new Error('an index of records has bytes after its end')
+  if (reader.at < source.length)
+    throw new DamagedStoreError('an index of records has bytes after its end')
   return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
 }
 
