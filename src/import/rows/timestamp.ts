@@ -3,10 +3,12 @@
 import { Refusal } from '../../files/refusal.ts'
 import { readMoment } from '../../text/moment.ts'
 
-/** Wire form, of a day that every month has, as most timestamps are: each row has some. */
+/** Days that every month has, alone and in wire form, as most timestamps are: each row has some. */
+const usualDay = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/
 const usual =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(\.\d{3})?Z$/
 const usualLength = { seconds: 20, milliseconds: 24 }
+const midnight = { seconds: 'T00:00:00Z', milliseconds: 'T00:00:00.000Z' }
 const accepted =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i
 
@@ -21,6 +23,7 @@ export function normaliseTimestamp(
 ): string | Refusal {
   if (typeof value !== 'string') return new Refusal('must be a date as text, such as 2024-05-31')
   if (value.length === usualLength[precision] && usual.test(value)) return value
+  if (value.length === 10 && usualDay.test(value)) return value + midnight[precision]
   const parts = accepted.exec(value.trim())
   if (parts === null) {
     return new Refusal('must be a date such as 2024-05-31 or 2024-05-31T23:59:59Z')
