@@ -128,6 +128,32 @@ test('a day finds no version with a later extract, even if that was reverted (9.
   assert.equal((await app.ask(`${employees}=2024-03-31`)).headers['data-version'], '9')
 })
 
+test('a day finds what was in force then, whatever was reverted or restored since (9.2)', async (t) => {
+  const app = await makeApp(t)
+  const load = (name: string, day: string, source: string) =>
+    app.store.importRows('rights', [{ key: 'k', company_id: 7, name }], {
+      asOf: `${day}T00:00:00Z`,
+      source,
+    })
+  const versionAt = async (day: string) => {
+    const answer = await app.ask(`/api/v1/companies/7/rights?as_of=${day}`)
+    return answer.headers['data-version']
+  }
+  await load('January', '2024-01-31', 'a')
+  await load('February', '2024-02-29', 'a')
+  await revert(app.store.db, one(2))
+  await revert(app.store.db, one(3))
+  await load('another', '2024-02-15', 'b')
+  await revert(app.store.db, one(4))
+  // Version 4 restored February, so it is of a later day, though it was reverted.
+  assert.equal(await versionAt('2024-02-01'), '3')
+  assert.equal(await versionAt('2024-02-20'), '6')
+  await revert(app.store.db, one(6))
+  assert.equal(await versionAt('2024-02-01'), '3')
+  assert.equal(await versionAt('2024-02-20'), '6')
+  assert.equal(await versionAt('2024-02-29'), '7')
+})
+
 test('a day is found at once among reverts (9.2)', { skip: aboveStores }, async (t) => {
   const app = await makeApp(t)
   await app.store.importRows('rights', [{ key: 'k', company_id: 7 }], { asOf: '2024-01-31' })

@@ -16,6 +16,7 @@ import type { Change, ServingReads } from '../serving/reads.ts'
 import type { LoggedImport } from '../inspecting.ts'
 import type { Snapshot } from './database.ts'
 import type { RowReader } from './dialect.ts'
+import { nameOf } from '../history/reverted-versions.ts'
 import { isRemoval, listImports } from './import-log.ts'
 import type { Resource } from '../../resources/resource.ts'
 
@@ -150,29 +151,30 @@ export async function findVersion(
       ? { version }
       : { first: first === null ? undefined : momentOf(first) }
   }
-  const registry = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
-  const imports = await readCounted(db, resource, registry.version)
-  const inForce = imports.filter(({ revertedBy }) => revertedBy === null)
-  const [first] = inForce
-  if (first === undefined) return { first: undefined }
-  const found = lastWithin(imports, moment.asOf, registry.version)
-  if (found >= first.version) return { version: found }
-  const least = Math.max(first.version, registry.earliestVersion)
-  for (let upTo = least; ;) {
-    const days = inForce.filter(({ version }) => version <= upTo).map(({ day }) => day)
-    const last = days.reduce((one, other) => (other > one ? other : one))
-    if (lastWithin(imports, last, registry.version) >= least) return { first: last }
-    upTo = inForce.find(({ day }) => day > last)?.version ?? registry.version
+  const { version, earliestVersion } = registryStateOf((await db.rows<RegistryRow>(registrySql))[0])
+  const states = statesOf(await readCounted(db, resource, version), version)
+  const found = states.findLast(({ latest = '' }) => latest <= moment.asOf)
+  if (found?.latest !== undefined) return { version: found.upTo }
+  let first: string | undefined
+  for (const { upTo, latest } of states.toReversed()) {
+    // A day finds the last version that it can, even one at which nothing is known.
+    if (latest === undefined || upTo < earliestVersion) break
+    if (first === undefined || latest < first) first = latest
   }
+  return { first }
 }
 
 type Rows = Pick<RowReader, 'rows'>
 
-/** An import that counts for a listing, with the day of its extract, or else of its commit. */
+/** An import that counts for a listing, or a revert of some. */
 interface Counted {
   readonly version: number
+  /** What it shares with the versions that a revert takes back together. */
+  readonly name: string
+  /** Of an import: the day of its extract, or else of its commit. */
   readonly day: string
-  readonly revertedBy: number | null
+  /** Of a revert: it restores what its source had before this version. */
+  readonly firstReverted: number | undefined
 }
 
 /** The imports of a resource up to a version. Another target may have recorded changes in it. */
@@ -181,32 +183,48 @@ async function readCounted(
   resource: Resource | undefined,
   upTo: number,
 ): Promise<Counted[]> {
-  type Columns = [version: number, asOf: string | null, committedAt: number, by: number | null]
+  type What = [source: string, target: string, reverts: string | null]
+  type Columns = [version: number, asOf: string | null, committedAt: number, ...What]
   const sql = `
-    select version, as_of, committed_at, reverted_by from imports
-    where reverts is null and version <= $1
-      ${resource === undefined ? '' : 'and (resource = $2 or recorded like $3)'}
-    order by version`
+    select i.version, i.as_of, i.committed_at, s.name, i.resource, i.reverts
+    from imports i join sources s on s.id = i.source_id
+    where i.version <= $1
+      ${resource === undefined ? '' : 'and (i.resource = $2 or i.recorded like $3)'}
+    order by i.version`
   const named = resource === undefined ? [] : [resource.name, `%"${resource.name}":%`]
   const rows = await db.rows<Columns>(sql, upTo, ...named)
-  return rows.map(([version, asOf, committedAt, revertedBy]) => {
-    return { version, day: (asOf ?? momentOf(committedAt)).slice(0, 10), revertedBy }
+  return rows.map(([version, asOf, committedAt, source, target, reverts]) => {
+    const day = (asOf ?? momentOf(committedAt)).slice(0, 10)
+    const firstReverted =
+      reverts === null ? undefined : Math.min(...(JSON.parse(reverts) as number[]))
+    return { version, name: nameOf({ source, target }), day, firstReverted }
   })
 }
 
-/**
- * The last version that has nothing of a later day; 0 if there is none. What a revert has taken
- * back counts until then: a mistyped day would hide all later versions.
- */
-function lastWithin(imports: readonly Counted[], asked: string, last: number): number {
-  let [found, until] = [0, 0]
-  for (const { version, day, revertedBy } of imports) {
-    if (day <= asked) continue
-    if (until < version) found = version - 1
-    if (revertedBy === null) return found
-    until = Math.max(until, revertedBy)
-  }
-  return last
+/** Versions up to one that have the same imports in force; the latest day of these, if any. */
+interface CountedState {
+  readonly upTo: number
+  readonly latest: string | undefined
+}
+
+/** What was in force, version by version: a revert restores what was in force before. */
+function statesOf(log: readonly Counted[], last: number): CountedState[] {
+  const groups = new Map<string, CountedState[]>()
+  return log.map(({ version, name, day, firstReverted }, n) => {
+    const upTo = (log[n + 1]?.version ?? last + 1) - 1
+    const own = groups.get(name) ?? []
+    const latest =
+      firstReverted === undefined
+        ? laterOf(own.at(-1)?.latest, day)
+        : own.findLast((one) => one.upTo < firstReverted)?.latest
+    own.push({ upTo: version, latest })
+    groups.set(name, own)
+    return { upTo, latest: [...groups.values()].map((all) => all.at(-1)?.latest).reduce(laterOf) }
+  })
+}
+
+function laterOf(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one
 }
 
 const momentOf = (ms: number) => new Date(ms).toISOString()
