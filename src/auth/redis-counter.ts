@@ -11,8 +11,11 @@ const answerMs = 250
 const pauseMs = 1_000
 /** How long a start waits for the connection. */
 const connectMs = 2_000
-/** The longest pause between two attempts to connect. */
-const reconnectMsMax = 2_000
+/** The longest pause between two attempts to connect, which a stop may have to wait for. */
+const reconnectMsMax = 500
+/** How often an idle connection is used, and how long a new one may be silent. */
+const pingMs = 2_000
+const silenceMsMax = 5_000
 /** How many commands may wait for Redis at a time. */
 const waitingMax = 20_000
 
@@ -34,6 +37,20 @@ return { count, left }`,
   transformReply: (reply: unknown) => reply as readonly number[],
 })
 
+function createCountingClient(url: string) {
+  return createClient({
+    url,
+    scripts: { count: countScript },
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: waitingMax,
+    pingInterval: pingMs,
+    socket: {
+      socketTimeout: silenceMsMax,
+      reconnectStrategy: (tries) => Math.min(tries * 100, reconnectMsMax),
+    },
+  })
+}
+
 /**
  * Connects to Redis. If that takes too long, the server starts without it and keeps trying.
  *
@@ -42,13 +59,8 @@ return { count, left }`,
  * @param logger gets a line when Redis becomes unavailable, and when it is available again.
  */
 export async function connectSharedWindows(url: string, prefix: string, logger: Logger) {
-  const client = createClient({
-    url,
-    scripts: { count: countScript },
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: waitingMax,
-    socket: { reconnectStrategy: (tries) => Math.min(tries * 100, reconnectMsMax) },
-  })
+  const starting = new AbortController()
+  const client = createCountingClient(url)
   let isAway = false
   let pausedUntil = 0
 
@@ -70,7 +82,10 @@ export async function connectSharedWindows(url: string, prefix: string, logger: 
       const [count = NaN, leftMs = NaN] = await Promise.race([client.count(key, lengthMs), late])
       // An answer that is not a count must not reach clients: it may not come from Redis.
       const isCount = Number.isSafeInteger(count) && leftMs >= 0 && leftMs <= lengthMs
-      if (!isCount) throw new Error('no count in time')
+      if (!isCount) {
+        connectAgain()
+        throw new Error('no count in time')
+      }
       noteBack()
       return { count, leftMs }
     } catch (error) {
@@ -79,9 +94,19 @@ export async function connectSharedWindows(url: string, prefix: string, logger: 
     }
   }
 
+  const connect = () => client.connect().then(noteBack, noteAway)
+
+  /** If its host has died, a connection does not close: the system sends again for minutes. */
+  function connectAgain(): void {
+    client.destroy()
+    void connect()
+  }
+
   client.on('error', noteAway)
-  const connected = client.connect().then(noteBack, noteAway)
-  await Promise.race([connected, sleep(connectMs, undefined, { ref: false })])
+  // An attempt to connect cannot be ended, and must not delay a stop.
+  client.unref()
+  void connect().then(() => starting.abort())
+  await sleep(connectMs, undefined, { signal: starting.signal }).catch(() => undefined)
   if (!client.isReady) noteAway('no connection yet')
   const count: SharedCounter = (keyId, { quota, seconds }) => {
     if (!client.isReady) return noteAway('no connection')

@@ -1,8 +1,10 @@
 // Several servers that share rates through a real Redis, and their behaviour without it.
 
 import assert from 'node:assert/strict'
+import { connect, createServer, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openPort } from '../support/free-port.ts'
 import { makeRightsStore } from '../support/rights-store.ts'
 import { checkExit, runDossier } from '../support/run-dossier.ts'
 import { noRedis, runRedis } from '../support/run-redis.ts'
@@ -128,6 +130,33 @@ test('a hanging Redis delays one request briefly, later ones not', withRedis, as
   redis.thaw()
   await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
   assert.equal(timesLogged(server, away), 1)
+})
+
+test('a connection to Redis that has died without a sign is replaced', withRedis, async (t) => {
+  const redis = await runRedis(t)
+  const open: Socket[] = []
+  const path = createServer((client) => {
+    const server = connect(Number(new URL(redis.url).port), '127.0.0.1')
+    for (const socket of [client, server]) open.push(socket.on('error', () => undefined))
+    client.pipe(server).pipe(client)
+  })
+  const port = await openPort(t, path)
+  t.after(() => open.forEach((socket) => socket.destroy()))
+  const { store, server, ask } = await serve(t, `redis://127.0.0.1:${port}`, 1)
+  const key = await store.issueKey({ name: 'small', rate: '100/1h' })
+  assert.equal((await ask(server, key)).status, 200)
+  for (const socket of open.splice(0)) socket.unpipe().pause()
+  assert.equal((await ask(server, key)).status, 200)
+  await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
+  assert.equal(timesLogged(server, away), 1)
+})
+
+test('an unfinished connection to Redis does not delay a stop (I1)', async (t) => {
+  // TLS that is never answered.
+  const port = await openPort(t, createServer())
+  const { server } = await serve(t, `rediss://127.0.0.1:${port}`, 1)
+  const { ms } = await server.end()
+  assert.ok(ms < 2_000, `${ms} ms`)
 })
 
 test('without Redis the server starts, counts locally and stops', async (t) => {
