@@ -4,7 +4,16 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { closeSync, copyFileSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -109,6 +118,32 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
   assert.equal((await ask('/readyz')).status, 200)
   assert.equal((await page()).status, 200)
 })
+
+for (const [what, replace] of [
+  ['the link to a store is removed', (_db: string, link: string) => rmSync(link)],
+  [
+    'the log of a store and its index are removed',
+    (db: string) => ['-wal', '-shm'].forEach((ending) => rmSync(db + ending)),
+  ],
+] as const) {
+  test(`${what}: not ready, and a key that is then revoked is refused (2.2, F8)`, async (t) => {
+    const { store, key, path } = await makeRightsStore(t, 1)
+    changeStore(store.db, 'pragma wal_checkpoint(truncate)')
+    const link = join(store.folder, 'link.db')
+    symlinkSync(store.db, link)
+    const server = await runServer(t, link, ['--cache-mib', '0'])
+    const ask = (asked: string) => askPort(server.port, asked, { key })
+    assert.equal((await ask(path)).status, 200)
+    replace(store.db, link)
+    // In a process of its own: in ours, the files that were removed are still open.
+    const revoked = await runDossier(store.folder, `keys revoke test --db ${store.db}`)
+    assert.equal(revoked.code, 0, revoked.err)
+    checkRawFailure(await ask('/readyz'), 503)
+    await until(async () => (await ask(path)).status === 503, 'requests are refused')
+    const said = /was replaced while being served; restart/
+    await until(() => said.test(server.printed()), 'it is said')
+  })
+}
 
 test('a lock of another process blocks no request; a start waits 5 s and reports it (F11)', async (t) => {
   const { store, ask, page } = await serve(t)

@@ -14,7 +14,7 @@ import { otherFormat } from '../sql/schema.ts'
 import { isUnwritable, onFile, storeError } from './errors.ts'
 import { applicationId, createTables, createViews, filePragma, schemaVersion } from './schema.ts'
 import { pragma, writeAtOnce } from './statements.ts'
-import { watchFile } from './transaction.ts'
+import { watchFiles } from './transaction.ts'
 import { enterWal, sizeOf } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */
@@ -27,6 +27,11 @@ export const busyMs = 5_000
 export function openForReading(path: string): DatabaseSync {
   const db = openUnmapped(path)
   db.exec(mappingPragma)
+  // Without the log and its index of other processes, a server would stay on its state, and accept
+  // revoked keys. The path may be a link, beside whose target they are.
+  const logs = ['-wal', '-shm'].map((ending) => `${db.location() ?? path}${ending}`)
+  const files = [path, ...logs.filter((file) => existsSync(file))]
+  watchFiles(db, files, 'while being served; restart the server')
   return db
 }
 
@@ -102,7 +107,7 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
       enterWal(db, busyMs)
       addViews(db, resources)
     }
-    watchFile(db, 'meanwhile; run the command again')
+    if (path !== memory) watchFiles(db, [path], 'meanwhile; run the command again')
     return db
   } catch (error) {
     db.close()

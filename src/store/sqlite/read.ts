@@ -19,7 +19,7 @@ import { readState } from '../withholding/list/agreement.ts'
 import { createReads, createSnapshots, type FileReads, type Snapshots } from './reads.ts'
 import { prepareRow } from './statements.ts'
 import { writerOf } from './tables.ts'
-import { watchFile } from './transaction.ts'
+import { checkFiles } from './transaction.ts'
 
 /**
  * Always returns a row, of nulls if there is no such key: reading it takes about as long as reading
@@ -46,7 +46,6 @@ export function createReader(db: DatabaseSync): StoreReader {
   const listings = createListingReader({ ...reads, now })
   const companies = createCompanyReader(db, reads, snapshots, ids)
   const faults = rememberFault()
-  const checkFile = watchFile(db, 'while being served; restart the server')
   const ping = db.prepare('select 1 from store')
 
   return {
@@ -68,7 +67,7 @@ export function createReader(db: DatabaseSync): StoreReader {
       return readState(queries)
     },
     findKey: faults.watch((hash) => {
-      checkFile()
+      checkFiles(db)
       // Rare, since keys are cached; a key that has been revoked meanwhile must not be accepted.
       renew()
       const key = keyRecord(findKey.get(hash) as unknown as KeyColumns)
@@ -76,7 +75,7 @@ export function createReader(db: DatabaseSync): StoreReader {
     }),
     lastImports: () => lastImports(queries),
     async ping() {
-      checkFile()
+      checkFiles(db)
       ping.get()
       await faults.retry()
     },

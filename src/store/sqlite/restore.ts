@@ -17,7 +17,7 @@ import { backUp, copyPages, logEndings, refuseOldLog } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { pragma } from './statements.ts'
 import { busyMs } from './open.ts'
-import { beginWriting, watchFile, watchPath } from './transaction.ts'
+import { beginWriting, watchFiles, watchPath } from './transaction.ts'
 import { applicationId } from './schema.ts'
 import { emptyWal, enterWal } from './wal.ts'
 
@@ -116,7 +116,7 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
     }
     // Without a log, as a killed first import leaves it, our own lock would keep our reader out.
     enterWal(target, busyMs)
-    watchFile(target, 'meanwhile; run the command again')
+    watchFiles(target, [path], 'meanwhile; run the command again')
     return target
   } catch (error) {
     target.close()

@@ -24,7 +24,7 @@ export async function beginWriting(db: DatabaseSync, wait: LockWait): Promise<vo
       // With a log, others can still read. Without one, they must not: a server that opened the
       // file before it is written would stall from then on.
       db.exec('begin exclusive')
-      pathChecks.get(db)?.()
+      checkFiles(db)
     } catch (error) {
       if (db.isTransaction) db.exec('rollback')
       throw error
@@ -99,24 +99,26 @@ export async function inTransaction<T>(
 const pathChecks = new WeakMap<DatabaseSync, () => void>()
 
 /**
- * Watches the path of an open store: a file that was replaced can still be read and written, but
+ * Watches the paths of an open store: a file that was replaced can still be read and written, but
  * nobody else would see the changes.
  *
- * @returns a check that throws an OperatorError with the advice.
+ * @param advice is for the OperatorError of `checkFiles`.
  */
-export function watchFile(db: DatabaseSync, advice: string): () => void {
-  const path = db.location()
-  const isReplaced = watchPath(path)
-  const check = () => {
-    if (isReplaced()) throw new OperatorError(`${path} was replaced ${advice}`)
-  }
-  pathChecks.set(db, check)
-  return check
+export function watchFiles(db: DatabaseSync, paths: readonly string[], advice: string): void {
+  const watched = paths.map((path) => ({ path, isReplaced: watchPath(path) }))
+  pathChecks.set(db, () => {
+    const replaced = watched.find(({ isReplaced }) => isReplaced())
+    if (replaced !== undefined) throw new OperatorError(`${replaced.path} was replaced ${advice}`)
+  })
 }
 
-/** Returns a check whether a file was created, replaced or removed since; null is in memory. */
-export function watchPath(path: string | null): () => boolean {
-  if (path === null) return () => false
+/** @throws OperatorError if a watched file of the store was replaced or removed. */
+export function checkFiles(db: DatabaseSync): void {
+  pathChecks.get(db)?.()
+}
+
+/** Returns a check whether a file was created, replaced or removed since. */
+export function watchPath(path: string): () => boolean {
   const before = statSync(path, { throwIfNoEntry: false })
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
