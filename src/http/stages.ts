@@ -52,13 +52,11 @@ export function createStages(options: StageOptions, stop: Stop) {
   return (request: HttpRequest): Awaitable<HttpReply | undefined> => {
     const { endpoint, reply } = request
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    cors?.mark(request)
     if (stop.draining.signal.aborted) reply.header('connection', 'close')
     if (stop.isStopping) throw unavailable()
     refuseUnsound(request)
-    if (cors !== undefined) {
-      cors.mark(request)
-      if (cors.answerPreflight(request)) return reply
-    }
+    if (cors?.answerPreflight(request) === true) return reply
     refuseExcess(load, request, endpoint)
     // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
     // however its path was spelled (contract 2.3).

@@ -55,6 +55,19 @@ test('a listed origin reads every answer, failures included (D11)', async () => 
   }
 })
 
+test('a listed origin reads why a request is refused before its path is known (D11, 4)', async (t) => {
+  const { app, ask } = await makeApp(t, { records, corsOrigins: [mine] })
+  const expecting = await ask(path, { headers: { origin: mine, expect: 'sweets' } })
+  checkFailure(expecting, 417, 'Expectation Failed')
+  app.stopAnswering()
+  const stopped = await ask(path, { headers: { origin: mine } })
+  checkFailure(stopped, 503, 'Service Unavailable')
+  for (const answer of [expecting, stopped]) {
+    assert.equal(answer.headers['access-control-allow-origin'], mine)
+    assert.match(answer.headers['vary'] ?? '', /^Origin\b/)
+  }
+})
+
 test('other origins read nothing, and Vary names Origin (D11)', async () => {
   const others = [
     ...['https://other.example', `${mine}.evil.example`, 'http://mine.example', 'null', ''],
