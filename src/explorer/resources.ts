@@ -28,3 +28,8 @@ export function fieldLabel(resource: ResourceDescription, name: string): string 
 
 /** A record as received: by field. */
 export type Row = Readonly<Record<string, unknown>>
+
+/** A member of a record; `constructor`, for instance, which every object inherits, is none. */
+export function memberOf(row: Row | undefined, name: string): unknown {
+  return row !== undefined && Object.hasOwn(row, name) ? row[name] : undefined
+}

@@ -14,6 +14,7 @@ import { testLooks } from './looks.ts'
 import { testPictures } from './pictures.ts'
 import { testReference } from './reference.ts'
 import { testSlowAnswers } from './slow-answers.ts'
+import { testSources } from './sources.ts'
 import { testTaking } from './taking.ts'
 import { testVersions } from './versions.ts'
 
@@ -33,6 +34,7 @@ suite('the explorer in a browser', { skip }, () => {
   testListings()
   testPictures()
   testVersions()
+  testSources()
   testTaking()
   testSlowAnswers()
   testErrors()

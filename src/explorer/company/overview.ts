@@ -7,7 +7,7 @@ import { html } from '../html.ts'
 import { type LatestChange, sinceOf } from '../versions/latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
 import { addressOf, type Place, withQuery } from '../place.ts'
-import { fieldLabel, type ResourceDescription, resources } from '../resources.ts'
+import { fieldLabel, memberOf, type ResourceDescription, resources } from '../resources.ts'
 import { Scroller } from '../listing/scroller.ts'
 import { Take } from '../listing/take.ts'
 import { texts } from '../texts.ts'
@@ -77,7 +77,8 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
     <tbody>
       ${names.map((name) => {
         const isSame =
-          new Set(sources.map(({ attributes }) => JSON.stringify(attributes[name]))).size === 1
+          new Set(sources.map(({ attributes }) => JSON.stringify(memberOf(attributes, name))))
+            .size === 1
         const label = html`${labelOf(name)}${
           !isSame &&
           html` <span class="badge">${texts.differs}
@@ -123,9 +124,9 @@ function Attribute({
   readonly name: string
   readonly source: CompanySource
 }) {
-  const value = attributes[name]
+  const value = memberOf(attributes, name)
   const since = sinceOf(changes, name, value)
-  const later = now.find((one) => one.source === source)?.attributes[name]
+  const later = memberOf(now.find((one) => one.source === source)?.attributes, name)
   const shown =
     value === null || value === undefined
       ? html`<${Unknown} />`

@@ -11,7 +11,7 @@ import { html, type Shown } from '../html.ts'
 import { companyPath } from '../listing/listing-query.ts'
 import { Loading, Notice } from '../notice.ts'
 import { addressOf, goTo, type Place, withQuery } from '../place.ts'
-import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
+import { fieldNamed, memberOf, type ResourceDescription, type Row } from '../resources.ts'
 import { Take } from '../listing/take.ts'
 import { inSentence, texts } from '../texts.ts'
 import { describeVersion } from './versions.ts'
@@ -184,7 +184,8 @@ function Fields({
   const { fields, before, after } = change
   return html`<dl class="from-to">${fields.map((name) => {
     const field = fieldNamed(resource, name)
+    const textIn = (row: Row) => plainText(memberOf(row, name), field)
     return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><${Became}
-      former=${plainText(before[name], field)} later=${plainText(after[name], field)} /></dd></div>`
+      former=${textIn(before)} later=${textIn(after)} /></dd></div>`
   })}</dl>`
 }

@@ -1,6 +1,6 @@
 // What differs between two states of a listing: records by their id, and fields by their values.
 
-import type { Row } from '../resources.ts'
+import { memberOf, type Row } from '../resources.ts'
 
 export interface ChangedRow {
   readonly before: Row
@@ -28,8 +28,9 @@ export function differencesOf(earlier: readonly Row[], later: readonly Row[]): D
       continue
     }
     known.delete(after['id'])
-    const fields = Object.keys(after).filter(
-      (field) => JSON.stringify(after[field]) !== JSON.stringify(before[field]),
+    // A source that no longer gives an attribute leaves it out.
+    const fields = Object.keys({ ...before, ...after }).filter(
+      (name) => JSON.stringify(memberOf(after, name)) !== JSON.stringify(memberOf(before, name)),
     )
     if (fields.length > 0) changed.push({ before, after, fields })
   }

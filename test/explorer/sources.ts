@@ -1,0 +1,33 @@
+// What sources say about a company, and no longer say.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { serveRegistry } from './own-registry.ts'
+
+const company = (more: object) => ({ id: 7, jurisdiction: 'GB', identifier: '1', ...more })
+
+export function testSources(): void {
+  test('an attribute may have the name of a member that every object has', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [company({ name: 'Northwind' })], 'stats')
+    await registry.load('companies', [company({ name: 'Northwind' })])
+    await registry.load('companies', [company({ name: 'Northwind', constructor: 'Jane & Co.' })])
+    const page = await registry.visit('/companies/7')
+    const rowOf = (text: string) => page.getByRole('row', { name: text, exact: true })
+    await rowOf('Constructor differs Jane & Co. not known').waitFor()
+    await page.evaluate('location.hash = "#/companies/7?version=2"')
+    await page.getByText('You are looking at the past').waitFor()
+    await page.evaluate('location.hash = "#/companies/7/differences?from=2&to=3"')
+    await page.getByText(/not known\s*→\s*Jane & Co\./).waitFor()
+  })
+
+  test('an attribute that a source no longer gives is a change between two versions', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [company({ name: 'Northwind', seat: 'Leeds' })])
+    await registry.load('companies', [company({ name: 'Northwind' })])
+    const page = await registry.visit('/companies/7/differences?from=1&to=2')
+    const part = page.locator('.difference', { hasText: 'What each source says' })
+    await part.getByText(/Leeds\s*→\s*not known/).waitFor()
+    assert.equal(await part.getByRole('term').innerText(), 'Seat')
+  })
+}
