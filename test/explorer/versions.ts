@@ -361,6 +361,23 @@ export function testVersions(): void {
     await page.getByText('Nothing here differs from now.').waitFor()
   })
 
+  test('a value that was the same in all records shows where it differs now', async (t) => {
+    const registry = await serveRegistry(t)
+    const terminals = (status: string) =>
+      [1, 2, 3].map((id) => ({
+        ...{ company_id: 7, id, terminal_id: `T-${id}`, bank_name: 'Saltern' },
+        status: id === 2 ? status : 'active',
+      }))
+    await registry.load('pos_terminals', terminals('active'))
+    await registry.load('pos_terminals', terminals('closed'))
+    const page = await registry.visit('/companies/7/pos_terminals?version=1')
+    await page.getByRole('row', { name: /T-2 Changed since.* active now closed$/ }).waitFor()
+    await page.getByText(/^The same in all rows:/).waitFor()
+    const same = await page.locator('.same').innerText()
+    assert.match(same, /Bank name\s+Saltern/)
+    assert.doesNotMatch(same, /Status/)
+  })
+
   test('going to now and back with the browser marks the differences each time', async (t) => {
     const registry = await makeHistory(t)
     const page = await registry.visit('/companies/7/employees?version=2')

@@ -29,7 +29,7 @@ interface TableProps {
 }
 
 export function RecordTable({ resource, rows, caption, sort, onSort, differences }: TableProps) {
-  const same = sameFields(resource, rows, sort)
+  const same = sameFields({ resource, rows, sort, differences })
   const fields = resource.fields.filter((field) => !same.includes(field))
   return html`
     ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
@@ -51,16 +51,19 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
     <//>`
 }
 
-/** Fields with the same value in all rows; it is shown once, above the table. */
-function sameFields(
-  { fields }: ResourceDescription,
-  rows: readonly Row[],
-  sort: string | null,
-): readonly FieldDescription[] {
+/** Fields with the same value in all rows, also now; it is shown once, above the table. */
+function sameFields({
+  resource: { fields },
+  rows,
+  sort,
+  differences,
+}: Pick<TableProps, 'resource' | 'rows' | 'sort' | 'differences'>): readonly FieldDescription[] {
   if (rows.length < 3) return []
   const [first] = rows
+  const others = new Set(differences?.changed.flatMap((one) => one.fields))
   return fields.filter(({ name, isTitle, filter }) => {
     if (isTitle || name === sort?.replace('-', '') || filter === 'range') return false
+    if (others.has(name)) return false
     const text = JSON.stringify(first?.[name])
     return text.length < 200 && rows.every((row) => JSON.stringify(row[name]) === text)
   })
