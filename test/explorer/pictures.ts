@@ -143,6 +143,32 @@ export function testPictures(): void {
     await page.getByText(`of ${count} (250,000 without filters)`).waitFor()
   })
 
+  test('a pointer is at the bar that it is over, however near the next one is', async (t) => {
+    const registry = await serveRegistry(t)
+    const dates = [
+      '1900-01-01',
+      ...Array.from({ length: 6_000 }, (_, n) => `20${10 + (n % 10)}-01-01`),
+    ]
+    const change = (day: string, n: number) => ({
+      id: n + 1,
+      attr: 'name',
+      date: `${day}T00:00:00Z`,
+    })
+    await registry.load(
+      'events',
+      dates.map((day, n) => ({ company_id: 1, ...change(day, n) })),
+    )
+    const page = await registry.visit('/companies/1/events')
+    const picture = figure(page, 'Changes over time')
+    const first = picture.locator('rect.bar').first()
+    const { x, width, y, height } = (await first.boundingBox()) ?? assert.fail('it is drawn')
+    await page.mouse.move(x + width - 20, y + height - 1)
+    await picture.getByText(/^All kinds: 1,00\d changes from 1 Jan 1900 to/).waitFor()
+    // The next bar is narrow: a pointer just beside it is meant for it.
+    await page.mouse.move(x + width + 2, y + height - 1)
+    await picture.getByText(/^All kinds: 1,000 changes from \d+ Jan 201/).waitFor()
+  })
+
   test('a past version of a long listing takes ten requests at most, too', async (t) => {
     const registry = await serveRegistry(t)
     const records = makeRecords(rights, 7_000)

@@ -18,6 +18,8 @@ export const lanesHeight = (count: number): number => count * laneHeightOf(count
 
 /** A shorter drag is a click. */
 const dragMin = 5
+/** How far a pointer may be from the middle of a narrow bar, in pixels. */
+const reach = 3
 
 /** A mark or a bar: its lane, and its place in the lane. */
 export interface Pointed {
@@ -127,7 +129,7 @@ function LaneShape({ lane, top, height, left, scale, tallest, index }: LaneShape
   </g>`
 }
 
-/** The mark or bar of a lane that is nearest to a place. */
+/** The mark or bar of a lane at a place, or nearest to it. */
 function nearestTo(
   lanes: readonly Lane[],
   scale: Scale,
@@ -135,11 +137,13 @@ function nearestTo(
   lane: number,
 ): Pointed | undefined {
   const { marks = [], bins = [] } = lanes[lane] ?? {}
-  const places = [
-    ...marks.map(({ ms }) => scale.at(ms)),
-    ...bins.map(({ from, to }) => scale.at((from + to) / 2)),
-  ]
-  if (places.length === 0) return undefined
-  const distances = places.map((place) => Math.abs(place - x))
-  return { lane, index: distances.indexOf(Math.min(...distances)) }
+  const shapes = [...marks.map(({ ms }) => ({ from: ms, to: ms })), ...bins]
+  const distances = shapes.map(({ from, to }, index) => {
+    const toMiddle = Math.abs(scale.at((from + to) / 2) - x)
+    const half = Math.max(reach, (scale.at(to) - scale.at(from)) / 2)
+    return { index, toMiddle, toEdge: Math.max(0, toMiddle - half) }
+  })
+  // Beside a wide bar, a narrow one within reach comes first.
+  const [nearest] = distances.toSorted((a, b) => a.toEdge - b.toEdge || a.toMiddle - b.toMiddle)
+  return nearest && { lane, index: nearest.index }
 }
