@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { untilLoaded } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const company = (more: object) => ({ id: 7, jurisdiction: 'GB', identifier: '1', ...more })
@@ -29,5 +30,19 @@ export function testSources(): void {
     const part = page.locator('.difference', { hasText: 'What each source says' })
     await part.getByText(/Leeds\s*→\s*not known/).waitFor()
     assert.equal(await part.getByRole('term').innerText(), 'Seat')
+  })
+
+  test('a status that has ended is not the latest one', async (t) => {
+    const registry = await serveRegistry(t)
+    for (const status of ['active', 'dissolved', null])
+      await registry.load('companies', [company({ name: 'Northwind', status })])
+    const page = await registry.visit('/companies/7?version=2')
+    const facts = page.locator('.facts')
+    await facts.getByText('dissolved since 2 Jan 2024').waitFor()
+    await page.getByRole('link', { name: 'Back to now' }).click()
+    await page.getByText(/^Now · Version 3/).waitFor()
+    await facts.getByText('dissolved').waitFor({ state: 'detached' })
+    await untilLoaded(page)
+    assert.match(await facts.innerText(), /^Number\s+GB 1\s+ID\s+7$/)
   })
 }

@@ -94,11 +94,11 @@ export function latestOf(
       // Since this day, the source says what it says, but another attribute may have changed then.
       return { value, since, day: since ?? asOf }
     })
-  const change = changes.find((one) => one.attribute === attribute && one.after !== null)
+  const change = changes.find((one) => one.attribute === attribute)
   const recorded =
-    change === undefined
+    change === undefined || change.after === null
       ? []
-      : [{ value: change.after ?? '', since: change.date, day: change.date }]
+      : [{ value: change.after, since: change.date, day: change.date }]
   return [...said, ...recorded].toSorted((a, b) => timeOf(b) - timeOf(a))[0]
 }
 
