@@ -132,6 +132,24 @@ export function testHostileTexts(): void {
     await page.locator('.sources').getByText(text).waitFor()
   })
 
+  test('a long value leaves space in a card, and its filter keeps its cross', async (t) => {
+    const registry = await serveRegistry(t)
+    const bank = 'Bank '.repeat(180).trim()
+    await registry.load('pos_terminals', [
+      { company_id: 1, id: 1, bank_name: bank },
+      { company_id: 1, id: 2, bank_name: bank },
+    ])
+    const page = await registry.visit('/companies/1')
+    const card = page.locator('.card', { hasText: 'POS terminals' })
+    await card.getByText(bank).waitFor()
+    assert.ok(((await card.boundingBox())?.height ?? Infinity) < 300)
+    await card.getByText(bank).click()
+    const chip = page.getByRole('button', { name: /^Remove the filter Bank name/ })
+    await chip.waitFor()
+    assert.ok(((await chip.boundingBox())?.height ?? Infinity) < 110)
+    assert.equal((await chip.locator('svg').boundingBox())?.width, 10)
+  })
+
   test('hostile names in search results stay text', async (t) => {
     const registry = await serveRegistry(t)
     await registry.load(
