@@ -17,6 +17,7 @@ import { testSlowAnswers } from './slow-answers.ts'
 import { testSources } from './sources.ts'
 import { testTaking } from './taking.ts'
 import { testVersions } from './versions.ts'
+import { testWithheld } from './withheld.ts'
 
 const path = findBrowser()
 const skip = path === undefined && 'there is no Chromium; install one, or name it in CHROME_PATH'
@@ -35,6 +36,7 @@ suite('the explorer in a browser', { skip }, () => {
   testPictures()
   testVersions()
   testSources()
+  testWithheld()
   testTaking()
   testSlowAnswers()
   testErrors()

@@ -16,6 +16,8 @@ import { type Loaded, useWork, type Work } from '../use-answer.ts'
 interface Summaries {
   readonly listing?: ListingSummary | undefined
   readonly now?: ListingSummary | undefined
+  /** The version that is shown. */
+  readonly shown?: number | undefined
 }
 
 interface Marks {
@@ -34,12 +36,14 @@ export function useMarks(
   id: string,
   resource: ResourceDescription,
   query: URLSearchParams,
-  { listing, now }: Summaries,
+  { listing, now, shown = Infinity }: Summaries,
 ): UsedMarks {
   const version = versionQuery(query)
   const text = version.toString()
   const [asked, setAsked] = useState('')
-  const isSame = listing !== undefined && listing.version === now?.version
+  // A later version, which withheld something, does not tell whether they differ.
+  const isSame =
+    listing !== undefined && listing.version === now?.version && listing.version <= shown
   const count = Math.max(listing?.total ?? 0, now?.total ?? 0)
   const name =
     text === '' || listing === undefined || now === undefined

@@ -83,7 +83,8 @@ export function compareVersions(
         compared.push({ resource, differences: undefined, isForbidden: true })
         continue
       }
-      if (before?.version === listing.version) continue
+      // A later version, which withheld something, does not tell whether they differ.
+      if (before?.version === listing.version && listing.version <= Number(from)) continue
       const span = { id, resource, from, to, earlier: before, later: listing }
       compared.push(await (isTold ? compareTold : compareAll)(span, options))
     }
