@@ -102,6 +102,23 @@ describe('uses of keys', { concurrency: 2 }, () => {
     })
   }
 
+  test('after a restore, a new key has neither the uses nor the rate of a key that is gone', async (t) => {
+    const store = await makeStore(t)
+    const server = await runServer(t, store.db, ['--usage-seconds', '1'])
+    const copy = join(store.folder, 'copy.db')
+    await mustRun('/', ['backup', copy, '--db', store.db])
+    const gone = await store.issueKey({ name: 'gone', rate: '3/1h' })
+    assert.deepEqual(await ask(server, gone, 4), [200, 429])
+    await until(async () => (await uses(store.db))['gone'] === 3)
+    // Ids have the second in which their keys are made.
+    await sleep(2_000)
+    await mustRun('/', ['restore', copy, '--db', store.db, '--yes'])
+    const added = await mustRun('/', `keys create --name new --rate 3/1h --db ${store.db}`)
+    assert.deepEqual(await uses(store.db), { new: 0 })
+    assert.deepEqual(await ask(server, added.out.trim(), 3), [200])
+    await end(server)
+  })
+
   test('kill -9 loses only counts that were not yet written', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })

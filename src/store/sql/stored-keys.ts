@@ -130,9 +130,16 @@ async function findInUse(
   })
 }
 
+/**
+ * Ids grow with time: uses and rates are counted by id, and after a restore a new key must not get
+ * the counts of one that is no longer in the store. From here, 31 bits of seconds last until 2088.
+ */
+const idEpoch = Date.UTC(2020)
+
 async function insertKey(db: RegistryDatabase, key: NewKey): Promise<void> {
   // Not in one statement: SQLite would write a journal of it to a temporary file.
-  const id = 1 + (await numberIn(db, 'select max(id) from keys'))
+  const last = await numberIn(db, 'select max(id) from keys')
+  const id = Math.max(last + 1, Math.floor((key.createdAt - idEpoch) / 1_000))
   const scopes = key.scopes === undefined ? null : JSON.stringify(key.scopes)
   await db.run(
     `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
