@@ -80,6 +80,16 @@ test('only the owner can enter a folder that a command makes, whatever the umask
   )
 })
 
+test('no other user can put code into the folder of compiled sources, whatever the umask', async (t) => {
+  const folder = makeFolder(t)
+  const compiled = join(folder, 'compiled')
+  const via = [...withUmask('000'), 'env', `NODE_COMPILE_CACHE=${compiled}`]
+  assert.equal((await runDossier(folder, '--version', { via })).code, 0)
+  const folders = [compiled, ...readdirSync(compiled).map((name) => join(compiled, name))]
+  assert.ok(folders.length > 1)
+  assert.deepEqual(new Set(folders.map(modeOf)), new Set(['755']))
+})
+
 test('companion files take the mode of the store, existing files keep theirs', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'rejects.ndjson'), '')
