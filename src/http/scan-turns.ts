@@ -1,5 +1,5 @@
-// Schedules scans of long listings, searches for names and reads of changes: a few at a time, the
-// keys in turn, and only while a client waits for the result.
+// Schedules scans of listings, searches for names, reads of companies and of changes: a few at a
+// time, the keys in turn, and only while a client waits for the result.
 
 import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -8,11 +8,13 @@ import { overloaded, unavailable } from './errors.ts'
 import { createPlaces } from './places.ts'
 
 export interface ScanLimits {
-  /** How many run at a time. */
+  /** How many scans of long listings, searches and pages of changes run at a time, of each. */
   readonly scansMax: number
-  /** How many run or wait. */
+  /** How many scans of long listings run or wait. */
   readonly scansWaitingMax: number
-  /** How many searches for names run or wait, and how many pages of changes; most are short. */
+  /** How many scans of short listings run at a time, and how many reads of companies. */
+  readonly shortMax: number
+  /** How many of all others run or wait, of each; most are short. */
   readonly tasksMax: number
   /** How long a request may wait for a scan; shorter than a silent connection lives. */
   readonly scanMs: number
@@ -21,6 +23,7 @@ export interface ScanLimits {
 export const scanLimits: ScanLimits = {
   scansMax: 2,
   scansWaitingMax: 64,
+  shortMax: 4,
   scanMs: 12_000,
   tasksMax: 1_000,
 }
@@ -35,23 +38,10 @@ export type ReadInTurn = <T>(
   work: (turns: ScanTurns) => Awaitable<T>,
 ) => Awaitable<T>
 
-export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimits): ReadInTurn {
-  const places = createPlaces(scansWaitingMax)
-  const queue = createFairQueue(scansMax)
-
-  /** Resolves when a scan may run, with what to call at its end. */
-  async function begin(key: number | undefined, dropped: AbortSignal): Promise<() => void> {
-    const giveBack = places.take(key)
-    if (giveBack === undefined) throw overloaded('scans')
-    const end = await queue.enter(key, dropped).catch((error: unknown) => {
-      giveBack()
-      throw error
-    })
-    return () => {
-      giveBack()
-      end()
-    }
-  }
+export function createReadInTurn(limits: ScanLimits): ReadInTurn {
+  const { scansMax, scansWaitingMax, shortMax, tasksMax, scanMs } = limits
+  const beginLong = createLine(scansMax, scansWaitingMax)
+  const beginShort = createLine(shortMax, tasksMax)
 
   return (request, work) => {
     const key = request.key?.id
@@ -63,7 +53,7 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
         waiting ??= beginWaiting(request.reply, scanMs)
         return waiting.left
       },
-      begin: (dropped) => begin(key, dropped),
+      begin: (dropped, isLong) => (isLong ? beginLong : beginShort)(key, dropped),
     })
     return read instanceof Promise ? read.finally(() => waiting?.end()) : read
   }
@@ -72,13 +62,40 @@ export function createReadInTurn({ scansMax, scansWaitingMax, scanMs }: ScanLimi
 /** Does work that is always scheduled, under the same conditions. */
 export type WorkInTurn = <T>(request: HttpRequest, work: () => Promise<T>) => Promise<T>
 
-export function createWorkInTurn(limits: ScanLimits): WorkInTurn {
-  const readInTurn = createReadInTurn({ ...limits, scansWaitingMax: limits.tasksMax })
-  return async (request, work) =>
-    readInTurn(request, async (turns) => {
-      const end = await turns.begin(turns.left)
-      return work().finally(end)
+/** @param runningMax how much of it is done at a time. */
+export function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: number): WorkInTurn {
+  const begin = createLine(runningMax, tasksMax)
+  return async (request, work) => {
+    const { left, end: endWaiting } = beginWaiting(request.reply, scanMs)
+    try {
+      const end = await begin(request.key?.id, left)
+      return await work().finally(end)
+    } finally {
+      endWaiting()
+    }
+  }
+}
+
+/**
+ * Creates a line in which the requests of all keys wait, up to `waitingMax` with those that run.
+ *
+ * @returns a function that resolves when a request may run, with what to call at its end.
+ */
+function createLine(runningMax: number, waitingMax: number) {
+  const places = createPlaces(waitingMax)
+  const queue = createFairQueue(runningMax)
+  return async (key: number | undefined, dropped: AbortSignal): Promise<() => void> => {
+    const giveBack = places.take(key)
+    if (giveBack === undefined) throw overloaded('scans')
+    const end = await queue.enter(key, dropped).catch((error: unknown) => {
+      giveBack()
+      throw error
     })
+    return () => {
+      giveBack()
+      end()
+    }
+  }
 }
 
 /** A signal that is aborted when a client has left, or has waited too long. */

@@ -2,13 +2,12 @@
 // versions and changes, answers that would be too large, and its own faults.
 
 import { type Awaitable, orElse } from '../store/awaitable.ts'
-import { Busy } from '../store/serving/shared-work.ts'
 import type { ChangesRequest, NoChanges } from '../store/changes.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { joinLinks, linkTo } from './answers/links.ts'
 import { writePoint } from './requests/cursors.ts'
-import { ApiError, badRequest, cutValue, overloaded, retryAfter, unavailable } from './errors.ts'
+import { ApiError, badRequest, cutValue, retryAfter, unavailable } from './errors.ts'
 
 /** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
 export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
@@ -17,8 +16,7 @@ export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
 
 function refuse(error: unknown): never {
   // Something that the store waited for may have refused the request.
-  if (error instanceof ApiError) throw error
-  throw error instanceof Busy ? overloaded('store') : unavailable(error)
+  throw error instanceof ApiError ? error : unavailable(error)
 }
 
 /**

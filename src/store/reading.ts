@@ -133,7 +133,7 @@ export interface CompanyReader {
   readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
 }
 
-/** Schedules scans of long listings; the store only uses it if it has to scan. */
+/** Schedules scans of listings; the store only uses it if it has to scan. */
 export interface ScanTurns {
   /** Who asks; requests of one asker for the same view wait together. */
   readonly asker: string
@@ -143,8 +143,9 @@ export interface ScanTurns {
    * Resolves when a scan may begin, with what to call at its end; rejects if it may not.
    *
    * @param dropped is aborted when no request waits for the scan any more.
+   * @param isLong whether it takes more than some milliseconds.
    */
-  begin(dropped: AbortSignal): Promise<() => void>
+  begin(dropped: AbortSignal, isLong: boolean): Promise<() => void>
 }
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */

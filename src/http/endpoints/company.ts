@@ -35,7 +35,7 @@ async function answer(
   const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
   return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
-    make: () => describe(service.store, asked, readable),
+    make: () => service.companiesInTurn(request, () => describe(service.store, asked, readable)),
   })
 }
 

@@ -26,10 +26,12 @@ export interface Service {
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   readonly sendAsset: SendAsset
   readonly beginStream: BeginStream
-  /** Reads what may need scans of long listings. */
+  /** Reads what may need scans of listings. */
   readonly readInTurn: ReadInTurn
   /** Reads what needs a search for names. */
   readonly searchInTurn: WorkInTurn
+  /** Reads companies, whose listings are counted. */
+  readonly companiesInTurn: WorkInTurn
   readonly changesInTurn: WorkInTurn
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */

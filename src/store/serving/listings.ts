@@ -17,7 +17,7 @@ export type ListingReader = Pick<StoreReader, 'readHead' | 'readPage' | 'viewCou
 
 type Found = Page | OutsideHistory | undefined
 
-/** Scanning so many records takes some milliseconds. */
+/** Scanning so many records takes some milliseconds; it does not wait for longer scans. */
 const shortListingMax = 10_000
 
 /** How many times a page is read, if its listing keeps changing meanwhile. */
@@ -68,7 +68,7 @@ function pageOf({ head, meta }: ListingState, texts: PageTexts, selected: number
 interface Viewing {
   readonly reads: ServingReads
   readonly views: Views
-  /** Schedules the scans of long listings. */
+  /** Schedules the scans. */
   readonly turns: ScanTurns | undefined
 }
 
@@ -116,9 +116,8 @@ function readView(
     await reads.now(() => after(again(), ({ registry }) => checkHistory(reads, state, registry)))
     return view
   }
-  // The scan of a short listing does not have to be scheduled.
   const isLong = row.total > shortListingMax
-  const found = views.get(key) ?? views.make(key, make, isLong ? turns : undefined)
+  const found = views.get(key) ?? views.make(key, make, turns, isLong)
   return after(found, (view) =>
     reads.now(() =>
       after(checkHistory(reads, state), () =>

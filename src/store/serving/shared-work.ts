@@ -1,8 +1,5 @@
-// Work that several clients may wait for: done once for all of them, bounded in number, and
-// cancelled when the last of them has left.
-
-/** How many pieces of work may be under way; at least one client waits for each. */
-const underWayMax = 64
+// Work that several clients may wait for: done once for all of them, and cancelled when the last of
+// them has left.
 
 /** Work under way. */
 interface Shared<T> {
@@ -12,8 +9,7 @@ interface Shared<T> {
   waiting: number
 }
 
-/** @param tooMany the message of the error when too much is under way. */
-export function createSharedWork<T>(tooMany: string) {
+export function createSharedWork<T>() {
   const underWay = new Map<string, Shared<T>>()
 
   function begin(key: string, work: (dropped: AbortSignal) => Promise<T>): Shared<T> {
@@ -49,14 +45,9 @@ export function createSharedWork<T>(tooMany: string) {
      *
      * @param work its signal is aborted when no client waits for it any longer.
      * @param left is aborted when this client has left; the promise rejects with its reason.
-     * @throws Busy if too much work is under way.
      */
     run(key: string, work: (dropped: AbortSignal) => Promise<T>, left?: AbortSignal): Promise<T> {
-      const already = underWay.get(key)
-      if (already === undefined && underWay.size >= underWayMax) {
-        return Promise.reject(new Busy(tooMany))
-      }
-      const shared = already ?? begin(key, work)
+      const shared = underWay.get(key) ?? begin(key, work)
       shared.waiting += 1
       return left === undefined ? shared.result : wait(key, shared, left)
     },
@@ -65,9 +56,4 @@ export function createSharedWork<T>(tooMany: string) {
     /** How many pieces of work are under way. */
     count: () => underWay.size,
   }
-}
-
-/** Too much is under way in the store; nothing is wrong with it. */
-export class Busy extends Error {
-  override readonly name = 'Busy'
 }

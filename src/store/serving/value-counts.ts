@@ -51,7 +51,7 @@ export function createValueCounts(): CountListings {
     maxSize: countBytesMax,
     sizeCalculation: sizeOf,
   })
-  const counting = createSharedWork<ListingCounts>('too many long listings are being counted')
+  const counting = createSharedWork<ListingCounts>()
 
   const countKept = async (reads: EntryReads, listing: CountedListing) => {
     const { resource, head, change } = listing

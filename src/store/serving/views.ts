@@ -1,9 +1,8 @@
 // Caches views: each is made once for a selection, and sliced for every page of it.
 //
 // A view belongs to one state of a listing, which its key names. Views are cached within a number
-// of bytes and for some minutes; how many are made at a time is bounded, too. The last view that
-// alone exceeds the number of bytes is cached as well: making it again for each page would scan the
-// whole listing each time.
+// of bytes and for some minutes. The last view that alone exceeds the number of bytes is cached as
+// well: making it again for each page would scan the whole listing each time.
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../caching.ts'
@@ -36,8 +35,8 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
   const small = new LRUCache<string, View>({ maxSize: bytesMax, ...sized })
   const most = { max: 1, maxSize: Number.MAX_SAFE_INTEGER }
   const large = new LRUCache<string, View>({ ...most, ...sized })
-  const making = createSharedWork<View>('too many filtered listings are being prepared')
-  const waiting = createSharedWork<View>('too many filtered listings are waited for')
+  const making = createSharedWork<View>()
+  const waiting = createSharedWork<View>()
 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
     const view = await make()
@@ -54,16 +53,17 @@ export function createViews(bytesMax = viewBytesUsual, clock = () => performance
     /**
      * Makes a view and caches it; requests for it meanwhile share it.
      *
-     * @param turns schedules the making of large views among the clients that ask for them.
-     * @throws Busy if too many are being made; else as `turns`.
+     * @param turns schedules the making of views among the clients that ask for them.
+     * @param isLong whether it takes more than some milliseconds.
+     * @throws as `turns`.
      */
-    make(key: string, make: () => Promise<View>, turns?: ScanTurns): Promise<View> {
+    make(key: string, make: () => Promise<View>, turns?: ScanTurns, isLong = false): Promise<View> {
       const makeNow = () => making.run(key, () => start(key, make))
       if (turns === undefined) return makeNow()
       if (making.has(key)) return making.run(key, () => start(key, make), turns.left)
       // Another client's request may make it meanwhile.
       const inTurn = async (dropped: AbortSignal) => {
-        const end = await turns.begin(dropped)
+        const end = await turns.begin(dropped, isLong)
         try {
           return get(key) ?? (await makeNow())
         } finally {
