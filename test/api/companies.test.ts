@@ -34,6 +34,26 @@ test('companies are found by their number in one register, or in all of them (8.
   assert.deepEqual([none.status, memberOf(none, 'total')], [200, 0])
 })
 
+test('many numbers in many registers are found in the order of the registers (8.2)', async (t) => {
+  const own = await makeApp(t)
+  const numbers = Array.from({ length: 60 }, (_, n) => `n${(n * 7) % 60}`)
+  const areas = ['b', 'é', 'B', '\u{1f600}', '\uf900']
+  const rows = areas.flatMap((jurisdiction) =>
+    numbers.map((identifier) => ({ jurisdiction, identifier, name: identifier })),
+  )
+  await own.store.importRows('companies', rows)
+  const asked = numbers.map((number) => `identifier=${number}`).join('&')
+  const answer = await own.ask(`/api/v1/companies?${asked}&limit=1000`)
+  const found = memberOf(answer, 'companies') as (typeof rows)[number][]
+  const ordered = ['B', 'b', 'é', '\uf900', '\u{1f600}'].flatMap((jurisdiction) =>
+    [...numbers].sort().map((identifier) => `${jurisdiction} ${identifier} ${identifier}`),
+  )
+  assert.deepEqual(
+    found.map(({ jurisdiction, identifier, name }) => `${jurisdiction} ${identifier} ${name}`),
+    ordered,
+  )
+})
+
 test('companies are found by words, the last one as a beginning; shorter names first (8.2)', async () => {
   const found = async (q: string) => namesIn(await find(`?q=${encodeURIComponent(q)}`))
   assert.deepEqual(await found('northwind'), [

@@ -52,15 +52,14 @@ async function answer(request: HttpRequest, service: Service): Promise<HttpReply
 /** @throws ApiError 400 if more names match than may, or the page would be too large. */
 async function find(
   request: HttpRequest,
-  { store, searchInTurn }: Service,
+  { store, searchInTurn, companiesInTurn }: Service,
   asked: CompaniesRequest,
 ): Promise<StateAnswer> {
   const { identifiers, jurisdiction, q = '' } = asked
   const query = identifiers ? { identifiers, jurisdiction } : { words: wordsOfQuery(q) }
+  const inTurn = 'words' in query ? searchInTurn : companiesInTurn
   const { registry, companies: found } = await fromStore(() =>
-    'words' in query
-      ? searchInTurn(request, () => store.findCompanies(query))
-      : store.findCompanies(query),
+    inTurn(request, () => store.findCompanies(query)),
   )
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)
@@ -83,7 +82,8 @@ function pageTexts(found: readonly FoundCompany[], first: number, limit: number)
   const texts = found.slice(first, first + limit).map(entryText)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0)
   if (bytes <= budgetOf(0).bytesMax) return texts
-  const largest = Math.max(...found.map((one) => Buffer.byteLength(entryText(one))))
+  const bytesOf = (one: FoundCompany) => Buffer.byteLength(entryText(one))
+  const largest = found.reduce((most, one) => Math.max(most, bytesOf(one)), 0)
   throw pageTooLarge(greatestLimit(budgetOf(largest), limit))
 }
 

@@ -30,7 +30,7 @@ export interface Service {
   readonly readInTurn: ReadInTurn
   /** Reads what needs a search for names. */
   readonly searchInTurn: WorkInTurn
-  /** Reads companies, whose listings are counted. */
+  /** Finds companies by number, and reads one as a whole. */
   readonly companiesInTurn: WorkInTurn
   readonly changesInTurn: WorkInTurn
   readonly watch: ChangeWatch

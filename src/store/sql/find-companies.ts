@@ -3,6 +3,7 @@
 import type { IdentifyingName } from '../inspecting.ts'
 import { hasWords } from '../companies/name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany } from '../reading.ts'
+import { byCodePoint } from '../record-texts.ts'
 import { createPace } from '../serving/pace.ts'
 import type { RowReader } from './dialect.ts'
 import { type Ids, intersect } from './id-lists.ts'
@@ -21,9 +22,15 @@ export async function findCompanies(
   const registry = await readRegistry(snapshot)
   const companies = await ('words' in query
     ? findByWords(inSteps(snapshot), query.words)
-    : findByNumber(snapshot, query.identifiers, query.jurisdiction))
+    : findByNumber(inSteps(snapshot), query.identifiers, query.jurisdiction))
   return { registry, companies }
 }
+
+/** A company, and its name in a register. */
+type Named = readonly [id: number, jurisdiction: string, identifier: string]
+
+/** How many identifiers are looked up at once in all jurisdictions, which may be hundreds. */
+const identifiersAtOnce = 10
 
 /**
  * The companies with one of the identifiers, in the order of jurisdiction, identifier and id.
@@ -31,13 +38,43 @@ export async function findCompanies(
  * @param jurisdiction undefined for any.
  */
 async function findByNumber(
-  snapshot: Snapshot,
+  snapshot: RowReader,
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
-  const found = await readNamed(snapshot, identifiers)
-  const asked = found.filter(([, own]) => jurisdiction === undefined || own === jurisdiction)
-  return readFound(snapshot, asked, 'c.jurisdiction, c.identifier, c.id')
+  const sought = [...new Set(identifiers)].sort(byCodePoint)
+  const atOnce = jurisdiction === undefined ? identifiersAtOnce : sought.length
+  const found = new Map<string, Named[]>()
+  for (let at = 0; at < sought.length; at += atOnce) {
+    const areas = jurisdiction === undefined ? undefined : [jurisdiction]
+    for (const named of await readNamed(snapshot, sought.slice(at, at + atOnce), areas)) {
+      const [, area] = named
+      const own = found.get(area)
+      if (own === undefined) found.set(area, [named])
+      else own.push(named)
+    }
+  }
+  const inOrder = [...found].sort(([a], [b]) => byCodePoint(a, b))
+  return readNames(
+    snapshot,
+    inOrder.flatMap(([, own]) => own),
+  )
+}
+
+async function readNames(snapshot: RowReader, found: readonly Named[]): Promise<FoundCompany[]> {
+  const companies: FoundCompany[] = []
+  for (let at = 0; at < found.length; at += namesAtOnce) {
+    const some = found.slice(at, at + namesAtOnce)
+    const rows = await snapshot.rows<NamedId>(
+      namesOf(snapshot),
+      some.map(([id]) => id),
+    )
+    const names = new Map(rows)
+    for (const [id, jurisdiction, identifier] of some) {
+      companies.push({ id, jurisdiction, identifier, name: names.get(id) ?? null })
+    }
+  }
+  return companies
 }
 
 /** The names that belong to a company, in the order given; at most `limit`; one query. */
@@ -47,34 +84,36 @@ export async function findNames(
   limit: number,
 ): Promise<IdentifyingName[]> {
   // A name may have been cut within a character; such a name matches no company.
+  const areas = names.map(([area]) => area.toWellFormed())
   const identifiers = names.map(([, identifier]) => identifier.toWellFormed())
-  const found = await readNamed(db, identifiers)
+  const found = await readNamed(db, identifiers, areas)
   const known = new Set(found.map(([, ...name]) => JSON.stringify(name)))
   return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
 }
 
-/** The companies with one of the identifiers, in any jurisdiction. */
-async function readNamed(db: RowReader, identifiers: readonly string[]) {
+/** The companies with one of the identifiers, in their order. @param areas undefined for any. */
+async function readNamed(
+  db: RowReader,
+  identifiers: readonly string[],
+  areas: readonly string[] | undefined,
+): Promise<readonly Named[]> {
   const { table, id } = db.dialect.companyNames
-  return db.rows<[id: number, jurisdiction: string, identifier: string]>(
+  const isOf = areas === undefined ? '' : `and ${db.dialect.isOneOf('jurisdiction', '$2', 'text')}`
+  return db.rows<Named>(
     `select ${id}, jurisdiction, identifier from ${table}
-     where ${db.dialect.isOneOf('identifier', '$1', 'text')}`,
-    [...new Set(identifiers)],
+     where ${db.dialect.isOneOf('identifier', '$1', 'text')} ${isOf} order by identifier`,
+    ...[identifiers, ...(areas === undefined ? [] : [areas])],
   )
 }
 
-/** @param order by which they are, as SQL. */
-async function readFound(
-  snapshot: RowReader,
-  found: readonly (readonly [id: number, ...unknown[]])[],
-  order: string,
-): Promise<FoundCompany[]> {
+/** Companies by their ids: shorter names first, then by id. */
+async function readFound(snapshot: RowReader, found: readonly NamedId[]): Promise<FoundCompany[]> {
   if (found.length === 0) return []
   type Columns = readonly [number, string | null, string | null, string | null]
   const rows = await snapshot.rows<Columns>(
     `select c.id, c.jurisdiction, c.identifier, n.name
      from companies c left join names n on n.company_id = c.id
-     where ${snapshot.dialect.isOneOf('c.id', '$1', 'bigint')} order by ${order}`,
+     where ${snapshot.dialect.isOneOf('c.id', '$1', 'bigint')} order by length(n.name), c.id`,
     found.map(([id]) => id),
   )
   return rows.map(([id, jurisdiction, identifier, name]) => ({
@@ -98,8 +137,7 @@ async function findByWords(
   const candidates = await chooseCandidates(snapshot, words)
   if (candidates === undefined) return undefined
   const matching: NamedId[] = []
-  const isAsked = snapshot.dialect.isOneOf('company_id', '$1', 'bigint')
-  const sql = `select company_id, name from names where ${isAsked}`
+  const sql = namesOf(snapshot)
   for await (const ids of candidates) {
     for (let at = 0; at < ids.length; at += namesAtOnce) {
       const some = ids.slice(at, at + namesAtOnce)
@@ -108,7 +146,7 @@ async function findByWords(
       if (matching.length > matchesMax) return undefined
     }
   }
-  return readFound(snapshot, matching, 'length(n.name), c.id')
+  return readFound(snapshot, matching)
 }
 
 /** Reads that let other requests run in between, however many searches there are. */
@@ -125,6 +163,10 @@ function inSteps(snapshot: RowReader): RowReader {
 
 /** A company and its name. */
 type NamedId = readonly [id: number, name: string]
+
+function namesOf({ dialect }: RowReader): string {
+  return `select company_id, name from names where ${dialect.isOneOf('company_id', '$1', 'bigint')}`
+}
 
 /** How many names are read and compared at once: about 1 ms of work. */
 const namesAtOnce = 200
