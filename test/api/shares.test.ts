@@ -4,13 +4,16 @@ import assert from 'node:assert/strict'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
-import { unsentBytesMax } from '../../src/http/answers/send.ts'
+import { compress, unsentBytesMax } from '../../src/http/answers/send.ts'
+import type { ApiError } from '../../src/http/errors.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
 import { streamsMax } from '../../src/http/wire/streaming.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { timeStore } from '../../src/server/time-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { pageBytesMax } from '../../src/store/page-size.ts'
+import { keyRecord } from '../support/key-record.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { patientBounds } from '../support/store-at.ts'
@@ -175,6 +178,25 @@ test('a key has its share of the memory of answers that are not read (L3)', asyn
   assert.equal(await status(other(wide)), 200)
   for (const answer of answers) await answer.body?.cancel()
   await until(async () => (await status(one(wide))) === 200)
+})
+
+test('a key has its share of the memory of answers that are compressed (L3)', async () => {
+  const body = Buffer.alloc(pageBytesMax)
+  const ask = (id: number) => compress({ key: { ...keyRecord, id } }, body, 'zstd')
+  const codes = (asked: readonly Promise<Buffer>[]) =>
+    Promise.all(
+      asked.map((one) =>
+        one.then(
+          () => 200,
+          (error: unknown) => (error as ApiError).code,
+        ),
+      ),
+    )
+  const most = unsentBytesMax / pageBytesMax / 2
+  const asked = Array.from({ length: most + 2 }, () => ask(1))
+  assert.deepEqual(await codes([...asked.slice(most), ask(2)]), [503, 503, 200])
+  assert.deepEqual(new Set(await codes(asked.slice(0, most))), new Set([200]))
+  assert.deepEqual(await codes([ask(1)]), [200], 'the memory is given back')
 })
 
 test('followers that wake together, each for a different page, all get it (L3, 12.4)', async (t) => {

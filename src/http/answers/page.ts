@@ -1,5 +1,6 @@
 // Pages that are ready to send: how they are built, tagged and linked to others.
 
+import type { HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { fixedKey } from '../../store/caching.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
@@ -14,9 +15,9 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
-import type { Ready } from './send.ts'
+import { compress, type Ready } from './send.ts'
 import { borrow, giveBack } from '../wire/body-memory.ts'
-import { encode, isWorthCoding } from '../wire/coding.ts'
+import { isWorthCoding } from '../wire/coding.ts'
 
 export interface ReadyPage extends Ready {
   /** The lineage of its listing, which identifies the state that the page was built from. */
@@ -27,14 +28,22 @@ export interface ReadyPage extends Ready {
   link: { readonly version: number; readonly field: string | undefined } | undefined
 }
 
-/** Builds the page for a request, in the client's preferred coding if it is worth coding. */
-export function makePage(asked: AskedListing, page: Page): Awaitable<ReadyPage> {
+/**
+ * Builds the page for a request, in the client's preferred coding if it is worth coding.
+ *
+ * @throws ApiError 503 as `compress`.
+ */
+export function makePage(
+  request: HttpRequest,
+  asked: AskedListing,
+  page: Page,
+): Awaitable<ReadyPage> {
   const { format, resource, form } = asked
   const plain =
     format === 'json' ? pageBody(asked, page) : recordsBody(format, resource, page.records)
   page.free?.()
   const coding = isWorthCoding(plain) ? asked.coding : 'identity'
-  const coded = coding === 'identity' ? plain : encode(plain, coding)
+  const coded = coding === 'identity' ? plain : compress(request, plain, coding)
   return after(coded, (body) => {
     if (body !== plain) giveBack(plain)
     return {

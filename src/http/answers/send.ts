@@ -4,7 +4,7 @@ import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
-import { type Coding, varyBy } from '../wire/coding.ts'
+import { type Coding, encode, varyBy } from '../wire/coding.ts'
 
 /** What a 200 and a 304 have in common. */
 export interface Validators {
@@ -30,8 +30,8 @@ interface Told {
 }
 
 /**
- * How many bytes of large answers may be on their way, of which each key has a share: a client that
- * reads a little from time to time holds its answer in our memory.
+ * How many bytes of large answers may be compressed or on their way, of which each key has a share:
+ * a client that reads a little from time to time holds its answer in our memory.
  */
 export const unsentBytesMax = 536_870_912
 /** The unit in which they are counted; an answer that is smaller than one does not count. */
@@ -49,7 +49,7 @@ export function sendReady(
   if (matchesTag(request.headers['if-none-match'], tag)) {
     return sendUnchanged(reply, validators, link)
   }
-  takePlaces(request, body)
+  if (body.length >= unsentUnit) reply.onClosed(placesFor(request.key, body))
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
     .headers(headers)
@@ -59,11 +59,22 @@ export function sendReady(
   return reply.send(body)
 }
 
-function takePlaces({ key, reply }: HttpRequest, { length }: Buffer): void {
-  if (length < unsentUnit) return
+/** Compresses the body of an answer. @throws ApiError 503 as `sendReady`. */
+export async function compress(
+  { key }: Pick<HttpRequest, 'key'>,
+  body: Buffer,
+  coding: Coding,
+): Promise<Buffer> {
+  const giveBack = placesFor(key, body)
+  return encode(body, coding).finally(giveBack)
+}
+
+/** Takes the places of a body; returns what gives them back. */
+function placesFor(key: HttpRequest['key'], { length }: Buffer): () => void {
+  if (length < unsentUnit) return () => undefined
   const giveBack = unsent.take(key?.id, Math.floor(length / unsentUnit))
   if (giveBack === undefined) throw overloaded('answers')
-  reply.onClosed(giveBack)
+  return giveBack
 }
 
 /**

@@ -6,7 +6,7 @@ import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
 import type { Service } from '../endpoints/endpoint.ts'
 import { fromStore } from '../store-errors.ts'
-import { type Ready, sendReady } from './send.ts'
+import { compress, type Ready, sendReady } from './send.ts'
 import { giveBack } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
@@ -53,7 +53,7 @@ export async function sendCached(
     const registry = await fromStore(() => store.readRegistry())
     if (cached.state === stateOf(registry)) return sendReady(request, cached, cached)
   }
-  const ready = await makeReady(await make(), coding)
+  const ready = await makeReady(await make(), coding, shareOf(request))
   answers.set(key, ready)
   return sendReady(request, ready, ready)
 }
@@ -61,8 +61,13 @@ export async function sendCached(
 /** Sends an answer that is made for each request, otherwise as `sendCached` does. */
 export async function sendState(request: HttpRequest, answer: StateAnswer): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
-  const ready = await makeReady(answer, coding)
+  const ready = await makeReady(answer, coding, shareOf(request))
   return sendReady(request, ready, ready)
+}
+
+/** Compresses what only one request holds, within the share of its key. */
+function shareOf(request: HttpRequest): typeof encode {
+  return (body, coding) => compress(request, body, coding)
 }
 
 /** What identifies a state of the registry, and how much of it was pruned. */
@@ -70,14 +75,21 @@ export function stateOf({ lineage, earliestVersion }: RegistryState): string {
   return `${lineage} ${earliestVersion}`
 }
 
-/** @param accepted the coding that the client prefers. */
-export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<ReadyState> {
+/**
+ * @param accepted the coding that the client prefers.
+ * @param compressed compresses the body.
+ */
+export async function makeReady(
+  answer: StateAnswer,
+  accepted: Coding,
+  compressed: typeof encode = encode,
+): Promise<ReadyState> {
   const { text, registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
   const digest = hash('sha256', answer.identity ?? plain, 'base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
-  const body = coding === 'identity' ? plain : await encode(plain, coding)
+  const body = coding === 'identity' ? plain : await compressed(plain, coding)
   if (body !== plain) giveBack(plain)
   return {
     state: stateOf(registry),

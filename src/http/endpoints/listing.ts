@@ -80,7 +80,7 @@ function answerAnew(
   if (asked.limit === noLimit) return sendAll(request, asked, service)
   const read = inTurn(request, { asked, service }, (turns) => readPage(store, asked, turns))
   return after(read, (page) =>
-    after(makePage(asked, page), (ready) => {
+    after(makePage(request, asked, page), (ready) => {
       answers.set(keyOf(asked), ready)
       return sendPage(request, asked, { ready, head: page })
     }),
