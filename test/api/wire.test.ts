@@ -217,6 +217,13 @@ test('nothing is answered after the last request of a connection (D22)', async (
   assert.equal(answerIn(await exchange(port, good)).body, whole)
 })
 
+test('an Upgrade offer ends the connection, as what came with it is lost (D14, D22)', async () => {
+  const offer = lines(health, host, 'Connection: Upgrade', 'Upgrade: h2c')
+  const raw = await exchange(port, offer + lines(health, host))
+  assert.deepEqual(statusesIn(raw), [200])
+  assert.match(raw, /^connection: close\r$/im)
+})
+
 test('a request with an incomplete body is refused in order (D22)', async () => {
   const request = lines(start, host, bearer)
   const broken = `${lines(health, host, chunked)}ZZ\r\n`

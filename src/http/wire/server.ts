@@ -81,6 +81,9 @@ export function createWireServer(handler: RequestListener, limits: WireLimits, l
       return
     }
     connection.last = request
+    // Node drops what came together with a request that offers another protocol: without an end of
+    // the connection, a client would wait in vain for the answer to its next request.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     response.on('finish', connection.answered)
     if (connection.unanswered === 1) handOn(connection, request, response)
     // One response is made at a time. A client that does not read is cut off before the others are
