@@ -78,3 +78,28 @@ test('a value is withheld in whatever form its accents are encoded, now and late
     await checkGone(db, [jane.normalize('NFC'), jane.normalize('NFD')])
   }
 })
+
+test('a company at an earlier version names no later change of what was withheld (9.1)', async (t) => {
+  const { ask, db } = await makeNamedApp(t)
+  for (const position of ['Clerk', 'Chair']) {
+    await importRows(db, 'employees', [{ id: 1, company_id: 7, name: jane, identifier, position }])
+  }
+  const read = async (version: number) => {
+    const answer = await ask(`/api/v1/companies/7?version=${version}`)
+    const { listings } = memberOf(answer, 'company') as {
+      listings: { employees: { version: number } }
+    }
+    return {
+      tag: answer.headers['etag'],
+      changed: listings.employees.version,
+    }
+  }
+  const before = [await read(1), await read(2)]
+  await withhold(db, 'mask', person)
+  const after = [await read(1), await read(2), await read(3)]
+  assert.deepEqual(
+    after.map(({ changed }) => changed),
+    [1, 2, 3],
+  )
+  for (const [n, { tag }] of before.entries()) assert.notEqual(tag, after[n]?.tag)
+})

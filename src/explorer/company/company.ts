@@ -104,8 +104,7 @@ function Tabs({ place, company, now }: Parts) {
       const label = texts.plural(title)
       const listing = company?.listings[name]
       if (listing === undefined) return tab(name, label)
-      const isOther =
-        now !== undefined && JSON.stringify(now.listings[name]) !== JSON.stringify(listing)
+      const isOther = now !== undefined && now.listings[name]?.version !== listing.version
       return tab(
         name,
         label,

@@ -67,8 +67,7 @@ export function ListingView(props: ListingProps) {
   // Marks and counts belong to the records that are shown, not to those that are still loading.
   const shownQuery = queryOf(loaded.value?.path ?? '')
   const isShown = areOfVersion && `${versionQuery(query)}` === `${versionQuery(shownQuery)}`
-  const shown = loaded.value?.version
-  const marks = useMarks(id, resource, query, isShown ? { listing, now, shown } : {})
+  const marks = useMarks(id, resource, query, isShown ? { listing, now } : {})
   const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
   const go = (changes: Changes) => goTo({ ...place, query: withQuery(query, changes) })
   const filter = (changes: Changes) => go({ ...changes, page: undefined })

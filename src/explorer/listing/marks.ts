@@ -16,8 +16,6 @@ import { type Loaded, useWork, type Work } from '../use-answer.ts'
 interface Summaries {
   readonly listing?: ListingSummary | undefined
   readonly now?: ListingSummary | undefined
-  /** The version that is shown. */
-  readonly shown?: number | undefined
 }
 
 interface Marks {
@@ -36,14 +34,12 @@ export function useMarks(
   id: string,
   resource: ResourceDescription,
   query: URLSearchParams,
-  { listing, now, shown = Infinity }: Summaries,
+  { listing, now }: Summaries,
 ): UsedMarks {
   const version = versionQuery(query)
   const text = version.toString()
   const [asked, setAsked] = useState('')
-  // A later version, which withheld something, does not tell whether they differ.
-  const isSame =
-    listing !== undefined && listing.version === now?.version && listing.version <= shown
+  const isSame = listing !== undefined && listing.version === now?.version
   const count = Math.max(listing?.total ?? 0, now?.total ?? 0)
   const name =
     text === '' || listing === undefined || now === undefined

@@ -83,8 +83,7 @@ export function compareVersions(
         compared.push({ resource, differences: undefined, isForbidden: true })
         continue
       }
-      // A later version, which withheld something, does not tell whether they differ.
-      if (before?.version === listing.version && listing.version <= Number(from)) continue
+      if (before?.version === listing.version) continue
       const span = { id, resource, from, to, earlier: before, later: listing }
       compared.push(await (isTold ? compareTold : compareAll)(span, options))
     }

@@ -41,7 +41,7 @@ export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: b
   const [pages, setPages] = useState(1)
   // By the state after it; 0 for none.
   const earlier = useRef(new Map<number, number>())
-  const last = now === undefined ? 0 : lastTouch(now, Infinity)
+  const last = now === undefined ? 0 : lastTouch(now)
   const work: Work<readonly number[]> = async (signal, onWait) => {
     const found = [last]
     for (let at = last; at > 0;) {
@@ -72,7 +72,7 @@ async function stateBefore(id: string, version: number, options: AskOptions): Pr
   try {
     const query = new URLSearchParams({ version: String(version - 1) })
     const { body } = await ask<CompanyAnswer>(companyPath(id, query), options)
-    return lastTouch(body.company, version - 1)
+    return lastTouch(body.company)
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'missing' || error.kind === 'gone')) return 0
     throw error

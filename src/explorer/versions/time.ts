@@ -43,7 +43,7 @@ export function TimeBar(props: TimeProps) {
   const last = versions?.at(-1)
   // While the company at a version of the past is loading, the slider is at the present.
   const state = company ?? now
-  const touched = state === undefined ? 0 : lastTouch(state, shown ?? Infinity)
+  const touched = state === undefined ? 0 : lastTouch(state)
   const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`

@@ -61,13 +61,10 @@ export function versionAt(versions: readonly Version[], number: number): Version
   return versions.findLast(({ version }) => version <= number)
 }
 
-/**
- * The version that last changed anything shown of a company at a version; 0 if none did. A listing
- * of which something was withheld since names that later version, in all its past.
- */
-export function lastTouch({ sources, listings }: Company, at: number): number {
+/** The version that last changed anything shown of a company; 0 if none did. */
+export function lastTouch({ sources, listings }: Company): number {
   const touches = [...sources, ...Object.values(listings)].map(({ version }) => version)
-  return Math.min(at, Math.max(0, ...touches))
+  return Math.max(0, ...touches)
 }
 
 /** The last import of each source of a kind, up to a version, newest first. */

@@ -48,7 +48,7 @@ export async function readCompany(
   if (identity === undefined) return undefined
   const named = await snapshot.change(await readNamedIn(snapshot, id, identity, version), registry)
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
-  const listings = await summarise(snapshot, asked, heads, identity, countListings)
+  const listings = await summarise(snapshot, { ...asked, version }, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
   for (const head of heads.values()) {
     const rewrite = rewriteOf(snapshot, head)
@@ -118,7 +118,7 @@ async function readAll({ tables }: Snapshot, head: HeadRow): Promise<ListedRecor
 /** The listings that are asked for, and the imports that last changed them. */
 async function summarise(
   snapshot: Snapshot,
-  { resources }: CompanyRequest,
+  { resources, version: upTo }: Pick<CompanyRequest, 'resources'> & { readonly version: number },
   heads: ReadonlyMap<string, HeadRow>,
   identity: Identity,
   countListings: CountListings,
@@ -130,7 +130,9 @@ async function summarise(
     const { total, version } = listingVersion(head, identity)
     const change = await snapshot.change(head === undefined ? identity.changedIn : version)
     const rewrite = await rewriteOf(snapshot, head)
-    const last = Math.max(version, rewrite?.version ?? 0)
+    // What was withheld later is no change up to the version that is asked for (contract 9.1).
+    const isChange = rewrite !== undefined && rewrite.version <= upTo
+    const last = isChange ? Math.max(version, rewrite.version) : version
     found.push({ summary: { resource, total, version: last }, change })
     if (head !== undefined && total > 0) listed.push({ resource, head, change })
   }
