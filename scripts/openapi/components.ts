@@ -82,7 +82,7 @@ export const parameterComponents: Schemas = {
     },
   },
   format: query(formatName, {
-    description: 'JSON with counters; without it, `Accept` chooses',
+    description: 'JSON; without it, `Accept` chooses',
     schema: { type: 'string', enum: ['json'], default: 'json', examples: ['json'] },
   }),
   record_format: query(formatName, {

@@ -354,6 +354,14 @@ test('the numbers in an example agree with its records (3.7)', () => {
   }
 })
 
+test('no answer is announced as JSON or text, which a caller would have to tell apart', () => {
+  for (const { path, item } of operations) {
+    const { content } = deref<Response>(item.get.responses['200'])
+    const types = Object.keys(content ?? {})
+    assert.ok(types.length === 1 || !types.includes('application/json'), path)
+  }
+})
+
 test('files are announced as bytes, which generated clients do not decode', () => {
   const { get } = document.paths['/api/v1/exports/{version}/{file}'] ?? assert.fail()
   for (const status of ['200', '206']) {
