@@ -306,6 +306,9 @@ const codingCases: readonly (readonly [accept: string, coding: string | undefine
   ['identity;q=1, gzip;q=0.5', undefined],
   ['deflate', undefined],
   ['gzip;q=0', undefined],
+  ['*', undefined],
+  ['gzip, *', 'gzip'],
+  ['zstd, br;q=0.5, *;q=0', 'zstd'],
   ['', undefined],
   ['nonsense;;;=', undefined],
 ]

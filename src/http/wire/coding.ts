@@ -33,8 +33,11 @@ const zstdAsync = promisify(zstdCompress)
 /** Chooses the coding for an Accept-Encoding field (RFC 9110 section 12.5.3). */
 export function chooseCoding(field: string | undefined): Coding {
   if (field === undefined || field === '' || field === 'identity') return 'identity'
+  // Clients that send `*` do not decode every coding, so only those that they name are considered.
+  const words = field.toLowerCase()
+  const named = codings.filter((coding) => coding === 'identity' || words.includes(coding))
   const negotiator: PreferringNegotiator = new Negotiator({ headers: { 'accept-encoding': field } })
-  const [best] = negotiator.encodings([...codings], { preferred: [...codings] })
+  const [best] = negotiator.encodings(named, { preferred: named })
   return (best as Coding | undefined) ?? 'identity'
 }
 
