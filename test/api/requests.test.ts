@@ -374,6 +374,18 @@ test('half of a surrogate pair is a 400, in every parameter of every listing (1.
   assert.equal((await ask(path, { headers: json, body: whole })).status, 200)
 })
 
+test('a name that is cut short in a message is still Unicode (4)', async () => {
+  const name = `x${'😀'.repeat(40)}`
+  const body = `{"${name}":1,"${name}":2}`
+  for (const [query, question] of [
+    [`?${encodeURIComponent(name)}=1`, {}],
+    ['', { headers: json, body }],
+  ] as const) {
+    const answer = await ask(path + query, question)
+    checkFailure(answer, 400, /x(😀){29}\ufffd" (is not a known|twice)/u)
+  }
+})
+
 test('a URL that is not percent-encoded UTF-8 is a 400 (1.3, 1.5, A16)', async () => {
   for (const value of ['%ED%A0%80', '%zz', '%', '%C0%AF', '%ff', '1%']) {
     checkFailure(await ask(pathOf(rights, value)), 400, /percent-encode|company_id/)

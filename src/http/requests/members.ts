@@ -99,7 +99,7 @@ export function unknownName(
 }
 
 export function noSuchName(name: string, kind: string, advice: string): ApiError {
-  const text = JSON.stringify(withoutKeys(name).slice(0, 60))
+  const text = JSON.stringify(withoutKeys(name).slice(0, 60).toWellFormed())
   return badRequest(`${text} is not a known ${kind}; ${advice}`)
 }
 

@@ -74,7 +74,8 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
   // The parser keeps the last one silently, others the first.
   const doubled = doubledMember(bytes)
   if (doubled !== undefined) {
-    throw badRequest(`The body has ${JSON.stringify(doubled.slice(0, 60))} twice; give it once`)
+    const name = JSON.stringify(doubled.slice(0, 60).toWellFormed())
+    throw badRequest(`The body has ${name} twice; give it once`)
   }
   const members = value as Readonly<Record<string, unknown>>
   for (const [name, member] of Object.entries(members)) {
