@@ -76,10 +76,8 @@ export const parameterComponents: Schemas = {
   limit_or_all: {
     ...limit,
     description: 'Records per page; `all` of them in one answer',
-    schema: {
-      oneOf: [limit['schema'], { type: 'string', enum: ['all'] }],
-      default: parameters.limit.default,
-    },
+    // The number has the default: generated checks of both have no type for one beside them.
+    schema: { oneOf: [limit['schema'], { type: 'string', enum: ['all'] }] },
   },
   format: query(formatName, {
     description: 'JSON; without it, `Accept` chooses',

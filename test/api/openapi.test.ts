@@ -73,6 +73,12 @@ test('every reference resolves, and every component is used', () => {
   }
 })
 
+test('a choice of schemas has no default beside it, which generated checks do not compile', () => {
+  for (const [where, part] of objectsIn(document)) {
+    assert.ok(!('oneOf' in part && 'default' in part), where)
+  }
+})
+
 test('every value it describes has a bound', () => {
   const bounds: Readonly<Record<string, readonly string[]>> = {
     string: ['maxLength'],
