@@ -368,6 +368,19 @@ test('no answer is announced as JSON or text, which a caller would have to tell 
   }
 })
 
+test('the resource of a change tells which record it has', () => {
+  const schema = { $ref: '#/components/schemas/Change' }
+  const one = { company_id: 1, id: 1, version: 1, change: 'put' }
+  for (const { name } of resources) {
+    for (const other of resources) {
+      const change = { ...one, resource: name, record: exampleRecord(other) }
+      if (other.name === name) validate(schema, change)
+      else assert.throws(() => validate(schema, change), `${name} with ${other.name}`)
+    }
+    validate(schema, { ...one, resource: name, change: 'remove', record: null })
+  }
+})
+
 test('files are announced as bytes, which generated clients do not decode', () => {
   const { get } = document.paths['/api/v1/exports/{version}/{file}'] ?? assert.fail()
   for (const status of ['200', '206']) {

@@ -18,6 +18,7 @@ import {
   registerNumberPattern,
   schemaName,
   schemaRef,
+  type Schemas,
   shortText,
 } from '../schemas.ts'
 
@@ -42,23 +43,31 @@ const page = objectOf('A page of changes', {
 
 const companyRecord = objectOf('A company, without its listings', companySchemas)
 
-function changeSchema(resources: readonly Resource[]): JsonSchema {
-  const names = ['companies', ...resources.map(({ name }) => name)]
-  return objectOf('A record that has changed', {
-    resource: { type: 'string', enum: names, description: 'Its listing, or `companies`' },
-    company_id: { ...companySchema, description: 'Id of its company' },
-    id: { ...companySchema, description: 'Its id' },
-    version: { ...countSchema, minimum: 1, description: 'The version in which it last changed' },
-    change: {
-      type: 'string',
-      enum: ['put', 'remove', 'erase'],
-      description: '`put`: it is now as in `record`; `remove`, `erase`: it has been removed',
-    },
-    record: {
-      description: 'As in its listing; for `companies`, the company without its listings',
-      oneOf: [...['ChangedCompany', ...resources.map(schemaName)].map(schemaRef), { type: 'null' }],
-    },
-  })
+/** A schema for each resource, so that a generated client knows the record by `resource`. */
+function changeSchemas(resources: readonly Resource[]): Schemas {
+  const records = resources.map((one) => [one.name, schemaName(one), schemaName(one)] as const)
+  const all = [['companies', 'Company', 'ChangedCompany'] as const, ...records]
+  const changes = all.map(([name, prefix, record]) => [
+    `${prefix}Change`,
+    objectOf(`A record of ${name} that has changed`, {
+      resource: { type: 'string', enum: [name], description: 'Its listing, or `companies`' },
+      company_id: { ...companySchema, description: 'Id of its company' },
+      id: { ...companySchema, description: 'Its id' },
+      version: { ...countSchema, minimum: 1, description: 'The version in which it last changed' },
+      change: {
+        type: 'string',
+        enum: ['put', 'remove', 'erase'],
+        description: '`put`: it is now as in `record`; `remove`, `erase`: it has been removed',
+      },
+      record: {
+        description: 'As in its listing; for `companies`, the company without its listings',
+        oneOf: [schemaRef(record), { type: 'null' }],
+      },
+    }),
+  ])
+  const schemas = Object.fromEntries(changes) as Schemas
+  const oneOf = Object.keys(schemas).map(schemaRef)
+  return { ...schemas, Change: { description: 'A record that has changed', oneOf } }
 }
 
 export function describeChanges(resources: readonly Resource[]): Operation {
@@ -87,7 +96,7 @@ export function describeChanges(resources: readonly Resource[]): Operation {
     },
     unchanged: 'Nothing has changed',
     schemas: {
-      Change: changeSchema(resources),
+      ...changeSchemas(resources),
       ChangedCompany: companyRecord,
       ChangesPage: page,
     },
