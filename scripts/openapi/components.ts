@@ -112,7 +112,7 @@ function requestHeader(name: string, description: string, example: string): Json
   return { name, in: 'header', description, schema: { ...shortText, examples: [example] } }
 }
 
-export const headerComponents: Schemas = {
+const headers: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': responseHeader(
     'If you named the company by its register number, or the version by a date: the same page by ' +
@@ -177,6 +177,16 @@ export const headerComponents: Schemas = {
     ...{ type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
   }),
 }
+
+/** Headers that an answer of which they are announced may lack, as they or the guide say. */
+const optionalHeaders = ['Content-Location', 'Link', 'Changes-Next', 'Retry-After', ...rateHeaders]
+
+export const headerComponents: Schemas = Object.fromEntries(
+  Object.entries(headers).map(([name, header]) => [
+    name,
+    optionalHeaders.includes(name) ? header : { ...header, required: true },
+  ]),
+)
 
 function responseHeader(
   description: string,

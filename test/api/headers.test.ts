@@ -295,6 +295,18 @@ for (const [coding, decode] of [
   })
 }
 
+test('the headers of every 200 are announced as always there, others are not (5)', async () => {
+  const { components } = JSON.parse((await ask('/openapi.json')).text) as {
+    components: { headers: Record<string, { required?: boolean }> }
+  }
+  for (const name of ['X-Request-Id', 'ETag', 'Cache-Control', 'Data-Version', 'Last-Modified']) {
+    assert.equal(components.headers[name]?.required, true, name)
+  }
+  for (const name of ['Link', 'Content-Location', 'RateLimit', 'Retry-After', 'Changes-Next']) {
+    assert.notEqual(components.headers[name]?.required, true, name)
+  }
+})
+
 const codingCases: readonly (readonly [accept: string, coding: string | undefined])[] = [
   ['gzip, deflate, br, zstd', 'zstd'],
   ['gzip, deflate, br', 'br'],
