@@ -18,7 +18,11 @@ const isThere = spawnSync('pgbouncer', ['--version']).status === 0
 const skip = onCitus !== false || (isThere ? false : 'there is no pgbouncer here')
 
 /** Starts PgBouncer; returns the URL of a store behind it. */
-async function putPooler(t: TestContext, mode: 'session' | 'transaction'): Promise<string> {
+async function putPooler(
+  t: TestContext,
+  mode: 'session' | 'transaction',
+  ...settings: readonly string[]
+): Promise<string> {
   const url = new URL(schemaUrl('pooled'))
   t.after(() => queryServer(testServerUrl(), `drop schema if exists ${schemaPrefix}pooled cascade`))
   const folder = makeFolder(t)
@@ -29,6 +33,7 @@ async function putPooler(t: TestContext, mode: 'session' | 'transaction'): Promi
     ...['[databases]', `* = host=${url.hostname} port=${url.port} ${login}`],
     ...['[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`],
     ...['unix_socket_dir =', 'auth_type = any', `pool_mode = ${mode}`],
+    ...settings,
   ]
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(file, lines.join('\n'), { mode: 0o644 })
@@ -52,6 +57,24 @@ test('a store is written and served behind a pooler that keeps sessions', { skip
   await untilReady(server.port)
   const direct = await runCommand(folder, ['listing', '7', 'rights', '--db', schemaUrl('pooled')])
   assert.match(direct.out, /"name":"one"/, 'it went to the schema of the URL')
+})
+
+test('what a pooler leaves of the sessions of others is discarded', { skip }, async (t) => {
+  const db = await putPooler(t, 'session', 'server_reset_query =', 'server_lifetime = 3600')
+  const folder = makeFolder(t)
+  const file = writeRows(join(folder, 'rights.ndjson'), [{ id: 1, company_id: 7, name: 'one' }])
+  for (const run of [1, 2]) {
+    const { code, err } = await runCommand(folder, `import rights ${file} --db ${db}`)
+    assert.equal(code, 0, `${run}: ${err}`)
+    const server = await runServer(t, db)
+    await untilReady(server.port)
+    const key = await runCommand(folder, `keys create --name of-run-${run} --db ${db}`)
+    assert.equal(key.code, 0, `${run}: ${key.err}`)
+    const headers = { authorization: `Bearer ${key.out.trim()}` }
+    const url = `http://127.0.0.1:${server.port}/api/v1/companies/7/rights`
+    assert.equal((await fetch(url, { headers })).status, 200, `${run}: ${server.printed()}`)
+    await server.end()
+  }
 })
 
 test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {

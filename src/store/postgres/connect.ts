@@ -46,9 +46,7 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
   try {
     await client.connect()
     const pid = await applySettings(client, db, { ...commandSettings, ...settings })
-    // A pooler announces numbers of its own; the driver's types leave them out.
-    const { processID } = client as unknown as { readonly processID: number }
-    if (pid !== processID) await refuseSharedSessions(client, db, pid)
+    if (isPooled(client, pid)) await refuseSharedSessions(client, db, pid)
     return client
   } catch (error) {
     // If the driver itself gives up, as without a password, it leaves the connection open; the
@@ -114,11 +112,23 @@ async function applySettings(
 ): Promise<number | undefined> {
   const schema = schemaIn(db)
   // A policy that hides rows is an error; otherwise listings would appear to be empty.
-  const always = { ...settings, row_security: 'off' }
+  const always = { ...settings, row_security: 'off', client_encoding: 'UTF8' }
   const own = schema === undefined ? always : { ...always, search_path: schema }
-  await client.query(isolationSql)
-  const { rows } = await client.query<{ pid: number }>(settingsSql, [JSON.stringify(own)])
-  return rows[0]?.pid
+  const apply = async () => {
+    await client.query(isolationSql)
+    const { rows } = await client.query<{ pid: number }>(settingsSql, [JSON.stringify(own)])
+    return rows[0]?.pid
+  }
+  const pid = await apply()
+  if (!isPooled(client, pid)) return pid
+  // A pooler without a `server_reset_query` leaves settings and prepared statements of others.
+  await client.query('discard all')
+  return apply()
+}
+
+/** A pooler announces numbers of its own; the driver's types leave them out. */
+function isPooled(client: ClientBase, pid: number | undefined): boolean {
+  return (client as unknown as { readonly processID: number }).processID !== pid
 }
 
 /** In PgBouncer's modes `transaction` and `statement`, nothing that a session sets is kept. */
