@@ -5,6 +5,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { beginWriting } from '../../src/store/postgres/transaction.ts'
 import { freePort } from '../support/free-port.ts'
 import { makeFolder, writeRows } from '../support/import-rows.ts'
 import { queryServer } from '../support/query-server.ts'
@@ -75,6 +77,17 @@ test('what a pooler leaves of the sessions of others is discarded', { skip }, as
     assert.equal((await fetch(url, { headers })).status, 200, `${run}: ${server.printed()}`)
     await server.end()
   }
+})
+
+test('a command that a limit of the pooler ends is told so', { skip }, async (t) => {
+  const direct = schemaUrl('pooled')
+  checkExit(await runCommand('.', `migrate --db ${direct}`), 0, /^$/)
+  const db = await putPooler(t, 'session', 'query_timeout = 1')
+  const other = await openSession(direct)
+  t.after(() => other.end())
+  await beginWriting(other, { onWait: () => undefined })
+  const says = /query timeout; nothing was changed; raise this limit of the pooler, [^\n]+\n$/
+  checkExit(await runCommand('.', `prune --keep 1d --yes --db ${db}`), 1, says)
 })
 
 test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {

@@ -97,13 +97,19 @@ export function refusedByDriver(db: string, cause: unknown): OperatorError {
   })
 }
 
-/** Advice on the parameters with which a session begins. */
+/** What PgBouncer calls its own limits when it ends a session; they are meant for requests. */
+const limitsOfPooler = /^(query|idle transaction|transaction)[ _]timeout$/
+
+/** Advice on the parameters with which a session begins, and on what a pooler says. */
 function adviceAtStart({ message, severity }: Error & { severity: unknown }, code: string) {
   if (message.startsWith('unsupported startup parameter')) {
     return 'leave it out of --db, or have the pooler ignore it: ignore_startup_parameters'
   }
   if (message === 'query_wait_timeout') {
     return 'nothing was changed; the pooler had no session left, enlarge its pool, or try again'
+  }
+  if (limitsOfPooler.test(message)) {
+    return 'nothing was changed; raise this limit of the pooler, which ends long commands'
   }
   const isUnknown = severity === 'FATAL' && /^(22|42)/.test(code)
   return isUnknown ? 'correct the parameters of --db, or PGOPTIONS' : undefined
