@@ -152,11 +152,15 @@ export function isServerStore(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db)
 }
 
+// libpq tries one host after another; our driver does not.
+const severalHosts = /^\w+:\/\/(?:[^/]*@)?[^/@?]*,|[?&]host=[^&]*(?:,|%2c)/i
+
 /** Why a value is not a store: neither a file nor the URL of a PostgreSQL database. */
 function storeFault(value: string): string | undefined {
   if (!isServerStore(value)) {
     return fileFault(value)?.replace(/^must be a file/, 'must be a file, or begin with postgres://')
   }
+  if (severalHosts.test(value)) return 'must name one host: for a failover, one that follows it'
   return URL.canParse(value) && !hasStrayPassword(value)
     ? undefined
     : 'must be a URL such as postgres://user@host:5432/database, ' +

@@ -63,6 +63,11 @@ const strangers: readonly (readonly [what: string, change: Change, says: RegExp]
     'SSLMode=verify-full',
     /no parameter SSLMode=; did you mean sslmode=\?\n$/,
   ],
+  [
+    'a parameter that the driver would ignore',
+    'target_session_attrs=read-write',
+    /: there is no parameter target_session_attrs=; leave it out\n$/,
+  ],
   ['an unknown setting', 'options=-c work_memory=1', /"work_memory"; correct .* or PGOPTIONS\n$/],
 ]
 
@@ -90,6 +95,15 @@ for (const [what, change, says] of strangers) {
     }
   })
 }
+
+test('several hosts are refused, since the driver would not try them in turn', async (t) => {
+  const folder = makeFolder(t)
+  for (const url of ['a:5432,b:5433/registry', 'a,b/registry', 'a/registry?host=b,c']) {
+    const { code, err } = await runCommand(folder, `serve --db postgres://reader@${url}`)
+    assert.equal(code, 2, err)
+    assert.match(err, /; it must name one host: for a failover, one that follows it\n/)
+  }
+})
 
 test('an unknown PGSSLMODE is named, unless the URL has its own', async (t) => {
   const folder = makeFolder(t)

@@ -9,8 +9,11 @@ import { isMisspelling } from '../../text/nearest.ts'
 // list's schema has nine letters more.
 const schemaName = /^(?!pg_)[a-z_][a-z0-9_]{0,53}$/
 
-/** Parameters without which another schema, or a connection that is not secure, would be used. */
-const vital = ['schema', 'sslmode', 'sslrootcert']
+/** Our own parameter, and those of the driver that a session may have; it ignores all others. */
+const known: readonly string[] = [
+  ...['schema', 'user', 'password', 'host', 'port', 'options', 'application_name'],
+  ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
+]
 
 /** The schema that a URL names; if undefined, the server's `search_path` applies. */
 export function schemaIn(db: string): string | undefined {
@@ -25,7 +28,7 @@ export function schemaIn(db: string): string | undefined {
 
 /**
  * @throws OperatorError that shows the form of a URL, or says what is wrong with a parameter that
- *   the driver would ignore or take for another one.
+ *   the driver would ignore, such as one of libpq, or take for another one.
  */
 export function parseUrl(db: string): URL {
   if (!URL.canParse(db)) {
@@ -45,8 +48,11 @@ const valuesOf = { sslmode: sslModes, ssl: ['0', '1', 'true', 'no-verify'] }
 
 function faultOf(parameters: URLSearchParams): string | undefined {
   for (const name of parameters.keys()) {
-    const meant = vital.includes(name) ? undefined : vital.find((one) => isMisspelling(one, name))
-    if (meant !== undefined) return `there is no parameter ${name}=; did you mean ${meant}=?`
+    if (!known.includes(name)) {
+      const meant = known.find((one) => isMisspelling(one, name))
+      const advice = meant === undefined ? 'leave it out' : `did you mean ${meant}=?`
+      return `there is no parameter ${name}=; ${advice}`
+    }
     if (parameters.getAll(name).length > 1) return `${name}= is given more than once`
   }
   for (const [name, values] of Object.entries(valuesOf)) {
