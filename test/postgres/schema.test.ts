@@ -208,6 +208,25 @@ test('tables of another version are left alone, and the reason is given in one l
   await refused(/another version of Dossier \(format null, [^\n]*: dossier import\n$/)
 })
 
+test('names of another program in the schema are left alone, and reported', async (t) => {
+  const url = schemaUrl('taken')
+  const schema = schemaIn(url)
+  const session = await openSession(url)
+  t.after(() => session.end())
+  await session.query(`create schema ${schema}`)
+  for (const one of [
+    'table companies (id int)',
+    'sequence store',
+    'view rights_records as select',
+  ]) {
+    await session.query(`create ${one}`)
+    const says = /" already exists; another program uses this schema; name one [^\n]*\?schema=\n$/
+    checkExit(await runCommand('.', `migrate --db ${url}`), 1, says)
+    const [kind, name] = one.split(' ')
+    await session.query(`drop ${kind} ${name}`)
+  }
+})
+
 test('a hot standby serves the data of its primary, later imports included', async (t) => {
   const primary = await startPostgres()
   t.after(() => primary.remove())

@@ -149,7 +149,7 @@ function noRights(db: string, what: string): OperatorError {
 
 const storeSql = `
   select from pg_class
-  where relnamespace = ${ownSchema} and relname = 'store'`
+  where relnamespace = ${ownSchema} and relname = 'store' and relkind = 'r'`
 
 // Without this right, a schema appears to be missing.
 const unusableSql = `

@@ -173,6 +173,8 @@ const unreachable = new Set([
 /** Whether connecting to a socket failed, perhaps to one in a folder. */
 const isOfConnect = (error: Error) => 'syscall' in error && error.syscall === 'connect'
 
+const taken = 'another program uses this schema; name one for the store in --db with ?schema='
+
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
   '3D000': 'create it with: createdb',
@@ -181,6 +183,8 @@ const adviceOfState: Readonly<Record<string, string>> = {
     'to change the store, name the owner of its tables in --db; to read it, grant this user the ' +
     'rights in docs/postgresql.md',
   '25006': 'the server is a standby, or the user read-only; name the primary in --db',
+  '42P07': taken,
+  '42710': taken,
   '40001': 'the standby gave way to its primary; try again, or raise max_standby_streaming_delay',
   '53100': 'nothing was changed; free some space on the disk of the server, and try again',
   '53300': 'raise max_connections or the limit of this user, or lower --pool of the servers',
