@@ -249,6 +249,22 @@ test('a user who may not create schemas is told what to create, and needs no mor
   }
 })
 
+test('a list that a member of the owner’s role began is the owner’s', async (t) => {
+  const { owner, url } = await makeReader(t)
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,7,Ann\nGB,8,Bob\n')
+  await owner.query('create schema theirs authorization reader')
+  const own = url.replace('schema=dossier', 'schema=theirs')
+  await mustRun(folder, ['import', 'companies', 'c.csv', '--db', own])
+  const erase = ['withhold', 'erase', 'company', '--yes', '--reason', 'x', '--by', 'x']
+  await owner.query(`create role member login password 'reader' in role reader`)
+  await owner.query('grant create on database postgres to member')
+  const asMember = own.replace('reader:', 'member:')
+  await mustRun(folder, [...erase, 'GB:7', '--db', asMember])
+  await mustRun(folder, [...erase, 'GB:8', '--db', own])
+  await owner.query('drop owned by member; drop role member')
+})
+
 test('a database that could not store every name is refused', async (t) => {
   const owner = await openSession(postgres.url)
   t.after(() => owner.end())

@@ -38,6 +38,11 @@ const readersSql = `
   from pg_class, aclexplode(relacl)
   where oid = to_regclass('keys') and privilege_type = 'SELECT'`
 
+// A superuser or a member of the owner's role may give the first order, the owner the next one.
+const ownerSql = `
+  select relowner::regrole::text from pg_class
+  where oid = to_regclass('keys') and relowner <> current_user::regrole`
+
 /** Creates the table of the list, which has none yet while it is empty; returns its name. */
 export async function createList(db: RegistryDatabase): Promise<string> {
   const table = await tableOf(db)
@@ -50,6 +55,11 @@ export async function createList(db: RegistryDatabase): Promise<string> {
     for (const name of await lookup(db, readersSql, onlyText)()) {
       await db.run(`grant usage on schema ${schema} to ${name}`)
       await db.run(`grant select on ${table} to ${name}`)
+    }
+    const owner = await readValue<string>(db, ownerSql)
+    if (owner !== null) {
+      await db.run(`alter schema ${schema} owner to ${owner}`)
+      await db.run(`alter table ${table} owner to ${owner}`)
     }
   }
   return table
