@@ -93,10 +93,12 @@ function sendPage(
   { ready, head }: { readonly ready: ReadyPage; readonly head: Head },
 ): HttpReply {
   const { dataVersion } = head
+  // Before anything is set, since it may be a 400.
+  const link = linkOf(ready, asked, head)
   varyBy(request.reply, 'Accept')
   return sendReady(request, ready, {
     dataVersion,
-    link: linkOf(ready, asked, head),
+    link,
     headers: recordHeaders(asked, { selected: ready.selected, dataVersion }),
   })
 }
@@ -138,8 +140,9 @@ function sendSame(
   asked: AskedListing,
   page: Head & Pick<Page, 'selected'>,
 ): HttpReply {
+  const link = linksOf(asked, page)
   const reply = varyBy(request.reply, 'Accept')
-  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, linksOf(asked, page))
+  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, link)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
