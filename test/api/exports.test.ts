@@ -56,6 +56,20 @@ test('copies are listed, with the cursor from which changes continue', async () 
   assert.equal(changes.text.startsWith('{"ok":true,"changes":[],'), true)
 })
 
+test('generated clients know that a copy is of a moment, and a statement of a moment or null', async () => {
+  const { components } = JSON.parse((await get('/openapi.json')).text) as {
+    components: { schemas: Record<string, { properties: Record<string, Record<string, unknown>> }> }
+  }
+  for (const [name, member, type] of [
+    ['Export', 'committed_at', 'string'],
+    ['Manifest', 'committed_at', 'string'],
+    ['SourceStatement', 'as_of', ['string', 'null']],
+  ] as const) {
+    const schema = components.schemas[name]?.properties[member] ?? assert.fail(name)
+    assert.deepEqual([schema['type'], schema['format']], [type, 'date-time'], name)
+  }
+})
+
 test('copies of another registry in the folder hide none of this one', async (t) => {
   const foreign = JSON.stringify({ ...manifest, registry: 'another' })
   for (let version = 2; version <= 101; version += 1) {

@@ -10,9 +10,11 @@ import {
   type JsonSchema,
   listOf,
   member,
+  momentSchema,
   nullableText,
   objectOf,
   okSchema,
+  orNull,
   schemaRef,
   shortText,
 } from '../schemas.ts'
@@ -66,7 +68,7 @@ const sourceSchema = objectOf('What a source says about a company', {
     true,
   ),
   as_of: member(
-    { type: ['string', 'null'], maxLength: 20 },
+    orNull(momentSchema),
     'Day from which the source gives these attributes; null if unknown',
     '2023-01-17T00:00:00Z',
   ),

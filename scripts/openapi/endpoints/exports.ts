@@ -7,13 +7,12 @@ import { describeTagged, type Operation } from '../operation.ts'
 import { countSchema, momentSchema, objectOf, okSchema, schemaRef, shortText } from '../schemas.ts'
 
 const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
-const moment = { ...momentSchema, type: ['string', 'null'] }
 const cursor = { ...shortText, description: 'The `after` of the changes since' }
 const digest = { type: 'string', pattern: '^[0-9a-f]{64}$', maxLength: 64 }
 
 const entry = objectOf('A complete copy', {
   version,
-  committed_at: { ...moment, description: 'When the version was committed' },
+  committed_at: { ...momentSchema, description: 'When the version was committed' },
   cursor,
   manifest: { ...shortText, description: 'The path of its manifest' },
   records: { ...countSchema, description: 'Number of records in it' },
@@ -39,7 +38,7 @@ const resource = objectOf('The records of a listing, or the companies, in a copy
 const manifest = objectOf('The contents of a complete copy', {
   registry: { ...shortText, description: 'The random id of the registry' },
   version,
-  committed_at: { ...moment, description: 'When the version was committed' },
+  committed_at: { ...momentSchema, description: 'When the version was committed' },
   cursor,
   resources: { type: 'array', maxItems: 1_000, items: schemaRef('ExportedResource') },
 })

@@ -132,7 +132,7 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   const range = isMatched ? undefined : rangeOf(request, tag, bytes)
   const { version, committed_at: committedAt } = copy.manifest
   const send = isMatched ? undefined : service.beginStream(request)
-  const changedAt = new Date(committedAt ?? 0).getTime()
+  const changedAt = new Date(committedAt).getTime()
   setValidators(reply, { tag, dataVersion: version, changedAt })
   reply
     .header('accept-ranges', 'bytes')

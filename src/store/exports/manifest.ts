@@ -32,7 +32,7 @@ export interface Manifest {
   /** The random id of the store. */
   readonly registry: string
   readonly version: number
-  readonly committed_at: string | null
+  readonly committed_at: string
   /** The `after` with which to follow the changes since. */
   readonly cursor: string
   readonly resources: readonly ExportedResource[]

@@ -163,11 +163,13 @@ async function writeAll(
     }
   }
   const { version, lineage, committedAt } = until
-  if (lineage === undefined) throw new Error('an export has read nothing')
+  if (lineage === undefined || committedAt === undefined) {
+    throw new Error('an export has read nothing')
+  }
   return {
     registry: store.storeId,
     version,
-    committed_at: committedAt === undefined ? null : new Date(committedAt).toISOString(),
+    committed_at: new Date(committedAt).toISOString(),
     cursor: writing.cursorOf({ version, lineage, committedAt }),
     resources: exported,
   }
