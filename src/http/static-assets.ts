@@ -38,9 +38,6 @@ export interface Asset {
 /** Sends an asset, or a 304. @throws ApiError 503 if too many are under way. */
 export type SendAsset = (request: HttpRequest, asset: Asset) => Promise<HttpReply>
 
-/** Smaller assets are sent as they are; the others are compressed only once. */
-const codedBytesMin = 256
-
 export function makeAsset(type: string, body: string | Buffer, headers = {}): Asset {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const digest = hash('sha256', bytes, 'hex').slice(0, 16)
@@ -102,10 +99,9 @@ export function createSendAsset({ assetBytesMax, assetMs }: AssetLimits): SendAs
     const tag = `W/"${asset.digest}"`
     const isUnchanged = matchesTag(request.headers['if-none-match'], tag)
     if (!isUnchanged) take(reply, asset.body.length)
-    const isCoded = asset.body.length >= codedBytesMin
-    const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
+    const coding = chooseCoding(request.headers['accept-encoding'])
     const body = isUnchanged ? undefined : await codedBody(asset, coding)
-    if (isCoded) varyBy(reply, 'Accept-Encoding')
+    varyBy(reply, 'Accept-Encoding')
     reply.header('etag', tag).header('cache-control', 'no-cache').headers(asset.headers)
     if (body === undefined) return reply.code(304).send()
     if (coding !== 'identity') reply.header('content-encoding', coding)
