@@ -1,4 +1,4 @@
-// Reads CSV and TSV: the header, then the rows, each with its number and its line.
+// Reads CSV and TSV: the header, then the rows, each with its number.
 //
 // Memory is bounded by the longest record that is accepted.
 
@@ -24,8 +24,6 @@ export const recordBytesMax = 16 << 20
 export interface CsvRow {
   /** Its number, from 1 on; blank lines and repeated headers do not count. */
   readonly number: number
-  /** The line that it begins in. */
-  readonly line: number
   /** As many as the header has columns, unless the row is refused. */
   readonly cells: readonly string[]
   /** As in the file, without surplus empty cells. */
@@ -138,7 +136,7 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
       const isBlank = columns.length > 1 && record.cells.every((cell) => cell.trim() === '')
       if (!isBlank && !repeatsHeader(record.cells, columns)) {
         number += 1
-        rows.push({ number, line, ...fit(record, text, header, line) })
+        rows.push({ number, ...fit(record, text, header, line) })
       }
       line += linesIn(text)
       end = record.next
