@@ -45,12 +45,7 @@ export interface CompanyAnswer {
 }
 
 export interface KeyAnswer {
-  readonly key: {
-    readonly name: string
-    readonly scopes: readonly string[]
-    readonly expires_at: string | null
-  }
-  readonly registry: { readonly version: number; readonly committed_at: string | null }
+  readonly key: { readonly scopes: readonly string[] }
 }
 
 export interface Version {
@@ -59,9 +54,6 @@ export interface Version {
   readonly resource: string
   readonly source: string
   readonly as_of: string | null
-  readonly inserted: number
-  readonly updated: number
-  readonly removed: number
   /** How many changes it recorded. */
   readonly events: number
 }
