@@ -76,7 +76,7 @@ export function createThrottle({ quota, seconds }: Rate, clock: () => number): T
  * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address
  * (RFC 6177), normalised. All invalid addresses, which a proxy may pass on, count as one client.
  */
-export function networkOf(address = ''): string {
+function networkOf(address = ''): string {
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '')
   if (isIPv4(plain)) return plain
   if (!isIPv6(plain)) return 'unknown'

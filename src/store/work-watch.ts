@@ -1,12 +1,10 @@
 // Watching work that may take minutes: waiting for other work, and the progress of a merge through
 // its parts, by their shares of its time.
 
-/** Receives the step that begins, and the share of the work that is done, from 0 to 1. */
-export type OnStep = (step: string, done: number) => void
-
 /** The waiting and the progress of work that changes a store. */
 export interface WorkWatch extends LockWait {
-  readonly onStep?: OnStep | undefined
+  /** Receives the step that begins, and the share of the work that is done, from 0 to 1. */
+  readonly onStep?: ((step: string, done: number) => void) | undefined
 }
 
 // The shares in a first load of records, and in one of companies, whose names are indexed. Other

@@ -2,7 +2,7 @@
 // look-up, so these are the dozen that clients most often mean.
 
 /** How many spellings are tried. */
-export const nearNamesMax = 12
+const nearNamesMax = 12
 
 /** The lengths to which registers fill numbers with leading zeros. */
 const paddedLengths = [8, 10]

@@ -43,7 +43,7 @@ export function createWriter() {
       memory[end++] = (size % 0x40) | sign | 0x80
       number(Math.floor(size / 0x40))
     },
-    text(value: string, encoding: BufferEncoding = 'utf8'): void {
+    text(value: string, encoding: BufferEncoding): void {
       grow(value.length * 3)
       end += memory.write(value, end, encoding)
     },

@@ -42,7 +42,7 @@ export function registryOf(client: Client, db: string, isDistributed = false): R
 }
 
 /** Makes one change of the registry in a session, which ends when it is committed or discarded. */
-export function importIn(client: Client, db: string, isDistributed = false): ImportConnection {
+export function importIn(client: Client, db: string, isDistributed: boolean): ImportConnection {
   // When the session ends, the server rolls back, and frees the lock.
   const end = () => client.end().catch(() => undefined)
   const registry = registryOf(client, db, isDistributed)
