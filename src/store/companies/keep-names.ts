@@ -26,7 +26,6 @@ export interface GivenName {
   readonly name: string
   readonly isRemoved: boolean
   readonly saidIn: number
-  readonly source: string
 }
 
 /** The name in what a source says about a company. */
@@ -42,17 +41,15 @@ export function givenName(
   const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
   if (typeof name !== 'string') return undefined
   const { saidIn } = statementOf(record)
-  return { name, isRemoved: wasRemoved(record), saidIn, source: source.name }
+  return { name, isRemoved: wasRemoved(record), saidIn }
 }
 
-/** Chooses among the names that sources give a company. */
+/** Chooses among the names that sources give a company, each of them in another version. */
 export const chooseName = (given: readonly GivenName[]): string | undefined =>
   given.toSorted(byPrecedence)[0]?.name
 
-function byPrecedence(a: GivenName, b: GivenName): number {
-  const order = Number(a.isRemoved) - Number(b.isRemoved) || b.saidIn - a.saidIn
-  return order || (a.source < b.source ? -1 : 1)
-}
+const byPrecedence = (a: GivenName, b: GivenName) =>
+  Number(a.isRemoved) - Number(b.isRemoved) || b.saidIn - a.saidIn
 
 export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
