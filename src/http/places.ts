@@ -1,8 +1,6 @@
 // Places for long work, shared among keys without any setting: no key gets so many that none are
 // left for others.
 
-export type Places = ReturnType<typeof createPlaces>
-
 /**
  * A key may take a place as long as it has fewer than are free. So one key alone gets half of them,
  * and the next one still half of what is left (dynamic thresholds, Choudhury and Hahne 1998).
@@ -31,6 +29,5 @@ export function createPlaces(most: number) {
         else held.set(key, left)
       }
     },
-    count: () => taken,
   }
 }
