@@ -85,6 +85,20 @@ test('copies of another registry in the folder hide none of this one', async (t)
   )
 })
 
+test('a copy from a history that a restore has ended is not offered (12.6)', async (t) => {
+  const own = join(copies, '2')
+  mkdirSync(own)
+  t.after(() => rmSync(own, { recursive: true }))
+  const ended = { ...manifest, version: 2, cursor: '2.0123456789abcdef.z' }
+  writeFileSync(join(own, 'manifest.json'), JSON.stringify(ended))
+  const { exports } = JSON.parse((await get(path)).text) as { exports: { version: number }[] }
+  assert.deepEqual(
+    exports.map(({ version }) => version),
+    [1],
+  )
+  checkFailure(await get(`${path}/2/manifest.json`), 404, /./)
+})
+
 test('a folder that cannot be read is a 503 that the log explains, not an empty list', async (t) => {
   const none = join(folder, 'none')
   const lost = await makeApp(t, { exportsFolder: none })

@@ -12,7 +12,7 @@ import { processorMs } from '../support/processor-time.ts'
 
 const { all, records, path } = makeRights(12)
 const last = { resource: rights, company: Number.MAX_SAFE_INTEGER, records: makeRecords(rights, 2) }
-const { ask } = await makeApp({ after }, { records: [...records, last] })
+const { ask, store } = await makeApp({ after }, { records: [...records, last] })
 const json = { 'content-type': 'application/json' }
 const pageTakes = 'it takes an integer from 1 to 9007199254740991'
 const limitTakes = 'it takes an integer from 1 to 1000'
@@ -102,6 +102,18 @@ test('page and limit are taken from a JSON body (1.2, B1)', async () => {
   checkPage(await askWithBody({ limit: 5 }, '?page=2'), expected)
   checkPage(await askWithBody({ page: 2 }, '?limit=5'), expected)
   checkPage(await askWithBody({}), { resource: rights, all })
+})
+
+test('other parameters are taken from a JSON body, too: texts, and numbers as written (1.2)', async () => {
+  const changes = '/api/v1/changes'
+  const key = await store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const give = (given: object) => ask(changes, { key, json: given })
+  const asked = await give({ after: 0, company_id: 1 })
+  assert.equal(asked.text, (await ask(`${changes}?after=0&company_id=1`, { key })).text)
+  assert.match(asked.text, /^{"ok":true,"changes":\[{/)
+  for (const after of [true, 0.5, [0], null]) {
+    checkFailure(await give({ after }), 400, /^after is .*it takes a text$/)
+  }
 })
 
 test('without a body, the content type does not matter (1.2)', async () => {

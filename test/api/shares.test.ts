@@ -14,7 +14,7 @@ import type { StoreReader } from '../../src/store/reading.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { pageBytesMax } from '../../src/store/page-size.ts'
 import { keyRecord } from '../support/key-record.ts'
-import { makeApp, pathOf } from '../support/make-app.ts'
+import { checkFailure, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { patientBounds } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
@@ -197,6 +197,16 @@ test('a key has its share of the memory of answers that are compressed (L3)', as
   assert.deepEqual(await codes([...asked.slice(most), ask(2)]), [503, 503, 200])
   assert.deepEqual(new Set(await codes(asked.slice(0, most))), new Set([200]))
   assert.deepEqual(await codes([ask(1)]), [200], 'the memory is given back')
+})
+
+test('a key has its share of the places for waiting (L3, 12.4)', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const key = await store.issueKey({ name: 'follower', scopes })
+  const asked = Array.from({ length: 2_001 }, () => ask('/api/v1/changes?after=0&wait=60', { key }))
+  checkFailure(await Promise.race(asked), 503, 'Service Unavailable')
+  await store.importRows('rights', [{ id: 1, company_id: 1, name: 'a' }])
+  const answers = await Promise.all(asked)
+  assert.equal(answers.filter((one) => one.status === 200).length, 2_000)
 })
 
 test('followers that wake together, each for a different page, all get it (L3, 12.4)', async (t) => {
