@@ -45,7 +45,7 @@ export function refuseRepeated(earlier: Earlier, extract: Extract): void {
 
 function hasFiles({ files }: EarlierImport, asked: readonly ImportedFile[]): boolean {
   const known = new Set(files.map(({ sha256 }) => sha256))
-  return asked.length > 0 && asked.every(({ sha256 }) => known.has(sha256))
+  return asked.every(({ sha256 }) => known.has(sha256))
 }
 
 function refuseSame(
