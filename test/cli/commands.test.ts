@@ -149,9 +149,11 @@ test('a dry run of a first import creates no store', async (t) => {
 
 test('a missing store is reported in one line and not created (F1)', async (t) => {
   const folder = makeFolder(t)
-  const run = await runCommand(folder, 'serve --db x.db')
-  checkExit(run, 1, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
-  assert.ok(!existsSync(join(folder, 'x.db')))
+  for (const command of ['serve', 'revert 1', 'keys create --name a', 'compact']) {
+    const run = await runCommand(folder, `${command} --db x.db`)
+    checkExit(run, 1, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
+    assert.ok(!existsSync(join(folder, 'x.db')))
+  }
 })
 
 test('a missing folder for temporary files is reported in one line', async (t) => {
