@@ -153,7 +153,7 @@ export function isServerStore(db: string): boolean {
 }
 
 // libpq tries one host after another; our driver does not.
-const severalHosts = /^\w+:\/\/(?:[^/]*@)?[^/@?]*,|[?&]host=[^&]*(?:,|%2c)/i
+const severalHosts = /^\w+:\/\/(?:[^/]*@)?[^/@?]*,|[?&]host=[^&?]*(?:,|%2c)/i
 
 /** Why a value is not a store: neither a file nor the URL of a PostgreSQL database. */
 function storeFault(value: string): string | undefined {
