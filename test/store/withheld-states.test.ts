@@ -9,7 +9,7 @@ import { mustRun } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { checkGone, gb, identifier, jane, makeNamedApp, person } from '../support/withheld.ts'
-import { withhold } from '../support/write-store.ts'
+import { one, revert, withhold } from '../support/write-store.ts'
 
 const her = { key: 'a', name: jane }
 const named = { ...her, identifier }
@@ -102,4 +102,23 @@ test('a company at an earlier version names no later change of what was withheld
     [1, 2, 3],
   )
   for (const [n, { tag }] of before.entries()) assert.notEqual(tag, after[n]?.tag)
+})
+
+test('a record of which an older state is in force again is erased once (12.1, 13)', async (t) => {
+  const { ask, db, store } = await makeNamedApp(t)
+  for (const position of ['Clerk', 'Chair']) {
+    await importRows(db, 'employees', [{ id: 1, company_id: 7, name: jane, identifier, position }])
+  }
+  await revert(db, one(2))
+  const { touched } = await withhold(db, 'erase', person)
+  const [record, ...others] = touched
+  assert.deepEqual([record?.isPresent, record?.isGone, others], [true, true, []])
+  const key = await store.issueKey({ name: 'a', scopes: ['changes', 'employees'] })
+  const answer = await ask('/api/v1/changes?after=1', { key })
+  const changes = memberOf(answer, 'changes') as { change: string; version: number }[]
+  assert.deepEqual(
+    changes.map(({ change, version }) => [change, version]),
+    [['erase', 4]],
+  )
+  await checkGone(db)
 })
