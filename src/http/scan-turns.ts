@@ -53,7 +53,10 @@ export function createReadInTurn(limits: ScanLimits): ReadInTurn {
         waiting ??= beginWaiting(request.reply, scanMs)
         return waiting.left
       },
-      begin: (dropped, isLong) => (isLong ? beginLong : beginShort)(key, dropped),
+      async begin(dropped, isLong) {
+        dropped.throwIfAborted()
+        return (isLong ? beginLong : beginShort)(key, () => dropped)
+      },
     })
     return read instanceof Promise ? read.finally(() => waiting?.end()) : read
   }
@@ -66,12 +69,13 @@ export type WorkInTurn = <T>(request: HttpRequest, work: () => Promise<T>) => Pr
 export function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: number): WorkInTurn {
   const begin = createLine(runningMax, tasksMax)
   return async (request, work) => {
-    const { left, end: endWaiting } = beginWaiting(request.reply, scanMs)
+    let waiting: ReturnType<typeof beginWaiting> | undefined
+    const wait = () => (waiting = beginWaiting(request.reply, scanMs)).left
     try {
-      const end = await begin(request.key?.id, left)
+      const end = await begin(request.key?.id, wait)
       return await work().finally(end)
     } finally {
-      endWaiting()
+      waiting?.end()
     }
   }
 }
@@ -79,22 +83,25 @@ export function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: n
 /**
  * Creates a line in which the requests of all keys wait, up to `waitingMax` with those that run.
  *
- * @returns a function that resolves when a request may run, with what to call at its end.
+ * @returns a function that resolves when a request may run, with what to call at its end. It is
+ *   given what makes a signal that the request is not waited for, if it cannot run immediately.
  */
 function createLine(runningMax: number, waitingMax: number) {
   const places = createPlaces(waitingMax)
   const queue = createFairQueue(runningMax)
-  return async (key: number | undefined, dropped: AbortSignal): Promise<() => void> => {
+  return (key: number | undefined, wait: () => AbortSignal): Awaitable<() => void> => {
     const giveBack = places.take(key)
     if (giveBack === undefined) throw overloaded('scans')
-    const end = await queue.enter(key, dropped).catch((error: unknown) => {
-      giveBack()
-      throw error
-    })
-    return () => {
+    const endingBoth = (end: () => void) => () => {
       giveBack()
       end()
     }
+    const end = queue.enterNow()
+    if (end !== undefined) return endingBoth(end)
+    return queue.enter(key, wait()).then(endingBoth, (error: unknown) => {
+      giveBack()
+      throw error
+    })
   }
 }
 
@@ -135,13 +142,20 @@ function createFairQueue(most: number) {
     enter?.()
   }
 
+  const end = () => {
+    running -= 1
+    admitNext()
+  }
+
   return {
+    /** As `enter`; undefined if one has to wait. */
+    enterNow(): (() => void) | undefined {
+      if (running >= most) return undefined
+      running += 1
+      return end
+    },
     /** @returns a function that admits the next one; rejects with the signal's reason. */
     enter(key: number | undefined, signal: AbortSignal): Promise<() => void> {
-      const end = () => {
-        running -= 1
-        admitNext()
-      }
       return new Promise((resolve, reject) => {
         const enter = () => {
           leave(key, enter)

@@ -57,10 +57,13 @@ async function find(
 ): Promise<StateAnswer> {
   const { identifiers, jurisdiction, q = '' } = asked
   const query = identifiers ? { identifiers, jurisdiction } : { words: wordsOfQuery(q) }
-  const inTurn = 'words' in query ? searchInTurn : companiesInTurn
-  const { registry, companies: found } = await fromStore(() =>
-    inTurn(request, () => store.findCompanies(query)),
-  )
+  const find = () => store.findCompanies(query)
+  // A number may be in hundreds of jurisdictions.
+  const isShort = jurisdiction !== undefined || identifiers?.length === 1
+  const { registry, companies: found } = await fromStore(() => {
+    if (identifiers === undefined) return searchInTurn(request, find)
+    return isShort ? find() : companiesInTurn(request, find)
+  })
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)
   }

@@ -22,7 +22,7 @@ export async function findCompanies(
   const registry = await readRegistry(snapshot)
   const companies = await ('words' in query
     ? findByWords(inSteps(snapshot), query.words)
-    : findByNumber(inSteps(snapshot), query.identifiers, query.jurisdiction))
+    : findByNumber(snapshot, query.identifiers, query.jurisdiction))
   return { registry, companies }
 }
 
@@ -38,16 +38,16 @@ const identifiersAtOnce = 10
  * @param jurisdiction undefined for any.
  */
 async function findByNumber(
-  snapshot: RowReader,
+  snapshot: Snapshot,
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
+  const reader = jurisdiction === undefined ? inSteps(snapshot) : snapshot
   const sought = [...new Set(identifiers)].sort(byCodePoint)
   const atOnce = jurisdiction === undefined ? identifiersAtOnce : sought.length
   const found = new Map<string, Named[]>()
   for (let at = 0; at < sought.length; at += atOnce) {
-    const areas = jurisdiction === undefined ? undefined : [jurisdiction]
-    for (const named of await readNamed(snapshot, sought.slice(at, at + atOnce), areas)) {
+    for (const named of await readNamed(reader, sought.slice(at, at + atOnce), jurisdiction)) {
       const [, area] = named
       const own = found.get(area)
       if (own === undefined) found.set(area, [named])
@@ -56,7 +56,7 @@ async function findByNumber(
   }
   const inOrder = [...found].sort(([a], [b]) => byCodePoint(a, b))
   return readNames(
-    snapshot,
+    reader,
     inOrder.flatMap(([, own]) => own),
   )
 }
@@ -91,17 +91,25 @@ export async function findNames(
   return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
 }
 
-/** The companies with one of the identifiers, in their order. @param areas undefined for any. */
+/**
+ * The companies with one of the identifiers, in their order.
+ *
+ * @param areas their jurisdictions, or the only one; undefined for any.
+ */
 async function readNamed(
   db: RowReader,
   identifiers: readonly string[],
-  areas: readonly string[] | undefined,
+  areas: readonly string[] | string | undefined,
 ): Promise<readonly Named[]> {
   const { table, id } = db.dialect.companyNames
-  const isOf = areas === undefined ? '' : `and ${db.dialect.isOneOf('jurisdiction', '$2', 'text')}`
+  const isOf =
+    typeof areas === 'string'
+      ? 'jurisdiction = $2'
+      : db.dialect.isOneOf('jurisdiction', '$2', 'text')
+  const only = areas === undefined ? '' : `and ${isOf}`
   return db.rows<Named>(
     `select ${id}, jurisdiction, identifier from ${table}
-     where ${db.dialect.isOneOf('identifier', '$1', 'text')} ${isOf} order by identifier`,
+     where ${db.dialect.isOneOf('identifier', '$1', 'text')} ${only} order by identifier`,
     ...[identifiers, ...(areas === undefined ? [] : [areas])],
   )
 }
