@@ -121,7 +121,7 @@ test('a key has its share of waiting requests, and work that its clients leave i
     () => filtered(long),
     () => filtered(short),
     () => '/api/v1/companies?q=x',
-    () => '/api/v1/companies?identifier=x',
+    () => '/api/v1/companies?identifier=x&identifier=y',
     () => '/api/v1/companies/2',
     () => changesOf((pages += 1)),
   ]
