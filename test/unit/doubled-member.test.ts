@@ -9,7 +9,6 @@ import { doubledMember } from '../../src/text/member-scan.ts'
 const find = (text: string) => (isSuspect(text) ? doubledMember(Buffer.from(text)) : undefined)
 const isSuspect = (...texts: readonly string[]) =>
   mayHaveLost(
-    texts.join('\n'),
     texts.map((text) => JSON.parse(text) as object),
     Buffer.from(texts.join('\n')),
   )

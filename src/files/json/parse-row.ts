@@ -48,7 +48,7 @@ export function parseRow(bytes: Buffer): SourceRow | Refusal {
   }
   if (!isObject(value))
     return new Refusal(Array.isArray(value) ? anArray : anyOther, undefined, value)
-  if (!mayHaveLost(text, [value], bytes)) return value
+  if (!mayHaveLost([value], bytes)) return value
   const doubled = doubledMember(bytes)
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
@@ -99,5 +99,5 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
       rows.push(value)
     } else if (value !== mark) return undefined
   }
-  return mayHaveLost(text, rows, lines) ? undefined : rows
+  return mayHaveLost(rows, lines) ? undefined : rows
 }
