@@ -56,6 +56,8 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
       next = undefined
       ;[hasCut, isAway] = [true, options.andStayAway ?? false]
       server.removeAllListeners('data')
+      // What runs first may end the server; the client learns of that at the cut.
+      if (options.first !== undefined) server.removeAllListeners('close')
       const first = options.first?.() ?? Promise.resolve()
       void first.then(() => cutAt(cut, client, server, chunk))
     })
