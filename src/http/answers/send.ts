@@ -49,7 +49,8 @@ export function sendReady(
   if (matchesTag(request.headers['if-none-match'], tag)) {
     return sendUnchanged(reply, validators, link)
   }
-  if (body.length >= unsentUnit) reply.onClosed(placesFor(request.key, body))
+  const giveBack = placesFor(request.key, body)
+  if (giveBack !== undefined) reply.onClosed(giveBack)
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
     .headers(headers)
@@ -69,9 +70,9 @@ export async function compress(
   return encode(body, coding).finally(giveBack)
 }
 
-/** Takes the places of a body; returns what gives them back. */
-function placesFor(key: HttpRequest['key'], { length }: Buffer): () => void {
-  if (length < unsentUnit) return () => undefined
+/** Takes the places of a body; returns what gives them back, or undefined if it takes none. */
+function placesFor(key: HttpRequest['key'], { length }: Buffer): (() => void) | undefined {
+  if (length < unsentUnit) return undefined
   const giveBack = unsent.take(key?.id, Math.floor(length / unsentUnit))
   if (giveBack === undefined) throw overloaded('answers')
   return giveBack

@@ -57,12 +57,12 @@ async function find(
 ): Promise<StateAnswer> {
   const { identifiers, jurisdiction, q = '' } = asked
   const query = identifiers ? { identifiers, jurisdiction } : { words: wordsOfQuery(q) }
-  const find = () => store.findCompanies(query)
+  const findNow = () => store.findCompanies(query)
   // A number may be in hundreds of jurisdictions.
   const isShort = jurisdiction !== undefined || identifiers?.length === 1
   const { registry, companies: found } = await fromStore(() => {
-    if (identifiers === undefined) return searchInTurn(request, find)
-    return isShort ? find() : companiesInTurn(request, find)
+    if (identifiers === undefined) return searchInTurn(request, findNow)
+    return isShort ? findNow() : companiesInTurn(request, findNow)
   })
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)
