@@ -69,8 +69,10 @@ async function describe(
 
 function listingText({ resource, total, version, counts }: ListingSummary): string {
   const fields = Object.entries(counts).map(([field, values]) => {
-    return [field, values.map(([value, count]) => ({ value, count }))]
+    const texts = values.map(
+      ([value, count]) => `{"value":${JSON.stringify(value)},"count":${count}}`,
+    )
+    return `"${field}":[${texts.join(',')}]`
   })
-  const summary = { total, version, counts: Object.fromEntries(fields) as object }
-  return `"${resource.name}":${JSON.stringify(summary)}`
+  return `"${resource.name}":{"total":${total},"version":${version},"counts":{${fields.join(',')}}}`
 }

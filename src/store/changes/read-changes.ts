@@ -10,7 +10,6 @@ import { inBatches } from '../listing/in-batches.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
 import { createFree } from '../listing/read-page.ts'
-import { readRegistry } from '../sql/versions.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { withVersions } from './changed-in.ts'
 import { addCompanies } from './company-changes.ts'
@@ -31,7 +30,7 @@ export async function readChanges(
   snapshot: Snapshot,
   asked: ChangesRequest,
 ): Promise<ChangesPage | NoChanges> {
-  const registry = await readRegistry(snapshot, asked.companyId)
+  const registry = await snapshot.registry(asked.companyId)
   const ends = await findSpan(snapshot, registry, asked)
   if ('none' in ends) return ends
   const { since, until } = ends

@@ -8,7 +8,6 @@ import { decodeDirectory, findRange } from '../listing/directory.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { SegmentKey } from '../listing/tables.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { readRegistry } from '../sql/versions.ts'
 
 export interface CopyRequest {
   readonly resource: Resource
@@ -50,7 +49,7 @@ export async function readCopy(
   snapshot: Snapshot,
   { resource, until, after }: CopyRequest,
 ): Promise<CopyPart | NoChanges> {
-  const registry = await readRegistry(snapshot)
+  const registry = await snapshot.registry()
   const span = await findSpan(snapshot, registry, { since: { version: 0 }, until })
   if ('none' in span) return span
   const { keys, counts, next } = await findSegments(snapshot, resource, span.until.version, after)

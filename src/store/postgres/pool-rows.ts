@@ -5,6 +5,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
+import { readRegistry } from '../sql/versions.ts'
 import type { EvenState } from './citus/even.ts'
 import { isOfStatement, socketOf } from './connect.ts'
 import { dialect, distributedDialect } from './dialect.ts'
@@ -92,6 +93,7 @@ export function createSnapshots(
   const snapshotOf = (rows: Rows): Snapshot => ({
     dialect: ownDialect,
     rows,
+    registry: (company) => readRegistry({ dialect: ownDialect, rows }, company),
     tables: lookupsOver({ dialect: ownDialect, rows }, listingReads(rows)),
     change: reads.change,
   })

@@ -14,9 +14,15 @@ import { leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
+import { onlySegment } from '../listing/directory.ts'
 import { pageBytesMax } from '../page-size.ts'
-import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
-import { readRegistry } from '../sql/versions.ts'
+import {
+  type CompanyHead,
+  type Identity,
+  readCompanyHeads,
+  readIdentity,
+  readNamedIn,
+} from '../sql/read-company.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { findOutside, rewriteOf } from './listing-state.ts'
 import type { Change } from './reads.ts'
@@ -33,7 +39,7 @@ export async function readCompany(
   countListings: CountListings,
 ): Promise<CompanyState | OutsideHistory | undefined> {
   const { companyId: id, version: askedVersion } = asked
-  const registry = await readRegistry(snapshot, id)
+  const registry = await snapshot.registry(id)
   const outside = findOutside(askedVersion, registry)
   if (outside !== undefined) return outside
   const version = askedVersion ?? registry.version
@@ -42,7 +48,7 @@ export async function readCompany(
   const heads = await readCompanyHeads(snapshot, names, id, version)
   if (askedVersion !== undefined) {
     // If each read sees the last state, a prune meanwhile may have dropped what they look for.
-    const pruned = findOutside(askedVersion, await readRegistry(snapshot, id))
+    const pruned = findOutside(askedVersion, await snapshot.registry(id))
     if (pruned !== undefined) return pruned
   }
   if (identity === undefined) return undefined
@@ -50,7 +56,7 @@ export async function readCompany(
   const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, { ...asked, version }, heads, identity, countListings)
   const changes = [named, ...said.changes, ...listings.map(({ change }) => change)]
-  for (const head of heads.values()) {
+  for (const { head } of heads.values()) {
     const rewrite = rewriteOf(snapshot, head)
     // Usually there is none, and nothing to wait for.
     if (rewrite !== undefined) changes.push(await rewrite)
@@ -66,18 +72,6 @@ export async function readCompany(
   }
 }
 
-/** The version in which its number, or the attribute that has its name, last changed. */
-async function readNamedIn(
-  { tables }: Snapshot,
-  companyId: number,
-  { changedIn }: Identity,
-  version: number,
-): Promise<number> {
-  const span = { since: changedIn, until: version }
-  const traces = await tables.traces(attributesShape.listing, [companyId], span)
-  return traces.at(-1)?.version ?? changedIn
-}
-
 /** What the sources say about a company, and what it is called. */
 interface Said {
   /** Undefined if they would be larger than an answer may be. */
@@ -88,15 +82,16 @@ interface Said {
 
 async function readSaid(
   snapshot: Snapshot,
-  head: HeadRow | undefined,
+  found: CompanyHead | undefined,
   version: number,
 ): Promise<Said> {
-  if (head === undefined) return { sources: [], name: null, changes: [] }
+  if (found === undefined) return { sources: [], name: null, changes: [] }
+  const { head } = found
   // Not those of the statements: what a revert has taken back changed the company, too.
   const changes = [await snapshot.change(head.version)]
   if (head.total === 0) return { sources: [], name: null, changes }
   const sources = await snapshot.tables.sources(version)
-  const records = await readAll(snapshot, head)
+  const records = await readAll(snapshot, found)
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
   return {
     name: nameOf(records, sources) ?? null,
@@ -106,7 +101,13 @@ async function readSaid(
 }
 
 /** All records of what sources say. */
-async function readAll({ tables }: Snapshot, head: HeadRow): Promise<ListedRecord[]> {
+async function readAll(
+  { tables }: Snapshot,
+  { head, entries: only, texts: onlyTexts }: CompanyHead,
+): Promise<readonly ListedRecord[]> {
+  if (only !== null && onlyTexts !== null && onlySegment(head.directory) !== null) {
+    return [...recordsOf(decodeEntries(attributesShape, only), onlyTexts)]
+  }
   const numbers = (await leavesOf(tables, head)).map(({ segment }) => segment)
   const entries = await tables.entries(head.companyId, numbers)
   const texts = await tables.texts(head.companyId, numbers)
@@ -119,14 +120,14 @@ async function readAll({ tables }: Snapshot, head: HeadRow): Promise<ListedRecor
 async function summarise(
   snapshot: Snapshot,
   { resources, version: upTo }: Pick<CompanyRequest, 'resources'> & { readonly version: number },
-  heads: ReadonlyMap<string, HeadRow>,
+  heads: ReadonlyMap<string, CompanyHead>,
   identity: Identity,
   countListings: CountListings,
 ): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
   const listed: CountedListing[] = []
   const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
   for (const resource of resources) {
-    const head = heads.get(resource.name)
+    const { head, entries = null } = heads.get(resource.name) ?? {}
     const { total, version } = listingVersion(head, identity)
     const change = await snapshot.change(head === undefined ? identity.changedIn : version)
     const rewrite = await rewriteOf(snapshot, head)
@@ -134,7 +135,7 @@ async function summarise(
     const isChange = rewrite !== undefined && rewrite.version <= upTo
     const last = isChange ? Math.max(version, rewrite.version) : version
     found.push({ summary: { resource, total, version: last }, change })
-    if (head !== undefined && total > 0) listed.push({ resource, head, change })
+    if (head !== undefined && total > 0) listed.push({ resource, head, change, entries })
   }
   const counts = await countListings(snapshot.tables, listed)
   return found.map(({ summary, change }) => {

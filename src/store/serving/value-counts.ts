@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import { markOf } from '../listing/directory.ts'
+import { markOf, onlySegment } from '../listing/directory.ts'
 import { leavesOf, scanEntries } from '../listing/open-listings.ts'
 import { decodeEntries, reuseMemory, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
@@ -30,6 +30,8 @@ export interface CountedListing {
   readonly head: HeadRow
   /** The import that made this state. */
   readonly change: Change
+  /** The index of its first segment, if it was read with the head; else null. */
+  readonly entries: Uint8Array | null
 }
 
 /** Listings of up to this many records are not cached: counting takes some 0.2 us a record. */
@@ -97,16 +99,23 @@ async function countShort(
 ): Promise<Map<string, ListingCounts>> {
   const numbers: number[] = []
   const ends: number[] = []
-  for (const { head } of listings) {
-    numbers.push(...(await leavesOf(reads, head)).map(({ segment }) => segment))
+  for (const { head, entries: first } of listings) {
+    if (first === null || onlySegment(head.directory) === null) {
+      const leaves = await leavesOf(reads, head)
+      for (const { segment } of first === null ? leaves : leaves.slice(1)) numbers.push(segment)
+    }
     ends.push(numbers.length)
   }
   const [company] = listings
-  const entries = company === undefined ? [] : await reads.entries(company.head.companyId, numbers)
+  const further =
+    company === undefined || numbers.length === 0
+      ? []
+      : await reads.entries(company.head.companyId, numbers)
   const counts = new Map<string, ListingCounts>()
-  for (const [n, { resource }] of listings.entries()) {
+  for (const [n, { resource, entries: first }] of listings.entries()) {
     const counter = createCounter(resource)
-    for (const one of entries.slice(ends[n - 1] ?? 0, ends[n])) counter.add(one)
+    if (first !== null) counter.add(first)
+    for (const one of further.slice(ends[n - 1] ?? 0, ends[n])) counter.add(one)
     counts.set(resource.name, counter.counts())
   }
   return counts
@@ -129,10 +138,12 @@ async function countLong(
   return counter.counts()
 }
 
+/** An index is counted as soon as it is decoded, before any other. */
+const memory = reuseMemory()
+
 /** Counts the values of the fields that are filtered by single values, until they are too many. */
 function createCounter(resource: Resource) {
   const shape = shapeOf(resource)
-  const memory = reuseMemory()
   let fields = shape.columns.flatMap(({ field }, column) =>
     resource.fields[field]?.filter === 'value'
       ? [{ field, column, counts: new Map<string | null, number>() }]
@@ -161,7 +172,8 @@ function addColumn(
   if (column?.type !== 'text') throw new Error('only texts are filtered by single values')
   const byCode = new Uint32Array(column.values.length + 1)
   for (const code of column.codes) byCode[code] = (byCode[code] ?? 0) + 1
-  for (const [code, count] of byCode.entries()) {
+  for (let code = 0; code < byCode.length; code++) {
+    const count = byCode[code] ?? 0
     if (count === 0) continue
     const value = code === 0 ? null : (column.values[code - 1] ?? null)
     if (isTooLong(value)) return false

@@ -5,6 +5,7 @@ import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
 import { onlyNumber, type Parameter, type RowReader, type RowWriter } from './dialect.ts'
 import type { ListingLookups, ListingTables } from '../listing/tables.ts'
+import type { RegistryState } from '../reading.ts'
 import type { ServingReads } from '../serving/reads.ts'
 
 /** Rows, as arrays of their columns, some at a time. */
@@ -54,6 +55,12 @@ export async function readNumbers(
 
 /** Reads that all see one state of a store, for answers that one statement cannot give. */
 export interface Snapshot extends RowReader, Pick<ServingReads, 'change'> {
+  /**
+   * The state of the registry as a whole.
+   *
+   * @param company the only one about which more is read in this snapshot: at its node.
+   */
+  registry(company?: number): Awaitable<RegistryState>
   /** Looks up listings, companies and changes by their keys. */
   readonly tables: ListingLookups
 }

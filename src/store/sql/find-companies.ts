@@ -9,7 +9,6 @@ import type { RowReader } from './dialect.ts'
 import { type Ids, intersect } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Snapshot } from './database.ts'
-import { readRegistry } from './versions.ts'
 
 /** The maximum number of names that a query may match (contract 8.2). */
 export const matchesMax = 1_000
@@ -19,7 +18,7 @@ export async function findCompanies(
   snapshot: Snapshot,
   query: CompanyQuery,
 ): Promise<FoundCompanies> {
-  const registry = await readRegistry(snapshot)
+  const registry = await snapshot.registry()
   const companies = await ('words' in query
     ? findByWords(inSteps(snapshot), query.words)
     : findByNumber(snapshot, query.identifiers, query.jurisdiction))

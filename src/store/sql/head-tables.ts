@@ -65,7 +65,7 @@ export interface FirstSegment {
 }
 
 /** The segment that a head holds itself; null if it holds none. */
-export const heldByHead = { texts: 'h.texts', join: '' }
+export const heldByHead: FirstSegment = { texts: 'h.texts', entries: 'h.entries', join: '' }
 
 /** Reads a head; texts may be in the same row, since a second statement costs as much again. */
 export const headSql = (first?: Pick<FirstSegment, 'texts' | 'join'>) => `

@@ -1,8 +1,9 @@
 // Reads what is known of a company at a version, from tables that are not listings.
 
+import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow, RegisterNumber } from '../listing/tables.ts'
-import type { Snapshot } from './database.ts'
-import { headColumns, type HeadColumns, headOf } from './head-tables.ts'
+import type { Dialect, RowReader } from './dialect.ts'
+import { firstSegmentOf, headColumns, type HeadColumns, headOf, heldByHead } from './head-tables.ts'
 
 /** A company as its register named it. */
 export interface Identity extends RegisterNumber {
@@ -17,34 +18,81 @@ export const formerCompanySql = `
   select company_id from companies_past
   where identifier = $1 and jurisdiction = $2 and version <= $3 and until > $3`
 
+type Name = readonly [jurisdiction: string | null, identifier: string | null, since: number]
+type PastName = readonly [...Name, until: number]
+
+// Not by a list of ids, which takes twice as long.
+const presentSql = 'select jurisdiction, identifier, version from companies where id = $1'
+const pastSql = `
+  select jurisdiction, identifier, version, until from companies_past
+  where company_id = $1 order by until`
+
 /** A company at a version; undefined if it was not known. */
 export async function readIdentity(
-  { tables }: Snapshot,
+  db: RowReader,
   companyId: number,
   version: number,
 ): Promise<Identity | undefined> {
   // In this order: a state that is replaced meanwhile is then found among the former ones.
-  const [now] = await tables.companiesById([companyId])
-  const past = await tables.pastCompanies([companyId])
-  const then = [...past, ...(now === undefined ? [] : [{ ...now, until: Infinity }])].find(
-    (state) => state.version <= version && state.until > version,
-  )
+  const [now] = await db.rows<Name>(presentSql, companyId)
+  const past = await db.rows<PastName>(pastSql, companyId)
+  const states: readonly PastName[] = now === undefined ? past : [...past, [...now, Infinity]]
+  const then = states.find(([, , since, until]) => since <= version && until > version)
   if (then === undefined) return undefined
-  const { jurisdiction, identifier, version: since } = then
+  const [jurisdiction, identifier, since] = then
   // Its identifier may have become known only later.
-  const changes = past.map(({ until }) => until).filter((until) => until <= version)
+  const changes = past.map(([, , , until]) => until).filter((until) => until <= version)
   return { jurisdiction, identifier, since, changedIn: Math.max(since, ...changes) }
+}
+
+const lastTraceSql = `
+  select max(version) from traces
+  where company_id = $1 and listing = $2 and version > $3 and version <= $4`
+
+/** The version in which its number, or the attribute that has its name, last changed. */
+export async function readNamedIn(
+  db: RowReader,
+  companyId: number,
+  { changedIn }: Identity,
+  version: number,
+): Promise<number> {
+  const [[last] = [null]] = await db.rows<[version: number | null]>(
+    ...([lastTraceSql, companyId, attributesShape.listing, changedIn, version] as const),
+  )
+  return last ?? changedIn
+}
+
+/** A head, and what was read with it of its first segment; else null. */
+export interface CompanyHead {
+  readonly head: HeadRow
+  readonly entries: Uint8Array | null
+  /** Only of what sources say. */
+  readonly texts: Uint8Array | null
 }
 
 /** The heads of a company's listings at a version, by their names. */
 export async function readCompanyHeads(
-  snapshot: Snapshot,
+  db: RowReader,
   listings: readonly string[],
   companyId: number,
   version: number,
-): Promise<ReadonlyMap<string, HeadRow>> {
-  type Columns = readonly [...HeadColumns, listing: string]
-  const sql = snapshot.dialect.headsOfCompany(`${headColumns}, h.listing`)
-  const rows = await snapshot.rows<Columns>(sql, companyId, listings, version)
-  return new Map(rows.map((row) => [row[6], headOf(row)]))
+): Promise<ReadonlyMap<string, CompanyHead>> {
+  type Bytes = Uint8Array | null
+  type Columns = readonly [...HeadColumns, listing: string, entries: Bytes, texts: Bytes]
+  const found = await db.rows<Columns>(headsSql(db.dialect), companyId, listings, version)
+  return new Map(
+    found.map((row) => {
+      const [, , , , , , listing, entries, texts] = row
+      return [listing, { head: headOf(row), entries, texts }]
+    }),
+  )
+}
+
+/** Each segment that is read on its own costs as much as three that are read with their heads. */
+function headsSql(dialect: Dialect): string {
+  const first = dialect.holdsSegments ? heldByHead : firstSegmentOf(dialect, '$1')
+  const texts = `case when h.listing = '${attributesShape.listing}' then ${first.texts} end`
+  return `
+    select ${headColumns}, h.listing, ${first.entries}, ${texts}
+    from (${dialect.headsOfCompany('h.*')}) h ${first.join}`
 }

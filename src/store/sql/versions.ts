@@ -121,7 +121,7 @@ export async function readVersions(
   snapshot: Snapshot,
   { before, limit }: VersionRange,
 ): Promise<VersionList> {
-  const registry = await readRegistry(snapshot)
+  const registry = await snapshot.registry()
   const versions = await listImports(snapshot, limit, before)
   return { registry, versions: versions.map(listedVersion) }
 }

@@ -2,7 +2,7 @@
 // stays the same until another process commits is cached.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type ListingLookups, type ListingReads, MissingSegmentError } from '../listing/tables.ts'
+import { type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import {
@@ -100,14 +100,21 @@ export type Snapshots = ReturnType<typeof createSnapshots>
 /** @param forget is called when another process has committed. */
 export function createSnapshots(
   db: DatabaseSync,
-  reads: Pick<FileReads, 'texts' | 'entries' | 'change' | 'free'>,
+  reads: Pick<FileReads, 'texts' | 'entries' | 'change' | 'free' | 'registry'>,
   forget: () => void,
 ) {
   const queries = writerOf(db)
   const { enter, leave, now } = createTransactions(db, forget)
 
-  /** Reads that fail once another process has committed. */
+  let last: { readonly begun: number; readonly snapshot: Snapshot } | undefined
+
+  /** Reads that fail once another process has committed; one set for all work in a state. */
   function snapshotOf(begun: number): Snapshot {
+    if (last?.begun !== begun) last = { begun, snapshot: createSnapshot(begun) }
+    return last.snapshot
+  }
+
+  function createSnapshot(begun: number): Snapshot {
     const checked =
       <A extends unknown[], T>(read: (...args: A) => T) =>
       (...args: A): T => {
@@ -117,14 +124,12 @@ export function createSnapshots(
     const rows = checked(queries.rows) as RowReader['rows']
     const { texts, entries, free } = reads
     const listings = { texts: checked(texts), entries: checked(entries), free }
-    let tables: ListingLookups | undefined
     return {
       dialect,
       rows,
+      registry: checked(() => reads.registry()),
+      tables: lookupsOver({ dialect, rows }, listings),
       change: checked(reads.change),
-      get tables() {
-        return (tables ??= lookupsOver({ dialect, rows }, listings))
-      },
     }
   }
 
