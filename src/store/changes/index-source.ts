@@ -39,7 +39,7 @@ export function createIndexSource(tables: Pick<ListingLookups, 'segments'>, shap
       await pace()
       kept.clear()
       for (const row of await tables.segments(indexes, 'entries')) kept.set(row.segment, row)
-      for (const row of await tables.segments(both, 'both')) kept.set(row.segment, row)
+      for (const row of await tables.segments(both, 'unchecked')) kept.set(row.segment, row)
     },
     /** The texts of a segment, if they were read. */
     textsOf: (segment: number) => kept.get(segment)?.texts ?? undefined,
