@@ -16,7 +16,7 @@ import {
   type Words,
 } from './request-words.ts'
 
-/** How many values a filter may have (contract 10.2). */
+/** How many values a filter may be given, repetitions included (contract 10.2). */
 export const valuesMax = 20
 
 /** What a request selects. */
@@ -127,7 +127,8 @@ function selectionOf(resource: Resource, given: Words): SelectionParameters {
   // Whatever the order in a request, the same selection has one cache key and one view.
   for (const name of [...given.keys()].sort()) {
     if (isVersionName(name)) continue
-    const words = distinct(given.get(name) ?? [])
+    const all = given.get(name) ?? []
+    const words = distinct(all)
     const field = fieldOf(name)
     if (name === sortName) {
       sort = sortOf(resource, singleWord(given, name))
@@ -135,6 +136,7 @@ function selectionOf(resource: Resource, given: Words): SelectionParameters {
     } else if (name === currentOn) {
       filters.push(...currentFilters(resource, singleWord(given, name)))
     } else if (name === field) {
+      checkCount(field, all.length)
       filters.push(valueFilter(resource, field, words))
     } else if (field !== ranged) {
       // The bounds of a field follow each other.
@@ -154,10 +156,12 @@ function queryOf(name: string, words: readonly string[]): string {
   return words.map((word) => start + encodeURIComponent(word)).join('')
 }
 
+function checkCount(field: string, count: number): void {
+  if (count >= 1 && count <= valuesMax) return
+  throw badRequest(`${field} has ${count} values; it takes 1 to ${valuesMax}`)
+}
+
 function valueFilter(resource: Resource, field: string, values: readonly string[]): Filter {
-  if (values.length > valuesMax || values.length === 0) {
-    throw badRequest(`${field} has ${values.length} values; it takes 1 to ${valuesMax}`)
-  }
   const anyOf = values.map((word) =>
     word === '' ? null : intervalFor(resource, field, word, undefined),
   )
