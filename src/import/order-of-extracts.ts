@@ -33,19 +33,23 @@ export function refuseOlder({ imports }: Earlier, request: ImportRequest, asOf: 
 }
 
 /**
- * An extract without a day would replace what the source said without recording the changes.
+ * An extract without a day would replace what the source said without recording the changes. Those
+ * of records are recorded only if the last import asked for it: else nothing is lost.
  *
  * @throws OperatorError if an earlier extract of the source had a day.
  */
 export function refuseUndated(
-  { imports }: Earlier,
+  { imports, recipe }: Earlier,
   { target, source, permissions = {} }: ImportRequest,
 ): void {
-  if (target.changesOf === undefined || permissions.noDay === true) return
+  const isOfRecords = target.resource !== undefined
+  const isRecorded = !isOfRecords || recipe?.options.includes('--history') === true
   const last = lastDayOf(imports)
-  if (last === '') return
+  if (!isRecorded || last === '' || permissions.noDay === true) return
+  const options = isOfRecords ? '--history --as-of DATE' : '--as-of'
   throw new OperatorError(
-    `${source} was last imported as of ${last}; give --as-of, or --no-history to record no changes`,
+    `${source} was last imported as of ${last}; give ${options}, or --no-history to record no ` +
+      'changes',
   )
 }
 

@@ -57,6 +57,21 @@ test('an extract without a date is refused if the source had one; --no-history r
   assert.match(said.out, /Attributes from sec, since version 4, /, 'nobody knows of a day')
 })
 
+test('records without a date are refused only if their history is recorded', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder, 'employees')
+  const rows = (name: string) => [{ id: 1, company_id: 7, name }]
+  await load(run(rows('Ann'), '--as-of', '2025-02-27'))
+  await load(run(rows('Bea')))
+  await load(run(rows('Cid'), '--as-of', '2025-02-28', '--history'))
+  const says =
+    /^dossier: default was last .*-28; give --history --as-of DATE, or --no-history to .*\n$/
+  await refuse(folder, () => run(rows('Dan')), says)
+  await load(run(rows('Dan'), '--no-history'))
+  // That is how the source is imported from now on.
+  await load(run(rows('Eve')))
+})
+
 test('a date beyond tomorrow is refused unless --future; so is a row of such a date', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
