@@ -4,15 +4,15 @@
 // for PostgreSQL shows that a spread store does what others do.
 
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { segmentsSql } from '../../src/store/postgres/tables.ts'
 import { headSql, heldByHead } from '../../src/store/sql/head-tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
+import { countStatements } from '../support/count-statements.ts'
 import { openReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
@@ -29,28 +29,8 @@ if (onCitus !== false) useOwnDatabase('citus')
 
 const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
 
-type Query = (this: Client, ...words: unknown[]) => unknown
-
 const planOf = ({ rows }: { rows: { 'QUERY PLAN': string }[] }) =>
   rows.map((row) => row['QUERY PLAN']).join('\n')
-
-/** Counts the statements that sessions send. */
-function countStatements(t: TestContext): () => number {
-  let sent = 0
-  const query = Reflect.get(Client.prototype, 'query') as Query
-  const { mock } = t.mock.method(
-    Client.prototype,
-    'query',
-    function (this: Client, ...words: unknown[]) {
-      sent += 1
-      return query.apply(this, words)
-    },
-  )
-  return () => {
-    mock.restore()
-    return sent
-  }
-}
 
 const companies = Array.from({ length: 20 }, (_, n) => ({
   jurisdiction: 'GB',

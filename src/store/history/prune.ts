@@ -118,19 +118,19 @@ async function dropHeads(
   const { listing } = shape
   const dropped: HeadRow[] = []
   const segments: SegmentKey[] = []
+  const replaced: (readonly HeadRow[])[] = []
   const all = await tables.headsOf(listing, companies)
   for (const [companyId, heads] of Map.groupBy(all, (head) => head.companyId)) {
     const inForce = heads.findLastIndex((head) => head.version <= version)
     const [gone, kept] = [heads.slice(0, inForce), heads.slice(inForce)]
-    // If a company's former state is not known, changes report it as a whole.
-    if (shape !== attributesShape) {
-      await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
-    }
+    replaced.push([...gone, ...kept.slice(0, 1)])
     const named = await namedSegments(tables, gone)
     for (const segment of (await namedSegments(tables, kept)).keys()) named.delete(segment)
     for (const segment of named.keys()) segments.push({ companyId, segment })
     dropped.push(...gone)
   }
+  // If a company's former state is not known, changes report it as a whole.
+  if (shape !== attributesShape) await traceRemoved(tables, shape, replaced)
   for (const some of inBatches(segments, 1_000)) await tables.dropSegments(some)
   await tables.dropHeads(listing, dropped)
   return dropped.length
