@@ -19,7 +19,7 @@ import {
 } from '../store/keys.ts'
 import type { StoreInspector } from '../store/inspecting.ts'
 import type { StoreWriter } from '../store/writing.ts'
-import { lockWait } from './progress.ts'
+import { lockWait, storeOf } from './progress.ts'
 import {
   type Command,
   type CommandContext,
@@ -82,8 +82,7 @@ store applies a change within a second.
     }
     const asked = { ...input, words }
     if (known === 'list') return list(asked, context)
-    const wait = lockWait(context)
-    const open = () => openExistingStore(input.settings, resources, { wait })
+    const open = () => openExistingStore(storeOf(input, context), resources)
     return change[known](open, asked, context)
   },
 }
@@ -155,7 +154,7 @@ function nameIn({ words, options }: Input, usage: string): string {
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   refuseWords('keys list', input.words)
-  await using store = await openStoreInspector(input.settings, resources)
+  await using store = await openStoreInspector(storeOf(input, context), resources)
   const records = await store.listKeys()
   const usage = await usageOf(store, input.settings, context)
   const listed = records.map((key) => ({ ...key, ...(usage && (usage.get(key.id) ?? unused)) }))

@@ -3,7 +3,8 @@
 import { formatCount } from '../text/format-count.ts'
 import type { CopyWatch } from '../store/inspecting.ts'
 import type { LockWait, WorkWatch } from '../store/work-watch.ts'
-import type { CommandContext } from './command.ts'
+import type { StorePlace } from '../store/open-store.ts'
+import type { CommandContext, Input } from './command.ts'
 
 /** The progress of a command. */
 interface Progress {
@@ -49,6 +50,12 @@ export function createProgress({ stderr, now }: CommandContext, unit = 'rows') {
 /** Reports that the command is waiting for the write lock; a signal ends the wait. */
 export function lockWait({ stderr, signal }: CommandContext): LockWait {
   return { onWait: (reason = waitingLine) => stderr.writeLines(reason), signal }
+}
+
+/** The store of a command, which reports if it has to wait for it; a signal ends the wait. */
+export function storeOf({ settings }: Input, context: CommandContext): StorePlace {
+  const { db, withheld } = settings
+  return { db, withheld, wait: lockWait(context) }
 }
 
 const waitingLine = 'another command is writing to the store; waiting for it to finish'

@@ -50,6 +50,11 @@ export interface StorePlace {
   readonly db: string
   /** The file with the list of what is withheld; undefined for the usual place. */
   readonly withheld: string | undefined
+  /**
+   * How a command waits for other sessions of PostgreSQL that have locked what it needs, and for
+   * the first import of a file, which nobody else can open; without it, that throws.
+   */
+  readonly wait?: LockWait
 }
 
 /** The store's name in messages and logs, without a password. */
@@ -75,7 +80,9 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
  */
 export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   const { db, list } = await locate(at)
-  if (isServerStore(db)) return (await postgres()).openForReading(db, list)
+  if (isServerStore(db)) {
+    return (await postgres()).openForReading(db, list, undefined, placeOf(at).wait)
+  }
   return openUnchanged(db, list, (await reading()).createReader)
 }
 
@@ -91,15 +98,14 @@ export async function openStoreInspector(
 ): Promise<StoreInspector> {
   const { db, list: usual } = await locate(at)
   const list = { ...usual, isOptional: isToVerify }
-  if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
+  const { wait } = placeOf(at)
+  if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources, wait)
   const { inspectorOf } = await files()
   return openUnchanged(db, list, (connection) => inspectorOf(connection, { list, resources }))
 }
 
 /** How a store is opened for changes. */
 interface WriterOptions {
-  /** Waits for the first import of a file, which nobody else can open; without it, that throws. */
-  readonly wait?: LockWait | undefined
   /** Whether the store is to adopt the list of another registry. */
   readonly isToAdopt?: boolean
 }
@@ -108,11 +114,12 @@ interface WriterOptions {
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
-  { wait, isToAdopt = false }: WriterOptions = {},
+  { isToAdopt = false }: WriterOptions = {},
 ): Promise<StoreWriter> {
   const { db, list: usual } = await locate(at)
   const list = { ...usual, isToAdopt }
-  if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
+  const { wait } = placeOf(at)
+  if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources, wait)
   return (await files()).openWriter(db, { list, resources }, wait)
 }
 
@@ -139,7 +146,7 @@ export async function openExistingStore(
   resources: readonly Resource[],
   options?: WriterOptions,
 ): Promise<StoreWriter> {
-  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources, options)
+  if (await hasStore(at)) return openStoreWriter(at, resources, options)
   const db = describeStore(placeOf(at).db)
   throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
@@ -155,15 +162,16 @@ export async function openStoreForTrial(
 ): Promise<StoreWriter> {
   const { db, list } = await locate(at)
   const isServer = isServerStore(db)
-  const isFilled = (await hasStore(db)) && (isServer || !isEmpty(db))
+  const isFilled = (await hasStore(at)) && (isServer || !isEmpty(db))
   if (isFilled) return openStoreWriter(at, resources, options)
   const place = { list: isServer ? noList : list, resources }
   return (await files()).openWriter(memory, place)
 }
 
-/** Whether there is a store at `db`, rather than one that the next import creates. */
-export async function hasStore(db: string): Promise<boolean> {
-  return isServerStore(db) ? (await postgres()).hasRegistry(db) : !isMissing(db)
+/** Whether there is a store, rather than one that the next import creates. */
+export async function hasStore(at: StoreAt): Promise<boolean> {
+  const { db, wait } = placeOf(at)
+  return isServerStore(db) ? (await postgres()).hasRegistry(db, wait) : !isMissing(db)
 }
 
 /**

@@ -23,7 +23,7 @@ import { historical, parseHistory, parseNameAttribute, parseTarget } from './imp
 import { printRefused, printReport } from './import-report.ts'
 import { printShown } from './import-show.ts'
 import { checkName, parseNumber } from '../option-values.ts'
-import { createProgress, lockWait } from '../progress.ts'
+import { createProgress, lockWait, storeOf } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 
@@ -123,7 +123,7 @@ export async function runImport(
   const inUse = [...given.files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   using rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
-  const isNew = !(await hasStore(settings.db))
+  const isNew = !(await hasStore(storeOf(input, context)))
   await using store = await openFor(input, context, by)
   const onRejected = rejects && ((rejected: RejectedRow) => rejects.write(rejected))
   const report = await importFiles(store, {
@@ -143,10 +143,10 @@ export async function runImport(
   return isRefused(report.counts, onRejected) ? 1 : 0
 }
 
-function openFor({ flags, settings }: Input, context: CommandContext, by?: UpdateBy) {
+function openFor(input: Input, context: CommandContext, by?: UpdateBy) {
   const existing = by === undefined ? openStoreForImport : openExistingStore
-  const open = flags.has('dry-run') ? openStoreForTrial : existing
-  return open(settings, resources, { wait: lockWait(context) })
+  const open = input.flags.has('dry-run') ? openStoreForTrial : existing
+  return open(storeOf(input, context), resources)
 }
 
 /** If the program that writes to a pipe ended early, a snapshot would remove the missing rows. */

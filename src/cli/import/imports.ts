@@ -10,6 +10,7 @@ import { type Command, onlyWord, print, unknownAction } from '../command.ts'
 import { differenceLines } from './difference-lines.ts'
 import { parseNumber, parseVersion } from '../option-values.ts'
 import { formatMoment, oneLine } from '../table.ts'
+import { storeOf } from '../progress.ts'
 
 const limitDefault = 20
 const limitMax = 1_000_000
@@ -31,10 +32,10 @@ changed: how many values of each attribute, with examples, and the companies add
   },
   settings: ['db', 'withheld'],
   async run(input, context) {
-    const { words, options, settings } = input
+    const { words, options } = input
     const shown = parseShown(words)
     const limit = parseNumber('limit', options['limit'] ?? String(limitDefault), 1, limitMax)
-    await using store = await openStoreInspector(settings, resources)
+    await using store = await openStoreInspector(storeOf(input, context), resources)
     if (shown !== undefined) {
       const one = await readOne(store, shown)
       print(input, context, one, [...describe(one), ...changed(one)])

@@ -10,7 +10,7 @@ import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import type { SourceSummary } from '../../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../../store/open-store.ts'
-import { lockWait } from '../progress.ts'
+import { lockWait, storeOf } from '../progress.ts'
 import {
   type Command,
   type CommandContext,
@@ -68,7 +68,7 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
     if (action !== undefined) {
       throw unknownAction('sources', action, 'to show one: sources show NAME')
     }
-    const list = await listAll(input.settings)
+    const list = await listAll(input, context)
     print(input, context, list.map(withNext), lines(list))
     return 0
   },
@@ -76,12 +76,12 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
 
 async function show(words: readonly string[], input: Input, context: CommandContext) {
   const name = onlyWord(words, 'sources show takes the name of one source; see: dossier sources')
-  printRecipes(name, await findRecipes(name, input), input, context)
+  printRecipes(name, await findRecipes(name, input, context), input, context)
   return 0
 }
 
-async function listAll(settings: Input['settings']): Promise<readonly SourceSummary[]> {
-  await using store = await openStoreInspector(settings, resources)
+async function listAll(input: Input, context: CommandContext): Promise<readonly SourceSummary[]> {
+  await using store = await openStoreInspector(storeOf(input, context), resources)
   return await store.listSources()
 }
 
@@ -118,7 +118,7 @@ async function remove(
   const name = onlyWord(words, 'sources remove takes the name of one source; see: dossier sources')
   const { resource } = input.options
   if (resource !== undefined) parseChoice('resource', resource, targetNames)
-  const list = await listAll(input.settings)
+  const list = await listAll(input, context)
   const chosen = choose(list, name, resource)
   const counted = chosen.map(({ target, records, companies }) => {
     const of = target === 'companies' ? '' : `, of ${countOf(companies, 'company', 'companies')}`
@@ -130,7 +130,7 @@ async function remove(
     return 0
   }
   if (!input.flags.has('yes')) await confirm('Remove these? [y/N] ', context, 'to remove these')
-  await using store = await openExistingStore(input.settings, resources)
+  await using store = await openExistingStore(storeOf(input, context), resources)
   for (const [n, { target: of }] of chosen.entries()) {
     const target = targets.find((known) => known.name === of)
     if (target === undefined) throw new OperatorError(`this Dossier has no ${of}`)

@@ -20,6 +20,7 @@ import { findMapping, isMappingFile } from './find-mapping.ts'
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
 import { shellWord } from '../../text/shell-word.ts'
+import { storeOf } from '../progress.ts'
 
 const { '--source NAME': _, ...ofImport } = importCommand.options
 
@@ -47,7 +48,7 @@ date, is refused; --accept imports it as a part that arrived late.
     const [source, ...files] = input.words
     if (source === undefined) throw new UsageError('name the source; see: dossier sources')
     if (files.length === 0) throw new UsageError(`name the files to update ${source} from`)
-    const recipes = await findRecipes(source, input)
+    const recipes = await findRecipes(source, input, context)
     const chosen = chooseRecipes(recipes, { source, files, input })
     refuseForMany(chosen, input)
     for (const [n, one] of chosen.entries()) {
@@ -81,9 +82,10 @@ interface Asked {
  */
 export async function findRecipes(
   source: string,
-  { settings }: Input,
+  input: Input,
+  context: CommandContext,
 ): Promise<readonly SourceRecipe[]> {
-  await using store = await openStoreInspector(settings, resources)
+  await using store = await openStoreInspector(storeOf(input, context), resources)
   const recipes = await store.readRecipes(source)
   if (recipes.length > 0) return recipes
   const sources = (await store.listSources()).map((one) => one.source)

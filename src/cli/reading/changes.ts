@@ -18,6 +18,7 @@ import { companiesScope } from '../../store/keys.ts'
 import type { Command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { explainApiError } from './api-error.ts'
+import { storeOf } from '../progress.ts'
 
 const pageLength = 1_000
 
@@ -46,9 +47,11 @@ or a register number such as GB:09876543.
   },
   settings: ['db', 'withheld'],
   takesWords: false,
-  async run({ options, settings }, { stdout, stderr, signal }) {
+  async run(input, context) {
+    const { options } = input
+    const { stdout, stderr, signal } = context
     if (options['since'] === undefined) throw new UsageError('name a version with --since')
-    await using reader = await openStoreForShowing(settings)
+    await using reader = await openStoreForShowing(storeOf(input, context))
     try {
       const asked = await parse(reader, options)
       const until = await print(reader, asked, stdout, signal)

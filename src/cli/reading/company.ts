@@ -17,6 +17,7 @@ import { type Command, print } from '../command.ts'
 import { parseCompany } from '../option-values.ts'
 import { oneLine, tableLines } from '../table.ts'
 import { explainApiError } from './api-error.ts'
+import { storeOf } from '../progress.ts'
 
 const latestMax = 10
 
@@ -36,10 +37,10 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
   options: { '--json': 'print the company as JSON' },
   settings: ['db', 'withheld'],
   async run(input, context) {
-    const { words, settings } = input
-    const named = { company: parseCompany(words), version: undefined }
-    await using inspector = await openStoreInspector(settings, resources)
-    await using reader = await openStoreForShowing(settings)
+    const named = { company: parseCompany(input.words), version: undefined }
+    const at = storeOf(input, context)
+    await using inspector = await openStoreInspector(at, resources)
+    await using reader = await openStoreForShowing(at)
     const locating = { resource: undefined, isNearTold: true }
     try {
       const { companyId } = await locate(reader, named, locating)

@@ -9,6 +9,7 @@ import { openStoreForShowing } from '../../store/open-store.ts'
 import type { FoundCompany, StoreReader } from '../../store/reading.ts'
 import { type Command, print } from '../command.ts'
 import { oneLine, tableLines } from '../table.ts'
+import { storeOf } from '../progress.ts'
 
 /** How many companies are printed for people. */
 const shownMax = 50
@@ -32,12 +33,12 @@ and as a register number: GB:09876543.
   },
   settings: ['db', 'withheld'],
   async run(input, context) {
-    const { words, options, settings } = input
+    const { words, options } = input
     if (words.join('').trim() === '') {
       throw new UsageError('find takes words of a name, or a number')
     }
     const { jurisdiction } = options
-    await using reader = await openStoreForShowing(settings)
+    await using reader = await openStoreForShowing(storeOf(input, context))
     const found = await findBoth(reader, words, jurisdiction)
     if (found.length === 0) throw await nothingFound(reader, words, jurisdiction)
     print(input, context, found, lines(found))

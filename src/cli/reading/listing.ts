@@ -18,6 +18,7 @@ import type { Command } from '../command.ts'
 import { parseChoice } from '../option-values.ts'
 import type { Output } from '../output.ts'
 import { explainApiError } from './api-error.ts'
+import { storeOf } from '../progress.ts'
 
 /** A listing that knows the parameter of the example. */
 const periodic = resources.find(({ period }) => period !== undefined)
@@ -38,7 +39,9 @@ as_of, known_at, and page and limit for a part.
     '--format FORMAT': `${recordFormats.join(' or ')} (default: ndjson)`,
   },
   settings: ['db', 'withheld'],
-  async run({ words, options, settings }, { stdout, signal }) {
+  async run(input, context) {
+    const { words, options } = input
+    const { stdout, signal } = context
     const { company, resource, parameters } = parseWords(words)
     for (const name of ['format', 'version'] as const) {
       if (options[name] === undefined || parameters[name] === undefined) continue
@@ -49,7 +52,7 @@ as_of, known_at, and page and limit for a part.
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)
-      await using reader = await openStoreForShowing(settings)
+      await using reader = await openStoreForShowing(storeOf(input, context))
       await printRecords(reader, await locateListing(reader, request), stdout, signal)
     } catch (error) {
       throw explainApiError(error, reword)

@@ -4,7 +4,7 @@ import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import { type Command, onlyWord } from '../command.ts'
-import { watchCopy } from '../progress.ts'
+import { storeOf, watchCopy } from '../progress.ts'
 
 export const backupCommand: Command = {
   name: 'backup',
@@ -19,9 +19,10 @@ list of it, too: a copy is refused without it.
   dossier verify --db registry-2026-11-30.db`,
   options: {},
   settings: ['db', 'withheld'],
-  async run({ words, settings }, context) {
+  async run(input, context) {
+    const { words, settings } = input
     const path = onlyWord(words, 'backup takes one argument: the file to create')
-    await using store = await openStoreInspector(settings, resources)
+    await using store = await openStoreInspector(storeOf(input, context), resources)
     const bytes = await store.backup(path, watchCopy(context, 'copying'))
     const copied = `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`
     const isWithholding = (await store.readWithheld()).length > 0

@@ -3,7 +3,7 @@
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openExistingStore } from '../../store/open-store.ts'
-import { lockWait } from '../progress.ts'
+import { lockWait, storeOf } from '../progress.ts'
 import { type Command, print } from '../command.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
@@ -26,7 +26,7 @@ complete copies in the folder of --exports that contain data withheld since are 
   async run(input, context) {
     const { settings } = input
     const { stderr } = context
-    await using store = await openExistingStore(settings, resources)
+    await using store = await openExistingStore(storeOf(input, context), resources)
     stderr.showStatus('compacting …')
     const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
     const withdrawn = exportLines(await withdrawExports(store, settings, context))

@@ -8,7 +8,7 @@ import { writeExport } from '../../store/exports/write-export.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import { type Command, onlyWord, print } from '../command.ts'
 import { parseChoice, parseVersion } from '../option-values.ts'
-import { createProgress } from '../progress.ts'
+import { createProgress, storeOf } from '../progress.ts'
 import { tableLines } from '../table.ts'
 
 export const exportCommand: Command = {
@@ -31,14 +31,14 @@ the last version, nothing is written, and the exit code is 0.
   },
   settings: ['db', 'withheld'],
   async run(input, context) {
-    const { words, options, settings } = input
+    const { words, options } = input
     const folder = onlyWord(words, 'name one folder: export DIR')
     const { format = exportFormats[0], version: given } = options
     const formats = format.split(',').map((word) => parseChoice('format', word, exportFormats))
     const version = given === undefined ? undefined : parseVersion('--version', given)
     const { signal, stderr } = context
     const show = createProgress(context, 'records')
-    await using reader = await openStoreForShowing(settings)
+    await using reader = await openStoreForShowing(storeOf(input, context))
     const manifest = await writeExport(reader, resources, {
       folder,
       formats,

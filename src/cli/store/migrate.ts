@@ -2,7 +2,7 @@
 
 import { resources } from '../../resources/index.ts'
 import { describeStore, migrateStore } from '../../store/open-store.ts'
-import { lockWait } from '../progress.ts'
+import { lockWait, storeOf } from '../progress.ts'
 import type { Command } from '../command.ts'
 
 export const migrate: Command = {
@@ -21,8 +21,9 @@ is one transaction.
   },
   takesWords: false,
   settings: ['db', 'withheld'],
-  async run({ flags, settings }, context) {
-    const done = await migrateStore(settings, resources, {
+  async run(input, context) {
+    const { flags, settings } = input
+    const done = await migrateStore(storeOf(input, context), resources, {
       isDistributed: flags.has('distributed'),
       ...lockWait(context),
     })

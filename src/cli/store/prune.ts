@@ -8,7 +8,7 @@ import { type Command, print } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { parseDuration } from '../option-values.ts'
 import { countLines } from '../table.ts'
-import { watchWork } from '../progress.ts'
+import { storeOf, watchWork } from '../progress.ts'
 
 export const prune: Command = {
   name: 'prune',
@@ -34,7 +34,7 @@ it needs --yes.
   takesWords: false,
   settings: ['db', 'withheld'],
   async run(input, context) {
-    const { options, flags, settings } = input
+    const { options, flags } = input
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
     if (/^\d+m$/.test(keep)) {
@@ -43,7 +43,7 @@ it needs --yes.
     const before = context.now() - parseDuration('keep', keep)
     const watch = watchWork(context)
     const isDryRun = flags.has('dry-run')
-    await using store = await openExistingStore(settings, resources)
+    await using store = await openExistingStore(storeOf(input, context), resources)
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))

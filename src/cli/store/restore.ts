@@ -1,14 +1,18 @@
 // `dossier restore`: replaces a store with a backup.
 
-import type { Settings } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { countOf } from '../../text/format-count.ts'
-import { compareCopy, openStoreInspector, restoreStore } from '../../store/open-store.ts'
+import {
+  compareCopy,
+  openStoreInspector,
+  restoreStore,
+  type StorePlace,
+} from '../../store/open-store.ts'
 import type { Restored } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
-import { lockWait, watchChecks, watchCopy } from '../progress.ts'
+import { lockWait, storeOf, watchChecks, watchCopy } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',
@@ -32,11 +36,13 @@ a copy of COPY, so that none of it returns.
     '--replace-foreign': 'replace a store with a copy of another registry',
   },
   settings: ['db', 'withheld'],
-  async run({ words, flags, settings }, context) {
+  async run(input, context) {
+    const { words, flags } = input
     const copy = onlyWord(words, 'restore takes one argument: the file to restore')
-    const { db } = settings
+    const at = storeOf(input, context)
+    const { db } = at
     const { isForeign, lostMax } = await agree(db, copy, flags, context)
-    const restored = await restoreStore(settings, copy, resources, {
+    const restored = await restoreStore(at, copy, resources, {
       ...lockWait(context),
       startedAt: context.now(),
       lostMax,
@@ -44,7 +50,7 @@ a copy of COPY, so that none of it returns.
       onCheck: watchChecks(context),
       copying: (step) => watchCopy(context, step),
     })
-    const state = await describeState(settings)
+    const state = await describeState(at)
     const lines = [`${db} restored from ${copy}${state}.`, ...advice(restored, isForeign)]
     context.stdout.writeLines(...lines)
     return 0
@@ -76,8 +82,8 @@ async function agree(
 }
 
 /** The version that is current now, to compare with what the operator expects. */
-async function describeState(settings: Settings): Promise<string> {
-  await using store = await openStoreInspector(settings, resources)
+async function describeState(at: StorePlace): Promise<string> {
+  await using store = await openStoreInspector(at, resources)
   const [last] = await store.listImports(1)
   if (last === undefined) return ', without an import'
   return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`

@@ -7,7 +7,7 @@ import { openExistingStore } from '../../store/open-store.ts'
 import type { Reverted, RevertRange, RevertReport } from '../../store/writing.ts'
 import { type Command, type Input, print } from '../command.ts'
 import { parseVersion } from '../option-values.ts'
-import { watchWork } from '../progress.ts'
+import { storeOf, watchWork } from '../progress.ts'
 
 export const revert: Command = {
   name: 'revert',
@@ -38,7 +38,7 @@ restores the state of a version for all sources; 0 is the empty registry.
   async run(input, context) {
     const range = rangeOf(input)
     const isDryRun = input.flags.has('dry-run')
-    await using store = await openExistingStore(input.settings, resources)
+    await using store = await openExistingStore(storeOf(input, context), resources)
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watchWork(context) })
     print(input, context, report, reportLines(report, isDryRun))

@@ -5,7 +5,7 @@ import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import { type Command, print } from '../command.ts'
-import { watchChecks } from '../progress.ts'
+import { storeOf, watchChecks } from '../progress.ts'
 import { countLines } from '../table.ts'
 
 export const verifyCommand: Command = {
@@ -24,7 +24,7 @@ fault, it lists the faults and exits with code 1.
     const { words, settings } = input
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
-    await using store = await openStoreInspector(settings, resources, true)
+    await using store = await openStoreInspector(storeOf(input, context), resources, true)
     const { counts, faults } = await store.verify(storedChecks(resources), watchChecks(context))
     const isSound = faults.length === 0
     const outcome = isSound

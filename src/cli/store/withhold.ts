@@ -25,7 +25,7 @@ import {
 } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
-import { watchWork } from '../progress.ts'
+import { storeOf, watchWork } from '../progress.ts'
 import { oneLine, tableLines } from '../table.ts'
 import { reportLines } from './withhold-report.ts'
 import { parseReason, parseSubject } from './withhold-words.ts'
@@ -105,7 +105,7 @@ const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 async function order(kind: OrderKind, input: Input, context: CommandContext): Promise<number> {
   const subject = parseSubject(kind, input)
   const reason = parseReason(input, context, input.flags.has('dry-run'))
-  await using store = await openExistingStore(input.settings, resources)
+  await using store = await openExistingStore(storeOf(input, context), resources)
   const request = { ...reason, kind, subject, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
@@ -119,16 +119,16 @@ async function adopt(input: Input, context: CommandContext): Promise<number> {
   refuseWords('withhold adopt', input.words)
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
-  const { db } = input.settings
+  const at = storeOf(input, context)
   const question = 'Adopt the list and withhold this permanently? [y/N] '
   const purpose = 'to adopt the list'
-  const isNew = !(await hasStore(db))
+  const isNew = !(await hasStore(at))
   if (isNew && isDryRun) {
-    const name = describeStore(db)
+    const name = describeStore(at.db)
     throw new OperatorError(`${name} does not exist; without --dry-run, this creates it`)
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
-  await using store = await openStoreWriter(input.settings, resources, { isToAdopt: true })
+  await using store = await openStoreWriter(at, resources, { isToAdopt: true })
   const request = { ...reason, startedAt: context.now(), ...watchWork(context) }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
@@ -189,7 +189,7 @@ const doneWords = { mask: 'Masked', erase: 'Erased' } as const
 
 async function list(input: Input, context: CommandContext): Promise<number> {
   refuseWords('withhold list', input.words)
-  await using store = await openStoreInspector(input.settings, resources)
+  await using store = await openStoreInspector(storeOf(input, context), resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
   print(input, context, entries, lines)
@@ -221,7 +221,7 @@ async function lift(input: Input, context: CommandContext): Promise<number> {
     throw new UsageError('withhold lift takes one NUMBER; see: dossier withhold list')
   }
   const reason = parseReason(input, context, false)
-  await using store = await openExistingStore(input.settings, resources)
+  await using store = await openExistingStore(storeOf(input, context), resources)
   await store.lift({
     ...reason,
     lifts: Number(word),

@@ -1,8 +1,10 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
+import { addAbortListener } from 'node:events'
 import type { Socket } from 'node:net'
 import { type Client, type ClientBase, type ClientConfig, DatabaseError, Pool, types } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
+import type { LockWait } from '../work-watch.ts'
 import { binaryParser, createClient } from './binary.ts'
 import { describeUrl, parseUrl, refusedByDriver, schemaIn } from './url.ts'
 
@@ -38,7 +40,11 @@ const graceMs = 200
  * @throws OperatorError if the driver refuses the URL, or a pooler does not leave it its session of
  *   the server.
  */
-export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
+export async function openSession(
+  db: string,
+  settings: SessionSettings = {},
+  wait?: LockWait,
+): Promise<Client> {
   const client = makeClient(db)
   // It may be lost as soon as it is connected.
   client.once('error', (reason: Error) => failWith(client, reason))
@@ -47,6 +53,7 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     await client.connect()
     const pid = await applySettings(client, db, { ...commandSettings, ...settings })
     if (isPooled(client, pid)) await refuseSharedSessions(client, db, pid)
+    if (wait !== undefined) watchLocks(client, db, pid, wait)
     return client
   } catch (error) {
     // If the driver itself gives up, as without a password, it leaves the connection open; the
@@ -131,6 +138,57 @@ function isPooled(client: ClientBase, pid: number | undefined): boolean {
   return (client as unknown as { readonly processID: number }).processID !== pid
 }
 
+/** How long a statement of a command may run before it is asked whether it waits for a lock. */
+const patientMs = 3_000
+
+// Advisory locks are those of other commands, which are reported at once (transaction.ts).
+const awaitedSql = `
+  select coalesce('the table ' || c.relname, 'rows') as locked
+  from pg_locks l left join pg_class c on c.oid = l.relation
+  where l.pid = $1 and not l.granted and l.locktype <> 'advisory' limit 1`
+
+/**
+ * Reports if a statement of a command has to wait for a lock of another session; a signal ends the
+ * wait, and the session, whose statements fail with its reason.
+ */
+function watchLocks(
+  client: ClientBase,
+  db: string,
+  pid: number | undefined,
+  { onWait, signal }: LockWait,
+): void {
+  let running = 0
+  let isGivenUp = false
+  const look = async () => {
+    const { rows } = await withSession(db, (own) =>
+      own.query<{ locked: string }>(awaitedSql, [pid]),
+    )
+    if (rows[0] === undefined || running === 0) return
+    isGivenUp = signal?.aborted === true
+    if (isGivenUp) socketOf(client).destroy()
+    else onWait(`another session of PostgreSQL has locked ${rows[0].locked}; waiting for it`)
+  }
+  // If no session can be had to look, the statement goes on.
+  const tryLook = () => void (running > 0 && look().catch(() => undefined))
+  const listener = signal && addAbortListener(signal, tryLook)
+  client.once('end', () => listener?.[Symbol.dispose]())
+  const ask = client.query.bind(client) as (...asked: unknown[]) => unknown
+  const query = (...asked: unknown[]) => {
+    const answer = ask(...asked)
+    if (!(answer instanceof Promise)) return answer
+    running += 1
+    const timer = setTimeout(tryLook, patientMs)
+    const ended = answer.finally(() => {
+      running -= 1
+      clearTimeout(timer)
+    })
+    return ended.catch((error: unknown) => {
+      throw isGivenUp ? (signal?.reason as Error) : error
+    })
+  }
+  client.query = query as typeof client.query
+}
+
 /** In PgBouncer's modes `transaction` and `statement`, nothing that a session sets is kept. */
 async function refuseSharedSessions(client: Client, db: string, pid: number | undefined) {
   const others = openPool(db, commandBounds)
@@ -152,8 +210,9 @@ export async function withSession<T>(
   db: string,
   work: (client: Client) => Promise<T>,
   settings: SessionSettings = {},
+  wait?: LockWait,
 ): Promise<T> {
-  const client = await openSession(db, settings)
+  const client = await openSession(db, settings, wait)
   try {
     return await work(client)
   } finally {
@@ -167,7 +226,7 @@ export type Sessions = ReturnType<typeof createSessions>
  * Makes the sessions of a command, for one operation after another. An operation gets the session
  * of the one before, since to begin another takes longer than most operations.
  */
-export function createSessions(db: string, settings: SessionSettings) {
+export function createSessions(db: string, settings: SessionSettings, wait?: LockWait) {
   let kept: Client | undefined
 
   /** A session for its taker alone, who has to end it. */
@@ -175,7 +234,7 @@ export function createSessions(db: string, settings: SessionSettings) {
     const client = kept
     kept = undefined
     const isOpen = client !== undefined && !socketOf(client).destroyed
-    return isOpen ? client : openSession(db, settings)
+    return isOpen ? client : openSession(db, settings, wait)
   }
 
   /** Runs `work` in a session, which ends if that fails: it may be in a transaction. */
@@ -212,13 +271,22 @@ const commandSettings: SessionSettings = {
   tcp_user_timeout: 60_000,
 }
 
-/** Makes the pool of a server; it connects on first use. */
-export function openPool(db: string, bounds: ServingBounds, isDistributed = false): Pool {
+/**
+ * Makes the pool of a server; it connects on first use.
+ *
+ * @param wait how a command that uses it waits for locks; a request waits for a short time only.
+ */
+export function openPool(
+  db: string,
+  bounds: ServingBounds,
+  isDistributed = false,
+  wait?: LockWait,
+): Pool {
   const { pool, statementMs, waitMs } = bounds
   const settings = {
     statement_timeout: statementMs,
     // Short enough that requests waiting for its connection still get it in time.
-    lock_timeout: Math.ceil(Math.min(statementMs, waitMs) / 2),
+    lock_timeout: wait === undefined ? Math.ceil(Math.min(statementMs, waitMs) / 2) : 0,
     // The pool itself closes idle sessions; one that the server closes may just get a request.
     idle_session_timeout: 0,
     default_transaction_read_only: 'on',
@@ -229,12 +297,16 @@ export function openPool(db: string, bounds: ServingBounds, isDistributed = fals
     enable_seqscan: 'off',
     jit: 'off',
   }
+  const begin = async (client: ClientBase) => {
+    const pid = await applySettings(client, db, settings)
+    if (wait !== undefined) watchLocks(client, db, pid, wait)
+  }
   const opened = new Pool({
     // The pool calls it with `new`, which returns what it makes.
     Client: createClient as unknown as new () => ClientBase,
     ...clientConfig(db),
     // The pool waits for it, which its types do not say.
-    onConnect: (client): unknown => applySettings(client, db, settings),
+    onConnect: (client): unknown => begin(client),
     application_name: 'dossier serve',
     pipeline: true,
     max: pool,

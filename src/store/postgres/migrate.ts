@@ -37,7 +37,7 @@ export function migrateStore(
   place: WithholdingPlace,
   options: MigrationOptions,
 ): Promise<string[]> {
-  return withSession(db, (client) => migrate(client, db, place, options))
+  return withSession(db, (client) => migrate(client, db, place, options), {}, options)
 }
 
 /**
@@ -105,8 +105,8 @@ async function createOwnSchema(registry: RegistryDatabase, schema: string): Prom
 const uniqueViolation = '23505'
 
 /** Whether the database has a registry. */
-export async function hasRegistry(db: string): Promise<boolean> {
-  return withSession(db, (client) => hasTables(client, db))
+export async function hasRegistry(db: string, wait?: LockWait): Promise<boolean> {
+  return withSession(db, (client) => hasTables(client, db), {}, wait)
 }
 
 /** Whether `migrate` would have something to do. */

@@ -24,7 +24,6 @@ import {
   openPool,
   type ServingBounds,
   type Sessions,
-  type SessionSettings,
   withSession,
 } from './connect.ts'
 import { distributedSettings, importIn, registryOf } from './database.ts'
@@ -43,17 +42,19 @@ export async function openForReading(
   db: string,
   list: ListPlace,
   bounds: ServingBounds = commandBounds,
+  wait?: LockWait,
 ): Promise<StoreReader> {
   return explained(db, async () => {
-    const { storeId, role } = await withSession(db, async (client) => {
+    const begin = async (client: Client) => {
       await checkSchema(client, db)
       const registry = registryOf(client, db)
       await refuseBehind(registry, list, describeUrl(db))
       const storeId = await readStoreId(registry)
       return { storeId, role: await findNodeRole(client) }
-    })
+    }
+    const { storeId, role } = await withSession(db, begin, {}, wait)
     const check = (client: ClientBase) => checkSchema(client, db)
-    return createReader(openPool(db, bounds, role !== undefined), { storeId, role, check })
+    return createReader(openPool(db, bounds, role !== undefined, wait), { storeId, role, check })
   })
 }
 
@@ -62,8 +63,10 @@ export function openForInspecting(
   db: string,
   list: ListPlace,
   resources: readonly Resource[],
+  wait?: LockWait,
 ): Promise<StoreInspector> {
-  return opened(db, { default_transaction_read_only: 'on' }, async ({ use: useSession, close }) => {
+  const sessions = createSessions(db, { default_transaction_read_only: 'on' }, wait)
+  return opened(db, sessions, async ({ use: useSession, close }) => {
     const isDistributed = await useSession(async (client) => {
       await checkSchema(client, db)
       await refuseBehind(registryOf(client, db), list, describeUrl(db))
@@ -91,8 +94,10 @@ export function openForWriting(
   db: string,
   list: ListPlace,
   resources: readonly Resource[],
+  wait?: LockWait,
 ): Promise<StoreWriter> {
-  return opened(db, distributedSettings, async ({ use, take, close }) => {
+  const sessions = createSessions(db, distributedSettings, wait)
+  return opened(db, sessions, async ({ use, take, close }) => {
     const isDistributed = await use(async (client) => {
       if (await isOutdated(client, db, resources)) await migrate(client, db, { list, resources })
       const role = await findNodeRole(client)
@@ -103,7 +108,7 @@ export function openForWriting(
       list,
       use: (work) => use((client) => work(registryOf(client, db, isDistributed))),
       openImport: async () => importIn(await take(), db, isDistributed),
-      compact: (wait) => withSession(db, (client) => compact(client, db, wait)),
+      compact: (wait) => withSession(db, (client) => compact(client, db, wait), {}, wait),
       close,
     }
     return createWriter(access, resources)
@@ -113,10 +118,9 @@ export function openForWriting(
 /** Opens a store with sessions that are closed if that fails. */
 async function opened<T>(
   db: string,
-  settings: SessionSettings,
+  sessions: Sessions,
   open: (sessions: Sessions) => Promise<T>,
 ): Promise<T> {
-  const sessions = createSessions(db, settings)
   try {
     return await explained(db, () => open(sessions))
   } catch (error) {
