@@ -58,7 +58,7 @@ export interface ImportRequest extends Pick<
   readonly isUpdate?: boolean
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
-  /** Called before the commit, after which the refused rows must not be lost. */
+  /** Called before the commit, from when on the refused rows must not be lost. */
   readonly keepRejected?: (() => void) | undefined
   readonly onProgress: (progress: Progress) => void
   /** Whether the first value of an attribute is recorded as a change. */
@@ -155,8 +155,8 @@ export async function importFiles(
     const change = changeOf(course, merged, { read, refused })
     const isWanted = !isRefused(change.counts, request.onRejected)
     if (isWanted) judgeMerged(course, change, merged)
-    request.keepRejected?.()
     request.signal.throwIfAborted()
+    request.keepRejected?.()
     const { files } = source.found
     const attributes = newAttributes(course)
     const commit =

@@ -292,6 +292,24 @@ test('files without rows are refused unless --allow-empty', async (t) => {
   )
 })
 
+test('an import that is refused as a mistake leaves no file of --rejects, and can be repeated', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(20)))
+  const rejects = join(folder, 'refused.ndjson')
+  const args = ['--snapshot', '--rejects', 'refused.ndjson']
+  const rows = [...companies(10), { jurisdiction: 'GB', identifier: '11', as_of: 'x' }]
+  const attempt = () => run(rows, ...args)
+  await refuse(folder, attempt, /would remove 9 of the 20 companies .* add --accept\n$/)
+  assert.equal(existsSync(rejects), false)
+  // As of `mktemp`.
+  writeFileSync(rejects, '')
+  await refuse(folder, attempt, /would remove 9 of the 20 companies .* add --accept\n$/)
+  assert.equal(readFileSync(rejects, 'utf8'), '')
+  await load(run(rows, ...args, '--accept'))
+  assert.match(readFileSync(rejects, 'utf8'), /"number":11,"field":"as_of"/)
+})
+
 test('an import whose rows are all refused loads nothing, even with --rejects', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.csv'), 'id,company_id\neins,7\nzwei,7\n')

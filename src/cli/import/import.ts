@@ -73,7 +73,7 @@ as ${changeResource.name}; with --history, an import of ${historical.join(', ')}
     '--history': `also record changes of the records: for ${historical.join(', ')}, with --as-of`,
     '--rejects FILE':
       'load the valid rows; write the refused ones, with reasons, to FILE (NDJSON), a new file, ' +
-      'also with --dry-run',
+      'also with --dry-run; if the import fails, FILE is removed',
     '--known-companies-only': 'refuse records of companies that are not in the registry',
     '--no-history': 'record no changes, even if earlier extracts of the source had a date',
     '--record-first': 'also record, as changes, attributes that are new to the source',
@@ -131,7 +131,7 @@ export async function runImport(
     recipe: recipeOf(importCommand, input, given.mapping),
     isUpdate: by !== undefined,
     onRejected,
-    keepRejected: rejects?.flush,
+    keepRejected: rejects?.keep,
     onProgress: createProgress(context),
     onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
