@@ -69,7 +69,8 @@ export async function stageRows(
       read += 1
       if (!(given instanceof Refusal)) columns.note(given, placed)
       const row = given instanceof Refusal ? given : prepare(given)
-      const checked = row instanceof Refusal ? row : check(row)
+      const checked =
+        row instanceof Refusal ? row : check(row, row === given ? placed.text : undefined)
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)

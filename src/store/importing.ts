@@ -17,8 +17,11 @@ export interface StagedRow {
   readonly sort: string
   /** As `digestOf` makes it. */
   readonly digest: string
-  /** The JSON text of a record's fields after its id, or of a company's attributes. */
-  readonly content: string
+  /**
+   * The JSON text of a record's fields after its id, or of a company's attributes; as bytes, if the
+   * source has it so.
+   */
+  readonly content: string | Buffer
   /** `content`, parsed, if that is at hand. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined
   /** The day on which the source's statement holds, in wire form; null if the row has none. */

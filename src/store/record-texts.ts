@@ -62,7 +62,7 @@ export function textOf(records: readonly Uint8Array[]): string {
  * The first 12 bytes of the SHA-256, each as a character (latin1, which costs less than base64):
  * enough to distinguish any two records.
  */
-export function digestOf(text: string): string {
+export function digestOf(text: string | Buffer): string {
   return hash('sha256', text, 'latin1').slice(0, 12)
 }
 

@@ -3,15 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mayHaveLost } from '../../src/files/json/doubled-member.ts'
+import { writingOf } from '../../src/files/json/doubled-member.ts'
 import { doubledMember } from '../../src/text/member-scan.ts'
 
 const find = (text: string) => (isSuspect(text) ? doubledMember(Buffer.from(text)) : undefined)
-const isSuspect = (...texts: readonly string[]) =>
-  mayHaveLost(
+const writing = (...texts: readonly string[]) =>
+  writingOf(
     texts.map((text) => JSON.parse(text) as object),
     Buffer.from(texts.join('\n')),
   )
+const isSuspect = (...texts: readonly string[]) => writing(...texts) === 'suspect'
 
 const doubled: Readonly<Record<string, string>> = {
   '{"a":1,"a":2}': 'a',
@@ -85,6 +86,28 @@ function write(value: unknown): string {
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
+
+test('a plain text is what JSON.stringify makes of its value', () => {
+  for (const text of ['{}', '{"a":1,"b":"x: [é]","c":[true,null,{"d":""}]}']) {
+    assert.equal(writing(text, text), 'plain')
+  }
+  const others = [
+    '{"a": 1}',
+    '{"a":1}\r',
+    '{"a":-0}',
+    '{"a":1.0}',
+    '{"a":"\\u00e9"}',
+    '{"a":"\\/"}',
+  ]
+  for (const text of others) assert.equal(writing('{}', text), 'other')
+  fc.assert(
+    fc.property(fc.array(anyTree, { minLength: 1, maxLength: 3 }), anyStyle, (trees, style) => {
+      const texts = trees.map((tree) => textOf({ members: [['row', tree]] }, style))
+      if (writing(...texts) !== 'plain') return
+      for (const text of texts) assert.equal(JSON.stringify(JSON.parse(text)), text)
+    }),
+  )
+})
 
 test('exactly the texts with a doubled member are found', () => {
   fc.assert(

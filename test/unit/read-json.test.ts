@@ -61,6 +61,11 @@ describe('NDJSON', () => {
     ])
   })
 
+  test('a blank line counts at the end of a chunk, too (G17)', async () => {
+    const chunk = `${'{"a":1234567890123}\n'.repeat(32)}\n`
+    assert.deepEqual((await ndjson(chunk, '{"a":2}\n')).at(-1)?.number, 34)
+  })
+
   test('a byte order mark is skipped at the start only (G17)', async () => {
     const rows = shown(await ndjson('\uFEFF{"a":1}\n\uFEFF{"a":2}\n'))
     assert.deepEqual(rows[0], [1, { a: 1 }])
@@ -149,7 +154,12 @@ describe('NDJSON', () => {
       fc.asyncProperty(fc.array(anyLine, { maxLength: 80 }), async (lines) => {
         const alone = await Promise.all(lines.map(async (line) => (await ndjson(line))[0]?.row))
         const expected = alone.flatMap((row, n) => (row ? [{ file: 0, number: n + 1, row }] : []))
-        assert.deepEqual(await ndjson(lines.map((line) => `${line}\n`).join('')), expected)
+        const found = await ndjson(lines.map((line) => `${line}\n`).join(''))
+        for (const { row, text } of found) {
+          if (text !== undefined) assert.equal(text.toString(), JSON.stringify(row))
+        }
+        const rows = found.map(({ file, number, row }) => ({ file, number, row }))
+        assert.deepEqual(rows, expected)
       }),
     )
   })

@@ -165,7 +165,7 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
     const lines = plain.split('\n').values()
     const hasEscapes = text.includes('\\u')
     const bytes = plain === text || !isUtf8(given) ? given : Buffer.from(plain)
-    for (const row of parseLines(bytes)) {
+    for (const row of rowsIn(bytes)) {
       const line = lines.next().value ?? ''
       if (row === undefined) continue
       number += 1
@@ -183,6 +183,10 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
   const written = yield* writeRows('json', batches(), preparing)
   const columns = [...names].sort()
   return { name: file.name, kind: 'json', columns, delimiter: '', ...written } as const
+}
+
+function* rowsIn(lines: Buffer) {
+  for (const { rows } of parseLines(lines)) for (const row of rows) yield row
 }
 
 /** Adds the names of a row's members; an empty one cannot be that of a column. */

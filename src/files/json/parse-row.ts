@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { mayHaveLost } from './doubled-member.ts'
+import { writingOf } from './doubled-member.ts'
 import { inEncodings, lineAround } from '../encoding-guess.ts'
 import { withLongNumbers } from './exact-number.ts'
 import { isObject, Refusal, type SourceRow } from '../refusal.ts'
@@ -48,7 +48,7 @@ export function parseRow(bytes: Buffer): SourceRow | Refusal {
   }
   if (!isObject(value))
     return new Refusal(Array.isArray(value) ? anArray : anyOther, undefined, value)
-  if (!mayHaveLost([value], bytes)) return value
+  if (writingOf([value], bytes) !== 'suspect') return value
   const doubled = doubledMember(bytes)
   if (doubled !== undefined) {
     return new Refusal('occurs twice in the JSON object', doubled, undefined, { row: text })
@@ -76,14 +76,23 @@ function notJson(text: string, message: string): Refusal {
 const mark = randomBytes(6).toString('hex')
 const betweenRows = `,"${mark}",`
 
+/** Rows of lines. */
+export interface ParsedRows {
+  /** Undefined for a blank line. */
+  readonly rows: Iterable<SourceRow | Refusal | undefined>
+  /** Whether `JSON.stringify` would write the lines again. */
+  readonly isPlain: boolean
+}
+
 /**
  * Parses lines as one text, which takes two thirds of the time of parsing them one by one.
  *
  * @param longest the length of the longest line in bytes.
  * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.
  */
-export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
-  if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
+export function parseTogether(lines: Buffer, longest: number): ParsedRows | undefined {
+  // A blank line would be no value at all.
+  if (lines.length === 0 || mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
   const text = lines.toString()
   let values: readonly unknown[]
   try {
@@ -99,5 +108,6 @@ export function parseTogether(lines: Buffer, longest: number): readonly SourceRo
       rows.push(value)
     } else if (value !== mark) return undefined
   }
-  return mayHaveLost(rows, lines) ? undefined : rows
+  const writing = writingOf(rows, lines)
+  return writing === 'suspect' ? undefined : { rows, isPlain: writing === 'plain' }
 }

@@ -7,7 +7,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import type { Content } from '../file-content.ts'
 import type { SourceFile } from '../source-file.ts'
 import { createArrayWalk, noArray, pathsMax } from './json-array.ts'
-import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
+import { type ParsedRows, parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
 /** A row of a source: its place, and its content, or why it cannot be read. */
 export interface PlacedRow {
@@ -15,6 +15,8 @@ export interface PlacedRow {
   readonly file: number
   readonly number: number
   readonly row: SourceRow | Refusal
+  /** Its bytes, if they are what `JSON.stringify` makes of the row; they are used only once. */
+  readonly text?: Buffer | undefined
 }
 
 /** Some rows, which are parsed as they are taken. */
@@ -27,27 +29,34 @@ const blankMax = 0x20
 /** How many lines are parsed together: most rows are unused before the next garbage collection. */
 const linesAtOnce = 32
 
-/** Parses lines; undefined for a blank one. */
-export function* parseLines(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
-  for (const { some, longest } of inGroups(lines)) {
-    // A loop, since `yield*` takes longer for each row.
-    for (const row of parseTogether(some, longest) ?? parseEach(some)) yield row
+/** Some parsed lines, and where each of them begins and ends. */
+interface ParsedLines extends ParsedRows {
+  readonly starts: readonly number[]
+}
+
+/** Parses lines, some at a time. */
+export function* parseLines(lines: Buffer): Generator<ParsedLines> {
+  for (const { starts, longest } of inGroups(lines)) {
+    const end = (starts.at(-1) ?? 0) - 1
+    const some = lines.subarray(starts[0], end)
+    const parsed = parseTogether(some, longest)
+    yield { ...(parsed ?? { rows: parseEach(some), isPlain: false }), starts }
   }
 }
 
-/** Some lines at a time, without the end of the last one; the length of the longest in bytes. */
+/** Where some lines at a time begin, and the next one; the length of the longest in bytes. */
 function* inGroups(lines: Buffer) {
   for (let start = 0; start < lines.length;) {
-    let end = start
+    const starts = [start]
     let longest = 0
-    for (let count = 0; count < linesAtOnce && end < lines.length; count += 1) {
-      const at = lines.indexOf(newline, end)
-      const next = at < 0 ? lines.length : at + 1
-      longest = Math.max(longest, next - end)
-      end = next
+    while (starts.length <= linesAtOnce && start < lines.length) {
+      const at = lines.indexOf(newline, start)
+      const next = (at < 0 ? lines.length : at) + 1
+      longest = Math.max(longest, next - start)
+      starts.push(next)
+      start = next
     }
-    yield { some: lines.subarray(start, lines[end - 1] === newline ? end - 1 : end), longest }
-    start = end
+    yield { starts, longest }
   }
 }
 
@@ -70,9 +79,19 @@ export async function* readJson(
 ): AsyncGenerator<Rows> {
   let number = 0
   function* rowsOf(lines: Buffer | undefined): Generator<PlacedRow> {
-    for (const row of lines === undefined ? [tooLong()] : parseLines(lines)) {
+    if (lines === undefined) {
       number += 1
-      if (row !== undefined) yield { file, number, row }
+      yield { file, number, row: tooLong() }
+      return
+    }
+    for (const { rows, isPlain, starts } of parseLines(lines)) {
+      let n = 0
+      for (const row of rows) {
+        number += 1
+        n += 1
+        const text = isPlain ? lines.subarray(starts[n - 1], (starts[n] ?? 0) - 1) : undefined
+        if (row !== undefined) yield { file, number, row, text }
+      }
     }
   }
   for await (const lines of rowLines(source, content)) yield rowsOf(lines)

@@ -73,7 +73,7 @@ export function companyRow(staged: StagedRow): SourceRow {
   const { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier } = staged
   const naming = { ...(companyId === null ? {} : { id: companyId }), jurisdiction, identifier }
   const day = staged.asOf === null ? {} : { [asOfColumn]: staged.asOf }
-  return { ...naming, ...day, ...(JSON.parse(staged.content) as SourceRow) }
+  return { ...naming, ...day, ...(JSON.parse(staged.content.toString()) as SourceRow) }
 }
 
 /** The company of a refused row; undefined if the row does not identify one. */

@@ -17,8 +17,12 @@ import {
 import { refuseRounded } from '../../files/json/exact-number.ts'
 import { faultsMax, Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 
-/** Checks a row; returns a row for the store to stage, or a refusal. */
-export type CheckRow = (row: SourceRow) => StagedRow | Refusal
+/**
+ * Checks a row; returns a row for the store to stage, or a refusal.
+ *
+ * @param text the bytes of the row, if they are what `JSON.stringify` makes of it.
+ */
+export type CheckRow = (row: SourceRow, text?: Buffer) => StagedRow | Refusal
 
 /** The column with the source's own key of a record. */
 const keyColumn = 'key'
@@ -44,24 +48,36 @@ export function checkRecord(resource: Resource): CheckRow {
       name,
       normalise: normaliserOf(field, name === resource.metaOf ? metaTypeBytesMax : undefined),
     }))
+  const names = fields.map(({ name }) => name)
+  const exported = [companyColumns[0], 'id', ...names]
   const sortField = resource.order.by === 'id' ? undefined : resource.order.by
-  return (row) => {
+  /** Of the fields of the present row. */
+  const values: WireValue[] = []
+  return (row, text) => {
     const faults: Refusal[] = []
+    let n = 0
+    let isStored = text !== undefined && hasIds(row)
     for (const column in row) {
+      if (column === exported[n++]) continue
+      isStored = false
       const isFault = !known.has(column) && faults.length < faultsMax
       if (isFault) faults.push(unknownColumn(column, known))
     }
-    const record: Record<string, WireValue> = {}
+    isStored &&= n === exported.length
+    n = 0
     for (const { name, normalise } of fields) {
-      const value = normalise(row[name])
-      if (value instanceof Refusal) faults.push(new Refusal(value.reason, name, row[name]))
-      else record[name] = value
+      const given = row[name]
+      const value = normalise(given)
+      if (value instanceof Refusal) faults.push(new Refusal(value.reason, name, given))
+      else values[n++] = value
+      isStored &&= value === given
     }
     const company = checkCompanyReference(row)
     if (faults.length > 0 || company instanceof Refusal) {
       return refuseForAll([...faults, company, checkIdentity(row, '')])
     }
-    const content = JSON.stringify(record)
+    const record = isStored ? (row as WireRecord) : recordOf(names, values)
+    const content = text !== undefined && isStored ? withoutIds(text, row) : JSON.stringify(record)
     const digest = digestOf(content)
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
@@ -73,8 +89,31 @@ export function checkRecord(resource: Resource): CheckRow {
   }
 }
 
+type WireRecord = Readonly<Record<string, WireValue>>
+
+const hasIds = (row: SourceRow) =>
+  typeof row[companyColumns[0]] === 'number' && typeof row['id'] === 'number'
+
+function recordOf(names: readonly string[], values: readonly WireValue[]): WireRecord {
+  const record: Record<string, WireValue> = {}
+  let n = 0
+  for (const name of names) record[name] = values[n++] ?? null
+  return record
+}
+
+const idsLength = `{"${companyColumns[0]}":,"id":`.length
+const brace = 0x7b
+
+/** The text of a record without its id, of that of a row which begins with both ids. */
+function withoutIds(text: Buffer, row: SourceRow): Buffer {
+  const from = idsLength + String(row[companyColumns[0]]).length + String(row['id']).length
+  // In place of a comma: writing the text again would take half of the time of a row's check.
+  text[from] = brace
+  return text.subarray(from)
+}
+
 /** Whether a record exceeds the size limit; an unassigned id counts as 16 digits. */
-function isTooLarge(content: string, id: number | null): boolean {
+function isTooLarge(content: string | Buffer, id: number | null): boolean {
   const idBytes = '"id":,'.length + (id === null ? 16 : String(id).length)
   const bytesMax = recordBytesMax - idBytes
   return content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax
@@ -93,7 +132,7 @@ export function recordRow(staged: StagedRow): SourceRow {
     [identifierColumn]: staged.companyIdentifier,
   }
   const given = Object.entries(naming).filter(([, value]) => value !== null)
-  return { ...Object.fromEntries(given), ...(JSON.parse(staged.content) as SourceRow) }
+  return { ...Object.fromEntries(given), ...(JSON.parse(staged.content.toString()) as SourceRow) }
 }
 
 /** A refusal that names the column and suggests the nearest known one. */

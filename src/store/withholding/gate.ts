@@ -215,7 +215,7 @@ function createRowHold(
   return (row: StagedRow, hashOfKey: string): StagedRow | undefined => {
     const named = byId.get(row.id ?? 0) ?? byKey.get(hashOfKey)
     if (named === undefined && isByName) return row
-    const fields = JSON.parse(row.content) as Fields
+    const fields = JSON.parse(row.content.toString()) as Fields
     const held = hold(fields, named)
     if (held === undefined) return row
     for (const order of held.by) finds?.add(order, row, fields, order === named)
@@ -237,7 +237,7 @@ function hideInRow(
   row: StagedRow,
   phrases: Iterable<Phrases>,
 ): StagedRow | undefined {
-  const fields = JSON.parse(row.content) as Fields
+  const fields = JSON.parse(row.content.toString()) as Fields
   let hidden: Fields | undefined = fields
   for (const one of phrases) hidden &&= hideInTexts(resource, hidden, one)
   if (hidden === undefined || hidden === fields) return hidden && row

@@ -54,7 +54,12 @@ export function createSpool() {
       const most = before + 3 * (content.length + others.length)
       const { buffer, from } = file.reserve(headBytes + most)
       const textAt = from + headBytes
-      const textLength = before + buffer.write(content, textAt + before)
+      const contentAt = textAt + before
+      const contentLength =
+        typeof content === 'string'
+          ? buffer.write(content, contentAt)
+          : content.copy(buffer, contentAt)
+      const textLength = before + contentLength
       buffer.write(start, textAt, 'latin1')
       const othersAt = textAt + textLength
       // Most rows have no others, and finding out that a text is empty takes time.
