@@ -83,6 +83,20 @@ test('a contradiction is refused with its line, even after rows in order (G4)', 
   assert.deepEqual([counts.refused, problems[0]?.number], [1, lines.length])
 })
 
+test('a contradiction of rows in order names the file and the line of the first one (G4)', async (t) => {
+  const rows = rowsOf(events)
+  const lines = (some: readonly object[]) => some.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const other = { ...rows[60], ...valuesOf(events, 77) }
+  const { load } = folderWith(t, {
+    'one.ndjson': lines(rows.slice(0, 20)),
+    'two.ndjson': `\n${lines(rows.slice(20))}`,
+    'three.ndjson': lines([other]),
+  })
+  const options = { onRejected: () => undefined }
+  const { problems } = await load('events', ['one.ndjson', 'two.ndjson', 'three.ndjson'], options)
+  assert.match(String(problems[0]?.reason), /with other content, in line 42 of \S+two\.ndjson$/)
+})
+
 test('a company with more rows than are sorted in memory is loaded whole', async (t) => {
   const rows = Array.from({ length: 5_002 }, (_, n) => ({ company_id: 1, id: n + 1, title: 't' }))
   const db = join(makeFolder(t), 'test.db')

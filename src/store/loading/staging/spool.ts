@@ -48,19 +48,9 @@ export function createSpool() {
     write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
       const { id, digest, content = '' } = row
       const others = joinOthers(row)
-      const start = id === null || content === '' ? '' : `{"id":${id},`
-      // The start of a record takes the place of the brace that opens its content.
-      const before = Math.max(0, start.length - 1)
-      const most = before + 3 * (content.length + others.length)
-      const { buffer, from } = file.reserve(headBytes + most)
+      const { buffer, from } = file.reserve(headBytes + textBytesMax(content) + 3 * others.length)
       const textAt = from + headBytes
-      const contentAt = textAt + before
-      const contentLength =
-        typeof content === 'string'
-          ? buffer.write(content, contentAt)
-          : content.copy(buffer, contentAt)
-      const textLength = before + contentLength
-      buffer.write(start, textAt, 'latin1')
+      const textLength = writeText(buffer, textAt, content === '' ? null : id, content)
       const othersAt = textAt + textLength
       // Most rows have no others, and finding out that a text is empty takes time.
       const othersLength = others === '' ? 0 : buffer.write(others, othersAt)
@@ -106,8 +96,28 @@ export function createSpool() {
   }
 }
 
+/** The most bytes that the text of a row takes, with its id. */
+export const textBytesMax = (content: StagedRow['content']): number =>
+  3 * content.length + '{"id":9007199254740991,'.length
+
+/** Writes the text of a record, with its id if it has one; returns its length. */
+export function writeText(
+  buffer: Buffer,
+  at: number,
+  id: number | null,
+  content: StagedRow['content'],
+): number {
+  const start = id === null ? '' : `{"id":${id},`
+  // The start of a record takes the place of the brace that opens its content.
+  const contentAt = at + Math.max(0, start.length - 1)
+  const length =
+    typeof content === 'string' ? buffer.write(content, contentAt) : content.copy(buffer, contentAt)
+  buffer.write(start, at, 'latin1')
+  return contentAt + length - at
+}
+
 /** For so few characters, a loop takes half the time of `write`. */
-function writeDigest(buffer: Buffer, digest: string, from: number): void {
+export function writeDigest(buffer: Buffer, digest: string, from: number): void {
   for (let n = 0; n < digest.length; n++) buffer[from + n] = digest.charCodeAt(n)
 }
 

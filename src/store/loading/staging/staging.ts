@@ -1,6 +1,7 @@
 // Stages the rows of an import outside the registry's database: in a file in the order read
 // (`spool.ts`) and, unless that is the order of the listings, in a temporary database that sorts
-// them and compares them with each other.
+// them and compares them with each other. The rows of a first load in that order are only in the
+// file of `cut-listings.ts`, as long as nothing else needs them.
 
 import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
 import type { ListingCutter } from './cut-listings.ts'
@@ -92,38 +93,36 @@ export type Staging = ReturnType<typeof openStaging>
  */
 export function openStaging(cutter?: ListingCutter) {
   const db = openTemporaryDatabase(tables)
-  const spool = createSpool()
+  const rows = openRows(cutter)
   const facts = factsOfNone()
   const note = createNotes(facts)
   let staged = 0
   let isLoaded = false
-  const spooled = () => spool.rows(staged)
+  const spooled = () => rows.file().rows(staged)
   function read(sql: string, ...values: readonly StagedValue[]): Iterable<StagedRowBytes> {
     const places = Iterator.from(db.iterate(sql, ...values)).map((columns) => {
       const [at, length] = columns.slice(-2)
       return { columns, at: Number(at), length: Number(length) }
     })
-    return spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
+    return rows.spool.read(places).map(([{ columns }, row]) => [columns, row] as const)
   }
   return {
     ...db,
     facts,
     stage(place: Place, row: StagedRow): void {
       note(row)
-      const { bytes } = spool.write(place, row)
       staged += 1
-      if (facts.isSorted) cutter?.add(row, bytes)
+      rows.add(place, row, facts.isSorted)
     },
     /** Stages a refused row, which only identifies its record. */
     stageRefused(place: Place, row: RefusedRow): void {
-      spool.write(place, row)
+      rows.file().write(place, row)
       staged += 1
       facts.hasNames ||= row.companyIdentifier !== null
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
-    /** The cut listings, if all rows are in their order and may be the first of the resource. */
-    cut: () => (facts.isSorted && cutter?.isWhole() === true ? cutter : undefined),
+    cut: () => rows.cut(),
     /** The rows of a query that ends with `at` and `length` of `stage`, each with its bytes. */
     read,
     /** The staged rows in the order read, without appended ones: as `rows` of the file. */
@@ -136,23 +135,54 @@ export function openStaging(cutter?: ListingCutter) {
     },
     /** Writes all staged rows to that table. */
     loadAll(): void {
-      for (const rows of spooled()) for (const row of rows) loadRow(db, row)
+      for (const some of spooled()) for (const row of some) loadRow(db, row)
       isLoaded = true
     },
     isLoaded: () => isLoaded,
     /** Writes what replaces a row to the file; returns where it is. */
     rewrite(former: Buffer, row: StagedRow) {
-      const { at, bytes } = spool.write(placeIn(former), row)
+      const { at, bytes } = rows.file().write(placeIn(former), row)
       return { digest: Buffer.from(digestIn(bytes)), at, length: bytes.length }
     },
     /** The number of the last staged row; appended rows have greater ones. */
     staged: () => staged,
     /** Adds a record that the store has made to the table: it is not compared with others. */
-    append: (row: StagedRow) => loadRow(db, spool.write(nowhere, row)),
+    append: (row: StagedRow) => loadRow(db, rows.file().write(nowhere, row)),
     close(): void {
       db.close()
+      rows.close()
+    },
+  }
+}
+
+/** The rows in the order read: as cut listings as long as that can be, else in a file. */
+function openRows(cutter: ListingCutter | undefined) {
+  const spool = createSpool()
+  let cutting = cutter
+  /** The file, with all rows; from now on, no listings are cut. */
+  function file() {
+    if (cutting !== undefined) {
+      for (const [place, row] of cutting.rows()) spool.write(place, row)
+      cutting.close()
+      cutting = undefined
+    }
+    return spool
+  }
+  return {
+    spool,
+    file,
+    add(place: Place, row: StagedRow, isSorted: boolean): void {
+      if (isSorted && cutting?.isWhole() === true) cutting.add(place, row)
+      else file().write(place, row)
+    },
+    /** The cut listings, if all rows are in their order and may be the first of the resource. */
+    cut(): ListingCutter | undefined {
+      cutting?.finish()
+      return cutting?.isWhole() === true ? cutting : undefined
+    },
+    close(): void {
       spool.close()
-      cutter?.close()
+      cutting?.close()
     },
   }
 }
