@@ -19,12 +19,10 @@ export function createWorkerPool(logger: Logger, answers: Answers) {
   let isReplacing = false
   const stopping = new AbortController()
   let deaths = 0
-  let pauseMs = 0
 
   /** Starts a worker; resolves to its URL once it listens, or to its exit code. */
   function add(): Promise<string | number> {
     const worker = startWorker(logger)
-    const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
@@ -36,9 +34,8 @@ export function createWorkerPool(logger: Logger, answers: Answers) {
       if (stopping.signal.aborted && peers.size === 0) ended.resolve(undefined)
       if (stopping.signal.aborted || !isReplacing) return
       if (pid !== undefined) deaths += 1
-      pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
-      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
-      void sleep(pauseMs, undefined, { signal: stopping.signal }).then(add, () => undefined)
+      logger.error({ worker: pid, code, signal, restart_in_ms: restartMs }, 'a worker died')
+      void sleep(restartMs, undefined, { signal: stopping.signal }).then(add, () => undefined)
     })
     if (pid !== undefined) logger.info({ worker: pid }, 'a worker started')
     return started.promise
@@ -91,18 +88,5 @@ function startWorker(logger: Logger): Worker {
 
 const messageLost = 'a message could not be sent to a worker'
 
-/** A worker that lived this long did not die because of its start. */
-const healthyLifeMs = 10_000
-const pauseMsMin = 100
-const pauseMsMax = 30_000
-
-/**
- * The pause before the next start: none after a worker that lived for a while, and longer each time
- * if one after another dies young, so that a fault does not cause load.
- *
- * @param previousMs is the last pause; 0 if there was none.
- */
-export function restartPauseMs(livedMs: number, previousMs: number): number {
-  if (livedMs >= healthyLifeMs) return 0
-  return Math.min(pauseMsMax, Math.max(pauseMsMin, previousMs * 2))
-}
+/** A pause before each new start, so that a fault at every start does not cause load. */
+const restartMs = 1_000
