@@ -2,11 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
 import { type Settings, UsageError } from '../config/settings.ts'
-import { banner, taggedPath } from '../demo/banner.ts'
+import { banner } from '../demo/banner.ts'
 import {
   companyCount,
   type DemoExtract,
@@ -17,7 +15,6 @@ import {
   type Row,
 } from '../demo/registry.ts'
 import { formatCount } from '../text/format-count.ts'
-import { request } from '../http/wire/node-http.ts'
 import { importFiles } from '../import/import-files.ts'
 import { privateFolderMode } from '../files/new-file.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
@@ -73,8 +70,7 @@ paste. If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) st
     // Loaded only here, as in `serve`, so that other commands start faster.
     const { startServer } = await import('../server/server.ts')
     const server = await startOnFreePort(startServer, settings, context)
-    const etag = await tagOf(server, key)
-    context.stdout.write(banner({ db: settings.db, url: server.url, key, etag }))
+    context.stdout.write(banner({ db: settings.db, url: server.url, key }))
     await server.untilStopped(context.signal)
     return 0
   },
@@ -194,12 +190,4 @@ async function startOnFreePort(
     context.stderr.writeLines(`Port ${settings.port} is in use; using a free one.`)
     return start({ ...settings, port: 0 }, context)
   }
-}
-
-/** Reads the tag from the server, so that the printed request gets the 304 that it promises. */
-async function tagOf({ url }: RunningServer, key: string): Promise<string> {
-  const headers = { authorization: `Bearer ${key}` }
-  const asked = request(url + taggedPath, { method: 'HEAD', agent: false, headers }).end()
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-  return String(answer.resume().headers['etag'])
 }

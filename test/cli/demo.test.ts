@@ -47,8 +47,9 @@ test('the first start creates the registry, the second one serves it', options, 
   })
 
   await t.test('the requests in its output', async () => {
-    const [found, whole, rights, employees, events, unchanged, none, unknown, ...rest] =
-      await paste(first.said.out)
+    const [found, whole, rights, employees, events, none, unknown, ...rest] = await paste(
+      first.said.out,
+    )
     assert.deepEqual(rest, [])
     const parse = (text = '') => JSON.parse(text) as Body
     const [{ id, name } = {}] = parse(found)['companies'] as Body[]
@@ -61,7 +62,6 @@ test('the first start creates the registry, the second one serves it', options, 
     assert.equal((parse(events)['events'] as unknown[]).length, 5)
     assert.equal(parse(events)['total'], longHistoryLength)
     assert.equal(parse(events)['pagination_offset'], longHistoryLength - 5)
-    assert.match(unchanged ?? '', /^HTTP\/1\.1 304 /)
     assert.deepEqual(parse(none)['jobs'], [])
     assert.deepEqual(parse(unknown)['error'], {
       code: 404,
