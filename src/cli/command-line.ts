@@ -2,18 +2,11 @@
 
 import { inspect } from 'node:util'
 import { UsageError } from '../config/settings.ts'
-import { advise } from '../text/nearest.ts'
+import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError, systemCode } from '../config/operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
-import {
-  actionsIn,
-  type Command,
-  type CommandContext,
-  columns,
-  commandHelp,
-  parseInput,
-} from './command.ts'
+import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
 import { programVersion } from '../server/program-version.ts'
 
 // In the order of the help. Only the command that runs is loaded: all of them would double the time
@@ -83,7 +76,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
     return 0
   }
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
-  if (load === undefined) return reportUsageErrors(context, [await unknownCommand(name)])
+  if (load === undefined) return reportUsageErrors(context, [unknownCommand(name)])
   const command = await load()
   if (rest.some(isHelp)) {
     context.stdout.write(commandHelp(command))
@@ -175,17 +168,13 @@ function reportUsageErrors(
   return 2
 }
 
-async function unknownCommand(name: string): Promise<string> {
+function unknownCommand(name: string): string {
   if (name.startsWith('-')) {
     return `${withoutPasswords(name)} must follow the command: dossier COMMAND [OPTIONS]`
   }
-  const withAction = (await loadCommands())
-    .filter(({ synopsis }) => synopsis.some((line) => actionsIn(line).includes(name)))
-    .map((command) => `${command.name} ${name}`)
-  const advice =
-    withAction.length > 0
-      ? `did you mean ${withAction.join(' or ')}?`
-      : advise(name, commandNames, 'see: dossier --help')
+  // Another command than was meant could do harm: `restore` is near `revoke`, of keys.
+  const near = commandNames.find((one) => isMisspelling(one, name))
+  const advice = near === undefined ? 'see: dossier --help' : `did you mean ${near}?`
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }
 

@@ -102,7 +102,7 @@ function refuseOfOthers(
 }
 
 /** The actions that a line of usage describes: `keys list`, or `withhold {mask|erase}`. */
-export function actionsIn(line: string): readonly string[] {
+function actionsIn(line: string): readonly string[] {
   return /^\S+ \{?([a-z_|]+)\}?(?= |$)/.exec(line)?.[1]?.split('|') ?? []
 }
 

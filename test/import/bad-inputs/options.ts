@@ -14,9 +14,7 @@ type Rows = readonly (readonly [line: string, says: RegExp])[]
 const usage: Rows = [
   ['inport companies c.ndjson', /^dossier: inport is not a command; did you mean import\?$/],
   ['help imprt', /imprt is not a command; did you mean import\?/],
-  ['revoke client', /^dossier: revoke is not a command; did you mean keys revoke\?$/],
-  ['erase company 3', /^dossier: erase is not a command; did you mean withhold erase\?$/],
-  ['list', /^dossier: list is not a command; did you mean keys list or withhold list\?$/],
+  ['revoke client', /^dossier: revoke is not a command; see: dossier --help$/],
   ['import', /^dossier: name what to import: companies, rights, /],
   ['import company c.ndjson', /did you mean companies\?$/],
   ['--db a.db find x', /^dossier: --db must follow the command: dossier COMMAND \[OPTIONS\]$/],
