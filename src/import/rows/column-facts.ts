@@ -5,9 +5,10 @@ import { Refusal, showValue, type SourceRow } from '../../files/refusal.ts'
 import type { PlacedRow } from '../../files/json/read-json.ts'
 import { linesIn } from '../../files/csv-record.ts'
 import { readTwice } from '../../files/encoding-guess.ts'
-import { lookAtEnds, type PlaceOf } from './row-ends.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
+
+type PlaceOf = (placed: PlacedRow) => string
 
 /** What a report shows of one column. */
 type ColumnFacts = ReturnType<typeof newFacts>
@@ -68,7 +69,6 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
   const columns: ColumnFacts[] = []
   const byName = new Map<string, ColumnFacts>()
   const texts = lookAtTexts(kind, nulls, placeOf)
-  const ends = lookAtEnds(kind.isTable, placeOf)
   let rows = 0
 
   function find(name: string): ColumnFacts | undefined {
@@ -80,13 +80,10 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
     return added
   }
 
-  const isSame = (one: ColumnFacts) => one.hasOne && one.count === rows
-
   return {
     /** Takes a row as it was read, before it is checked. */
     note(row: SourceRow, placed: PlacedRow): void {
       rows += 1
-      ends.note(row, placed)
       let at = 0
       for (const name in row) {
         const value = row[name]
@@ -108,7 +105,7 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
     /** The columns with one value in all rows, if there are more than a few rows. */
     same: () =>
       columns
-        .filter((one) => isSame(one) && rows > fewRows)
+        .filter(({ hasOne, count }) => hasOne && count === rows && rows > fewRows)
         .map(({ name, first }) => ({ name, value: showValue(first) })),
     /** What is probably a mistake, a sentence each. */
     warnings(): readonly string[] {
@@ -118,7 +115,6 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
         ...own.map((one) => itsName(one, rows)),
         ...nullLike.map((one) => nullsTold(one, nulls)),
         ...texts.warnings(),
-        ...ends.warnings(new Set(columns.filter(isSame).map(({ name }) => name))),
       ]
     },
   }

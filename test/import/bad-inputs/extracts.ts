@@ -175,21 +175,6 @@ export const badExtracts: BadInputs = {
       .reduce((text, error, n) => text.replace(`Town ${n + 7}\n`, `${error}\n`), all),
     /^dossier: town is "#NV" or similar in 8 rows; if that means no value, add --null '#NV'/,
   ),
-  '14: a header that --columns makes a row': strict(
-    all.replace(header, 'State,No,Name,Place\n').replaceAll(/,Bank.*/g, ',Bank,Town'),
-    /^dossier: banks-12\.csv: row 1: identifier is "No", and the rows .* --skip-lines 1 to --col/,
-    '--columns jurisdiction,identifier,name,town',
-  ),
-  '14: a last row with the sums': strict(
-    `${all}Total,60,,\n`,
-    /^dossier: banks-12\.csv: row 61: jurisdiction is "Total" in the last row, .* leave it out, in/,
-  ),
-  '14: a last row with the sums, mapped': mapped(
-    "select 'IN' as jurisdiction, identifier, name, town from source",
-    /^dossier: banks-12\.csv: row 61: identifier is "Всього: 60" in the last row, .*nothing was/,
-    `${newest}IN,Всього: 60,,60\n`,
-    '--strict',
-  ),
   '14: a hyphen where there is no value': strict(
     all.replace('Town 7\n', '-\n'),
     /^dossier: town is "-" or similar in 1 row; if that means no value, add --null '-'/,
