@@ -3,8 +3,7 @@
 import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns, placeColumns } from '../resources/resource.ts'
 import { formatCount } from '../text/format-count.ts'
-import { isMisspelling, nearest } from '../text/nearest.ts'
-import type { TableFile } from './duckdb/table-file.ts'
+import { nearest } from '../text/nearest.ts'
 
 /** Which columns a source may have, and which it must have. */
 export interface ColumnRules {
@@ -113,27 +112,4 @@ export function refuseColumns(name: string, columns: number): void {
 /** Whether the name of a column is a number or a date, as in a file without a header. */
 export function looksLikeData(column: string): boolean {
   return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
-}
-
-/** A column that a mapping names, and that a file of CSV has only under a name like it. */
-export function findMisspelt(tables: readonly TableFile[], select: string): string | undefined {
-  const text = select.toLowerCase()
-  const isNamed = (column: string) => text.includes(column.toLowerCase())
-  const files = tables.filter(({ kind }) => kind === 'csv')
-  const named = new Map(
-    files.flatMap((file) => file.columns.filter(isNamed).map((column) => [column, file] as const)),
-  )
-  for (const { name, columns } of files) {
-    const others = columns.filter((column) => !isNamed(column))
-    for (const [column, file] of named) {
-      if (others.length === 0 || columns.some((own) => likeNames([own, column]))) continue
-      const near = others.find((own) => isMisspelling(own, column) && !file.columns.includes(own))
-      if (near === undefined) continue
-      return (
-        `${name} has the column ${near} where ${file.name} has ${column}, so ${column} is null ` +
-        `in its rows; correct the name, or use both: coalesce("${column}", "${near}")`
-      )
-    }
-  }
-  return undefined
 }

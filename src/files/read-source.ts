@@ -6,7 +6,7 @@ import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
-import { checkColumns, type ColumnRules, findMisspelt } from './check-columns.ts'
+import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { mayBeRounded, withLongNumbers } from './json/exact-number.ts'
@@ -35,8 +35,6 @@ interface Found {
   readonly columns: string[]
   /** The rows of the files that a mapping has read; undefined without one. */
   rows: number | undefined
-  /** A column that one of several files probably has under a wrong name; a warning. */
-  misspelt: string | undefined
 }
 
 interface SourceOptions extends Reading {
@@ -56,7 +54,7 @@ interface SourceOptions extends Reading {
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
-  const found: Found = { files: [], columns: [], rows: undefined, misspelt: undefined }
+  const found: Found = { files: [], columns: [], rows: undefined }
   const batches =
     mapping === undefined ? readFiles(options, found) : readMapped(options, mapping, found)
   return { unit: isByLine ? 'line' : 'row', batches: readUnchanged(options, batches), found }
@@ -132,7 +130,6 @@ async function* readMapped(
   // If no JSON row is valid, there are no columns that a mapping could name.
   const filled = prepared.filter(({ kind, bytes }) => kind !== 'json' || bytes > 0)
   if (filled.length === 0) return
-  found.misspelt = findMisspelt(prepared, select)
   const request = { select, texts: options.texts, showing }
   const source = await reader.mapFiles(filled, request)
   found.rows = source.fileRows

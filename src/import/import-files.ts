@@ -197,16 +197,13 @@ function warn(
 }
 
 /** @throws OperatorError if the rows together are probably a mistake. */
-function judgeRows({ request, source, columns }: Course, read: number): void {
+function judgeRows({ request, columns }: Course, read: number): void {
   const { nameAttribute } = request
   if (read > 0 && nameAttribute !== undefined && !columns.names().includes(nameAttribute)) {
     throw new OperatorError(`no row has ${nameAttribute}; check --name-attribute`)
   }
   refuseNoRows(read, request)
-  const { misspelt } = source.found
-  for (const warning of [...(misspelt === undefined ? [] : [misspelt]), ...columns.warnings()]) {
-    warn(request, warning)
-  }
+  for (const warning of columns.warnings()) warn(request, warning)
 }
 
 function changeOf(

@@ -44,24 +44,6 @@ test('a mapping is a SELECT over the view source that keeps the location of a ro
   assert.equal(rejected.length, 1)
 })
 
-test('a column that a mapping misses in one of several files is a warning', async (t) => {
-  const { load } = folderWith(t, {
-    'a.csv': 'no,City\n1,Bern\n',
-    'b.csv': 'no,Cty\n2,Basel\n',
-    'c.csv': 'no,CITY,Town\n3,Chur,Chur\n',
-  })
-  const mapped = (files: readonly string[], city: string) => {
-    const mapping = `select no as id, 7 as company_id, ${city} as location from source`
-    return load('jobs', files, { mapping, isStrict: true })
-  }
-  const warned = /b\.csv has the column Cty where \S*a\.csv has City, so City is null in its rows/
-  await assert.rejects(mapped(['a.csv', 'b.csv'], 'City'), warned)
-  await assert.rejects(mapped(['b.csv', 'a.csv'], 'City'), warned)
-  await mapped(['a.csv', 'c.csv'], 'City')
-  const { counts } = await mapped(['a.csv', 'b.csv'], 'coalesce(City, Cty)')
-  assert.equal(counts.read, 2)
-})
-
 test('a missing file, a folder and a glob without a match are reported', async (t) => {
   const { folder, load } = folderWith(t, {})
   mkdirSync(join(folder, 'sub'))
