@@ -31,7 +31,7 @@ export function findMapping(word: string, target: string): { path: string; sql: 
 }
 
 /** Whether a mapping is named by its file, rather than a ready-made one by its name. */
-export const isMappingFile = (word: string) => /[/\\]|\.sql$/i.test(word)
+const isMappingFile = (word: string) => /[/\\]|\.sql$/i.test(word)
 
 function noMapping(word: string, isFile: boolean): OperatorError {
   const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))

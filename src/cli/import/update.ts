@@ -16,10 +16,8 @@ import {
   keepingChanges,
   parseInput,
 } from '../command.ts'
-import { findMapping, isMappingFile } from './find-mapping.ts'
 import { importCommand, runImport } from './import.ts'
 import { commandText, givenOptions, recipeWords } from './recipe.ts'
-import { shellWord } from '../../text/shell-word.ts'
 import { storeOf } from '../progress.ts'
 
 const { '--source NAME': _, ...ofImport } = importCommand.options
@@ -134,22 +132,6 @@ function refuseForMany(chosen: readonly SourceRecipe[], { options }: Input): voi
   )
 }
 
-/** A warning that the file of a mapping was edited after the recipe stored its text. */
-function tellEdited({ target, recipe, last }: SourceRecipe): string | undefined {
-  const path = recipe.options.find((word) => word.startsWith('--map='))?.slice('--map='.length)
-  if (path === undefined || !isMappingFile(path)) return undefined
-  try {
-    if (findMapping(path, target).sql === recipe.mapping) return undefined
-  } catch {
-    // The recipe has the mapping itself: its file may be missing, or unreadable for this user.
-    return undefined
-  }
-  return (
-    `${path} differs from the mapping of version ${last.version}, which is used again; ` +
-    `to use the file, add --map ${shellWord(path)} --resource ${target}`
-  )
-}
-
 const filesOf = ({ last }: SourceRecipe) => last.files.map(({ sha256 }) => sha256).join()
 
 const lastNames = (one: SourceRecipe | undefined) => one?.last.files.map(({ name }) => name) ?? []
@@ -182,9 +164,6 @@ async function updateBy(
   const parsed = parseInput(importCommand, args, context.environment)
   try {
     const mapping = names.has('map') ? undefined : recipe.mapping
-    const edited = mapping === undefined ? undefined : tellEdited(one)
-    if (edited !== undefined && input.flags.has('strict')) throw new OperatorError(edited)
-    if (edited !== undefined) context.stderr.writeLines(`dossier: warning: ${edited}`)
     return await runImport(parsed, context, { mapping })
   } catch (error) {
     if (!(error instanceof KnownFiles)) throw error
