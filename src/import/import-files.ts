@@ -229,11 +229,11 @@ function changeOf(
 function judgeMerged(
   { request, columns, earlier }: Course,
   change: Change,
-  { companiesNamed, moved }: Merged,
+  { companiesNamed }: Merged,
 ): void {
   try {
     const isAccepted = request.permissions?.accepted === true
-    const judged = { ...request, ...change, companiesNamed, moved }
+    const judged = { ...request, ...change, companiesNamed }
     if (!isAccepted && earlier !== undefined) {
       judgeChange({ ...judged, earlier, columns: columns.names() })
     }

@@ -8,7 +8,7 @@ import type { Change, ImportRequest } from './import-files.ts'
 interface JudgedChange
   extends
     Change,
-    Pick<Merged, 'companiesNamed' | 'moved'>,
+    Pick<Merged, 'companiesNamed'>,
     Pick<ImportRequest, 'source' | 'isSnapshot' | 'target'> {
   readonly earlier: Earlier
   /** The columns that have a value in the files. */
@@ -64,7 +64,7 @@ function refuseOtherIdentity({ source, counts, difference, earlier, columns }: J
 const identities = ['id', 'key'] as const
 
 /** An import may do again what the last one did: some sources always change as a whole. */
-function refuseLargeChange({ counts, difference, earlier, target, moved }: JudgedChange): void {
+function refuseLargeChange({ counts, difference, earlier, target }: JudgedChange): void {
   const { removed, updated } = counts
   const { known } = difference
   const last = earlier.difference
@@ -75,12 +75,9 @@ function refuseLargeChange({ counts, difference, earlier, target, moved }: Judge
   ]
   for (const [count, max, verb] of changes) {
     if (count <= few || count <= known * max) continue
-    const isMoving = verb === 'remove' && moved > 0
-    const elsewhere = isMoving ? ` (in the files for other companies: ${formatCount(moved)})` : ''
     throw new OperatorError(
       `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} ` +
-        `${target.name} of the source${elsewhere}, so nothing was changed; if that is intended, ` +
-        'add --accept',
+        `${target.name} of the source, so nothing was changed; if that is intended, add --accept`,
     )
   }
 }
@@ -120,15 +117,15 @@ export function warningsOf(
   change: Omit<JudgedChange, 'earlier' | 'columns'>,
   isAccepted: boolean,
 ): string[] {
-  const { counts, source, target, difference, companiesNamed = Infinity, moved } = change
-  const { companiesCreated } = counts
+  const { counts, source, target, difference, companiesNamed = Infinity } = change
+  const { companiesCreated, removed } = counts
   const { known } = difference
-  const lacking = counts.removed - moved
   const warnings: string[] = []
-  if (!isAccepted && lacking > known * toldShare) {
-    const share = ((100 * lacking) / known).toFixed(1)
-    const of = `${formatCount(lacking)} of the ${formatCount(known)} ${target.name} of ${source}`
-    warnings.push(`the files lack ${of} (${share} %), to be removed; are the files complete?`)
+  if (!isAccepted && removed > known * toldShare) {
+    const share = ((100 * removed) / known).toFixed(1)
+    const of = `${formatCount(removed)} of the ${formatCount(known)} ${target.name} of ${source}`
+    const lack = target.resource === undefined ? 'lack' : 'lack, or have in other companies,'
+    warnings.push(`the files ${lack} ${of} (${share} %), to be removed; are the files complete?`)
   }
   if (target.resource !== undefined && companiesCreated > companiesNamed * knownShareMin) {
     warnings.push(

@@ -228,8 +228,6 @@ export interface Merged {
   readonly difference: ImportDifference
   /** How many records the source had before. */
   readonly held: number
-  /** How many of the removed records the files have, for other companies. */
-  readonly moved: number
   /** Companies that rows name; undefined unless many of them are new. */
   readonly companiesNamed: number | undefined
 }

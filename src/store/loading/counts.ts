@@ -1,27 +1,9 @@
 // What an import counts beside its rows: for its line, and for the checks of the command line.
 
-import { inBatches } from '../listing/in-batches.ts'
 import { numberIn } from '../sql/database.ts'
 import type { ImportContext } from './context.ts'
 import { givenCompanies } from './make-companies.ts'
 import type { Staging } from './staging/staging.ts'
-
-/** Counts the removed records that the files have, for other companies. */
-export async function countMoved(
-  { staging, tables }: ImportContext,
-  listing: string,
-): Promise<number> {
-  let count = 0
-  const removed = staging.iterate('select id from change where seq is null')
-  for (const batch of inBatches(removed, idsAtOnce)) {
-    const ids = batch.map(([id]) => Number(id))
-    const listed = new Set((await tables.whereListed(listing, ids)).map(({ id }) => id))
-    count += ids.filter((id) => listed.has(id)).length
-  }
-  return count
-}
-
-const idsAtOnce = 1_000
 
 /**
  * The number of a source's records according to the log: what its versions added and removed. It

@@ -24,7 +24,7 @@ import {
 } from './make-companies.ts'
 import { findChanges } from './compare.ts'
 import { createContext, type ImportContext } from './context.ts'
-import { countChanges, countHeld, countMoved, countNamed } from './counts.ts'
+import { countChanges, countHeld, countNamed } from './counts.ts'
 import { areInPlace, lastAssigned, placeRows, writeKeys } from './place-rows.ts'
 import { findDifference } from './difference.ts'
 import { openRecording, type OpenRecording, stageDifferences } from './record-differences.ts'
@@ -133,15 +133,11 @@ async function mergeStaged(
   const difference = await findDifference(context)
   await writeCompanies(context)
   const { resource } = plan.target
-  let moved = 0
   if (resource === undefined) await applyCompanies(context)
   else {
     await writeKeys(context)
     if (cut !== undefined) await applyFirst(context, cut)
-    else {
-      await applyRecords(context, { resource, source }, parts('writing'))
-      moved = await countMoved(context, resource.name)
-    }
+    else await applyRecords(context, { resource, source }, parts('writing'))
   }
   if (recording !== undefined && recorded > 0) await appendRecorded(context, recording, recorded)
   await numbers.note()
@@ -156,7 +152,6 @@ async function mergeStaged(
     },
     difference,
     held: held ?? (await countHeld(context)),
-    moved,
     companiesNamed: await countNamed(context, resource ? companiesCreated : changes.inserted),
   }
 }
