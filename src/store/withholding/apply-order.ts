@@ -101,14 +101,13 @@ export async function applyOrder(
   const former = await namesOf(tables, erasing)
   const found = await withholdSubject(work, wanted, former)
   await numbers.note()
-  const rewritten = await namesOf(tables, [...companiesTouched(touched)])
-  const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
-  await forgetInLog(work, [...former, ...rewritten], found.phrases, lost)
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
   const done = { found, touched, values, names }
   if (!isThere) return { ...done, version: undefined }
+  const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
+  await forgetInLog(work, subject, found.phrases, lost)
   // Before the first import, there is no state to log.
   if (version === 1) return { ...done, version: 0 }
   await logWithholding(db, { version, touched, erased, subject, startedAt, lineage })

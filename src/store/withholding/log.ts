@@ -4,7 +4,7 @@
 import { statementColumns } from '../companies/attribute-text.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { inTurns } from '../listing/in-batches.ts'
-import type { CompanyRow, ListingTables, TraceRow } from '../listing/tables.ts'
+import type { ListingTables, TraceRow } from '../listing/tables.ts'
 import { textIn } from '../record-texts.ts'
 import type { RegistryDatabase } from '../sql/database.ts'
 import { logVersion, sourceId } from '../sql/import-log.ts'
@@ -106,69 +106,36 @@ export async function findUnsaid(tables: ListingTables, names: readonly string[]
 }
 
 /**
- * Removes what is withheld from the log of imports, which has examples of the changes of each
- * import, and the names of new attributes.
+ * Removes what is withheld from the log of imports: the differences, which have examples, of all
+ * kinds that may tell of it; and the names of new attributes, which imports still compare.
  *
- * @param companies the present and past names of the companies that are erased or rewritten.
  * @param lost the names of attributes that no company has any more.
  */
 export async function forgetInLog(
-  { db, hasher }: Work,
-  companies: readonly CompanyRow[],
+  { db, hasher, resources }: Work,
+  subject: Subject,
   phrases: readonly PhraseHash[],
   lost: ReadonlySet<string>,
 ): Promise<void> {
-  const labels = labelsOf(companies)
+  // An example of any kind may name an erased company.
+  const kinds = resources.filter(
+    ({ name, changeFields }) =>
+      'company' in subject ||
+      changeFields !== undefined ||
+      ('resource' in subject && subject.resource === name),
+  )
+  for (const kind of [...kinds.map(({ name }) => name), attributesShape.listing]) {
+    await db.run('update imports set difference = null where resource = $1', kind)
+  }
   const hidePhrases = createHidePhrases(phrases, hasher)
-  // A shortened text may end within a name.
-  const mayHide = (text: string) =>
-    hidePhrases(text) !== text || (phrases.length > 0 && text.endsWith('…'))
-  const isWithheld = (value: unknown) =>
-    typeof value === 'string' && (labels.has(value) || mayHide(value))
-  const tells = (value: unknown) =>
-    (typeof value === 'object' && value !== null ? Object.values(value) : [value]).some(isWithheld)
-  // Examples are the elements of lists: texts, or objects with texts.
-  const withoutExamples = (name: string, value: unknown): unknown => {
-    // What is the same in all rows may tell of the only company that they are of.
-    if (name === 'same') return []
-    return Array.isArray(value) ? value.filter((one) => !tells(one)) : value
+  const logged = "select version, resource, attributes from imports where attributes <> '[]'"
+  for (const [version, kind, told] of await db.rows<[number, string, string]>(logged)) {
+    const isOfCompanies = kind === attributesShape.listing
+    const names = (JSON.parse(told) as string[])
+      .filter((name) => !isOfCompanies || !lost.has(name))
+      .map(hidePhrases)
+    const attributes = JSON.stringify(names)
+    if (attributes === told) continue
+    await db.run('update imports set attributes = $2 where version = $1', version, attributes)
   }
-  const withoutNames = (_: string, value: unknown) =>
-    typeof value === 'string' ? hidePhrases(value) : value
-  const withoutLost = (value: unknown): unknown =>
-    Array.isArray(value) ? value.filter((one) => !lost.has(nameIn(one))) : value
-  const rewritten = (text: string | null, change: Change, target: string) => {
-    if (text === null) return null
-    const isOfCompanies = target === attributesShape.listing
-    const both: Change = (name, value) => withoutLost(change(name, value))
-    return JSON.stringify(JSON.parse(text, isOfCompanies ? both : change))
-  }
-  type Columns = [version: number, target: string, difference: string | null, attributes: string]
-  for (const [version, target, ...told] of await db.rows<Columns>(logged)) {
-    const difference = rewritten(told[0], withoutExamples, target)
-    const attributes = rewritten(told[1], withoutNames, target)
-    if (difference === told[0] && attributes === told[1]) continue
-    const set = 'update imports set difference = $2, attributes = $3 where version = $1'
-    await db.run(set, version, difference, attributes)
-  }
-}
-
-type Change = (name: string, value: unknown) => unknown
-
-const logged = `
-  select version, resource, difference, attributes from imports
-  where difference is not null or attributes <> '[]'`
-
-/** The name of an attribute in a list of the log, which may have more of it. */
-const nameIn = (one: unknown): string =>
-  typeof one === 'string' ? one : ((Object(one) as { name?: string }).name ?? '')
-
-/** How the log names companies: as their registers do, or by their ids. */
-function labelsOf(companies: readonly CompanyRow[]): ReadonlySet<string> {
-  const labels = new Set<string>()
-  for (const { id, jurisdiction, identifier } of companies) {
-    labels.add(String(id))
-    if (identifier !== null) labels.add(`${jurisdiction ?? ''} ${identifier}`)
-  }
-  return labels
 }
