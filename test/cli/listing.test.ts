@@ -96,7 +96,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     ],
     ['listing GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     ['listing GB:00000012 employees end_dat=x', 2, /"end_dat" is not a known .* you mean end_date/],
-    ['listing GB:00000012 employees __proto__=x', 2, /"__proto__" is not a known parameter/],
+    ['listing GB:00000012 employees __proto__=x', 2, /"__proto__" is not a known query parameter/],
     [
       'listing GB:00000012 employees start_date[gte]=soon',
       2,
@@ -105,7 +105,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
     ['listing GB:00000012 employees --format json', 2, /--format is json; choose from csv, ndjson/],
     ['listing GB:00000012 employees --version 9', 1, /Version 9 does not exist yet; the last .* 1/],
     ['listing GB:12 employees', 1, /Company GB:12 is not .* registry; did you mean GB:00000012\?/],
-    ['listing x employees', 2, /COMPANY is "x"; it takes an integer/],
+    ['listing x employees', 2, /company_id is "x"; it takes an integer/],
     ['changes', 2, /name a version with --since/],
     ['changes --since x', 2, /--since is "x"; it takes 0, a cursor from `until`/],
     ['changes --since 9', 1, /Version 9 does not exist yet; the last one is 1/],

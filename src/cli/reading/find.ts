@@ -2,7 +2,6 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
-import { nearNames } from '../../text/near-names.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { wordsOfQuery } from '../../store/companies/name-words.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
@@ -13,8 +12,6 @@ import { storeOf } from '../progress.ts'
 
 /** How many companies are printed for people. */
 const shownMax = 50
-/** How many are suggested. */
-const nearShownMax = 3
 
 export const find: Command = {
   name: 'find',
@@ -40,7 +37,7 @@ and as a register number: GB:09876543.
     const { jurisdiction } = options
     await using reader = await openStoreForShowing(storeOf(input, context))
     const found = await findBoth(reader, words, jurisdiction)
-    if (found.length === 0) throw await nothingFound(reader, words, jurisdiction)
+    if (found.length === 0) throw nothingFound(words, jurisdiction)
     print(input, context, found, lines(found))
     return 0
   },
@@ -85,32 +82,15 @@ async function findNumbered(
 /** The number without its register; any other text as it is. */
 const afterColon = (text: string) => text.slice(text.indexOf(':') + 1)
 
-async function nothingFound(
-  reader: StoreReader,
-  words: readonly string[],
-  jurisdiction: string | undefined,
-): Promise<OperatorError> {
+function nothingFound(words: readonly string[], jurisdiction: string | undefined): OperatorError {
   const where = jurisdiction === undefined ? '' : ` of ${jurisdiction}`
   const said = words.join(' ')
-  const near = await findNear(reader, said)
-  const advice =
-    near.length > 0
-      ? `did you mean ${near.join(', or ')}?`
-      : 'try fewer letters or, if names are in another column: dossier import … --name-attribute'
+  const advice = /\d/.test(said)
+    ? 'write a number as its register does, with all zeros'
+    : 'try fewer letters or, if names are in another column: dossier import … --name-attribute'
   return new OperatorError(
     `no company${where} has the name or number ${JSON.stringify(said)}; ${advice}`,
   )
-}
-
-/** The register numbers, a few at most, that were probably meant. */
-async function findNear(reader: StoreReader, said: string): Promise<string[]> {
-  const number = afterColon(said)
-  const near = nearNames('', number).map(([, identifier]) => identifier)
-  const identifiers = [...new Set([number, ...near])].filter((one) => one !== '')
-  const { companies = [] } = await reader.findCompanies({ identifiers, jurisdiction: undefined })
-  return companies
-    .slice(0, nearShownMax)
-    .map((one) => oneLine(`${one.jurisdiction}:${one.identifier}`))
 }
 
 function lines(found: readonly FoundCompany[]): string[] {

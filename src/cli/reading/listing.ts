@@ -55,7 +55,7 @@ as_of, known_at, and page and limit for a part.
       await using reader = await openStoreForShowing(storeOf(input, context))
       await printRecords(reader, await locateListing(reader, request), stdout, signal)
     } catch (error) {
-      throw explainApiError(error, reword)
+      throw explainApiError(error)
     }
     return 0
   },
@@ -128,8 +128,4 @@ async function printRecords(
     signal.throwIfAborted()
     if (!(await stdout.writeData(piece.toString()))) return
   }
-}
-
-function reword(message: string): string {
-  return message.replace('company_id', 'COMPANY').replace('query parameter', 'parameter')
 }
