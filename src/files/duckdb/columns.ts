@@ -120,14 +120,15 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
   const extent = await parquetExtent(database, file)
   let atOnce = extent.rowsAtOnce
   if (atOnce >= vectorRows) return { ...file, rows: extent.rows }
-  await refuseRowNumber(database, file)
   await database.tune('wide')
+  // As an option, DuckDB refuses a file that has such a column.
+  const numbered = parquetTable(file, ', file_row_number=true')
   const paths: string[] = []
   for (let first = 0; first < extent.rows;) {
     const path = `${file.paths[0] ?? ''}-${paths.length}.parquet`
     // Rows are counted from 0.
     const some = `file_row_number >= ${first} and file_row_number < ${first + atOnce}`
-    const select = `select * from ${parquetTable(file)} where ${some}`
+    const select = `select * exclude (file_row_number) from ${numbered} where ${some}`
     try {
       await run(connection.run(`copy (${select}) to ${literal(path)} (format parquet)`))
       paths.push(path)
@@ -139,17 +140,6 @@ async function cutParquet(database: Database, file: TableFile): Promise<TableFil
   }
   for (const path of file.paths) rmSync(path, { force: true })
   return { ...file, paths, rows: extent.rows, isWide: true }
-}
-
-/** @throws OperatorError if a column has the name by which the rows are counted. */
-async function refuseRowNumber(database: Database, file: TableFile): Promise<void> {
-  const columns = await columnsOf(database, `select * from ${parquetTable(file)}`)
-  const column = columns.find(({ name }) => name.toLowerCase() === 'file_row_number')
-  if (column === undefined) return
-  throw new OperatorError(
-    `${file.name}: the column ${column.name} has the name by which long rows are counted; ` +
-      'rename it in the file',
-  )
 }
 
 async function openMapping(

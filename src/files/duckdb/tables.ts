@@ -130,6 +130,6 @@ async function numbersOf(database: Database, select: string): Promise<number[]> 
   return row.map((value) => Number(value ?? 0))
 }
 
-export function parquetTable({ paths }: TableFile): string {
-  return `read_parquet(${listOf(paths)}, hive_partitioning=false)`
+export function parquetTable({ paths }: TableFile, options = ''): string {
+  return `read_parquet(${listOf(paths)}, hive_partitioning=false${options})`
 }
