@@ -2,18 +2,19 @@
 
 import type { ImportCase } from './cases.ts'
 import { faultOfVerify, firstFault, type Outcome } from './outcome.ts'
-import { describeEnd, type Ended, faultOfRefusal, isDone, runHere } from './processes.ts'
+import { describeEnd, type Ended, faultOfRefusal, isDone, isUnknown, runHere } from './processes.ts'
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
 
 /**
  * Judges an import that met a fault: it either reports the fault and leaves the state before, or
- * succeeds (as after a fault behind the commit) and leaves the state after. One that was killed may
- * have left either, but only the one after if it said `Committed`.
+ * succeeds (as after a fault behind the commit) and leaves the state after. One that was killed, or
+ * has lost its connection during COMMIT, may have left either, but only the one after if it said
+ * `Committed`.
  */
 export async function judge(tried: ImportCase, what: string, ended: Ended): Promise<Outcome> {
   const { found, fault, which } = await examine(tried)
   const isKilled = ended.signal === 'SIGKILL'
-  const said = isDone(ended) ? 'after' : isKilled ? which : 'before'
+  const said = isDone(ended) ? 'after' : isKilled || isUnknown(ended) ? which : 'before'
   return {
     what: `${tried.name}: ${what}`,
     found: `${describeEnd(ended)}, after ${ended.ms.toFixed(0)} ms; ${found}`,

@@ -12,6 +12,7 @@ import {
   type Ended,
   faultOfRefusal,
   isDone,
+  isUnknown,
   runDossier,
   type Running,
   startDossier,
@@ -54,7 +55,8 @@ async function loseOne(cluster: Cluster, tried: ImportCase, { random }: Ground):
   const done = ended.filter(isDone).length
   const rest = await tried.stores.faultOfRest(tried.db)
   const state = await tried.stores.readState(tried.db, true)
-  const versions = [done, ended.some(({ signal }) => signal === 'SIGKILL') ? done + 1 : done]
+  const isOpen = ended.some((each) => each.signal === 'SIGKILL' || isUnknown(each))
+  const versions = [done, isOpen ? done + 1 : done]
   return {
     what: `${tried.name}: ${sources.length} imports at once, ${end} of one after ${delayMs} ms`,
     found: `${done} done, versions up to ${state.version}`,

@@ -96,6 +96,9 @@ export function isDone({ code, out }: Ended): boolean {
   return code === 0 || (code !== 1 && out.includes('Committed'))
 }
 
+/** Whether a command does not know what it has done. */
+export const isUnknown = ({ err }: Ended) => err.includes('lost during COMMIT')
+
 /** Returns what is wrong with the end of a command that failed, or was interrupted. */
 export function faultOfRefusal({ code, signal, ...ended }: Ended): string | undefined {
   // Before the process handles signals, a signal simply ends it.

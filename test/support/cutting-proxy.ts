@@ -10,12 +10,8 @@ export type Cut =
   | 'answer lost'
   /** COMMIT itself is lost, and both sides see the connection close. */
   | 'commit lost'
-  /** COMMIT is lost, and the server does not notice: it waits for more. */
-  | 'server waits'
 
 export interface CutOptions {
-  /** Refuses all later connections. */
-  readonly andStayAway?: boolean
   /** Runs between the client's COMMIT and the cut. */
   readonly first?: () => Promise<void>
 }
@@ -37,7 +33,7 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
   const { hostname, port } = new URL(url)
   let next: Cut | undefined
   let options: CutOptions = {}
-  let [isAway, hasCut] = [false, false]
+  let hasCut = false
   const sockets = new Set<Socket>()
 
   const listener = createServer((client) => {
@@ -46,7 +42,6 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
       sockets.add(socket)
       socket.on('error', () => undefined)
     }
-    if (isAway) client.destroy()
     server.on('data', (chunk: Buffer) => client.write(chunk))
     server.on('close', () => client.destroy())
     client.on('close', () => server.destroy())
@@ -54,7 +49,7 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
       if (next === undefined || !chunk.includes(commitMessage)) return void server.write(chunk)
       const cut = next
       next = undefined
-      ;[hasCut, isAway] = [true, options.andStayAway ?? false]
+      hasCut = true
       server.removeAllListeners('data')
       // What runs first may end the server; the client learns of that at the cut.
       if (options.first !== undefined) server.removeAllListeners('close')
@@ -80,8 +75,5 @@ function cutAt(cut: Cut, client: Socket, server: Socket, commit: Buffer): void {
   if (cut === 'answer lost') {
     server.once('data', () => client.destroy())
     server.write(commit)
-  } else {
-    if (cut === 'server waits') client.removeAllListeners('close')
-    client.destroy()
-  }
+  } else client.destroy()
 }
