@@ -47,9 +47,7 @@ export async function parseMapping(
     throw new OperatorError(`the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}`)
   }
   if (parsed.statements?.length !== 1) throw notOneSelect()
-  const nodes = nodesOf(parsed.statements)
-  refuseReading(nodes, mayReadFiles)
-  refuseLooseArrows(nodes, select)
+  refuseReading(nodesOf(parsed.statements), mayReadFiles)
   return select
 }
 
@@ -82,40 +80,6 @@ function withoutSemicolon(mapping: string): string {
 }
 
 type Node = Readonly<Record<string, unknown>>
-
-/**
- * Most operators bind more closely than `->>`: `a = b->>'$.c'` is `(a = b)->>'$.c'`, which is null,
- * and `a->>'$.b'[1:4]` cuts the path. No mapping can mean that.
- */
-function refuseLooseArrows(nodes: readonly Node[], select: string): void {
-  for (const node of nodes) {
-    // The parser takes `->` for a lambda.
-    const isArrow = node['function_name'] === '->>' || node['type'] === 'LAMBDA'
-    const [before, after] = (node['children'] ?? [node['lhs']]) as readonly Node[]
-    if (!isArrow || !(isOperation(before) || isCut(after))) continue
-    const place = lineAt(select, Number(node['query_location']))
-    throw new OperatorError(
-      `the mapping has ->> next to another operator${place}, which would apply first; put ->> ` +
-        "and what is on either side of it in parentheses: (address->>'$.city')",
-    )
-  }
-}
-
-function isOperation(node: Node | undefined): boolean {
-  // `n -> n->>'$.a'` is `(n -> n)->>'$.a'`.
-  const [names, sameNames] = [node?.['lhs'], node?.['expr']].map((side) =>
-    JSON.stringify((side as Node | undefined)?.['column_names']),
-  )
-  if (names !== undefined && names === sameNames) return true
-  const isOther = node?.['is_operator'] === true && node['function_name'] !== '->>'
-  return isOther || /^(?:COMPARE_|CONJUNCTION_|OPERATOR_(?:NOT|IS_))/.test(String(node?.['type']))
-}
-
-/** Whether it is a part of a text, or another type, as no path is. */
-function isCut(node: Node | undefined): boolean {
-  if (node?.['type'] === 'OPERATOR_CAST') return (node['cast_type'] as Node)['id'] !== 'VARCHAR'
-  return node?.['type'] === 'ARRAY_SLICE' || node?.['type'] === 'ARRAY_EXTRACT'
-}
 
 /** A query can read tables, table functions and lists of tables. */
 function refuseReading(nodes: readonly Node[], mayReadFiles: boolean): void {

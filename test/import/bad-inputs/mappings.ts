@@ -150,24 +150,6 @@ export const badMappings: BadInputs = {
     "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
     /row 2: identifier: is required$/,
   ),
-  ...Object.fromEntries(
-    [
-      "Name = a->>'$.b'",
-      "a->>'$.b' || Name->>'$.c'",
-      "not a->>'$.b'",
-      "a is null or b->>'$.c' is null",
-      "a->>'$.b'[1:4]",
-      "a->>'$.b'::int",
-      "Name = a->'$.b'",
-      "list_filter([Name], n -> n->>'$.b' = 'c')",
-    ].map((sql) => [
-      `->> that applies to more than is meant: ${sql}`,
-      mapping(
-        `${named},\n ${sql} as name from source`,
-        /^dossier: the mapping has ->> next to another operator in line 2 of the mapping, which/,
-      ),
-    ]),
-  ),
   'a mapped file with a member twice in an object within': mappingOf(
     'x.json',
     '[{"a":{"b":1}},{"a":{"b":1,"c":[{"d":1},{"d":2,"d":3}]}}]',
