@@ -4,7 +4,6 @@ import { blockLength, inBlocks, type Pace } from './pace.ts'
 import type { Scanned } from '../listing/scan.ts'
 import { reorder, type View } from '../listing/view.ts'
 import { asBytes } from '../record-texts.ts'
-import { sortByNumber } from './radix-sort.ts'
 
 export async function orderScanned(
   { view, ids, keys, texts }: Scanned,
@@ -13,10 +12,19 @@ export async function orderScanned(
 ): Promise<View> {
   const values = texts.length === 0 ? keys : await rankTexts(keys, texts, pace)
   const sign = direction === 'ascending' ? 1 : -1
-  // Most listings are in the order of their ids, so that these are sorted already.
-  const places = new Uint32Array(keys.length).map((_, n) => (sign === 1 ? n : keys.length - 1 - n))
-  const byId = await sortByNumber(places, ids, sign, pace)
-  const order = await sortByNumber(byId, values, sign, pace)
+  const signed = new Float64Array(values.length)
+  await inBlocks(values.length, pace, (start, end) => {
+    for (let n = start; n < end; n++) signed[n] = sign * (values[n] ?? NaN)
+  })
+  const compare = (a: number, b: number) => {
+    const [left, right] = [signed[a] ?? NaN, signed[b] ?? NaN]
+    if (left < right) return -1
+    if (left > right) return 1
+    const isNull = Number.isNaN(left)
+    if (isNull !== Number.isNaN(right)) return isNull ? 1 : -1
+    return sign * ((ids[a] ?? 0) - (ids[b] ?? 0))
+  }
+  const order = await sortInSteps(values.length, compare, pace)
   return reorder(view, (n) => order[n] ?? 0)
 }
 
