@@ -2,14 +2,14 @@
 // row; other formats, and everything with a mapping, by DuckDB.
 
 import { rmSync } from 'node:fs'
-import { isNestedTooDeep, mayNestTooDeep } from '../text/nested-json.ts'
+import { isNestedTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
 import type { ColumnarReader, Showing } from './duckdb/columns.ts'
 import { prepareParquet, prepareTable, type TableFile } from './duckdb/table-file.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openCsv, rowMaker } from './read-csv.ts'
 import { openContent, type Reading } from './file-content.ts'
-import { mayBeRounded, withLongNumbers } from './json/exact-number.ts'
+import { withLongNumbers } from './json/exact-number.ts'
 import { tooDeep } from './json/parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './json/read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
@@ -145,7 +145,7 @@ async function* placeRows(
 ): AsyncGenerator<Rows> {
   let count = 0
   function* placed(texts: readonly string[]): Generator<PlacedRow> {
-    for (const row of parseTexts(texts)) yield place(row, (count += 1))
+    for (const text of texts) yield place(parseJson(text) as SourceRow | Refusal, (count += 1))
   }
   for await (const texts of batches) yield placed(texts)
 }
@@ -177,25 +177,6 @@ function wholeNumber(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0
     ? number
     : undefined
-}
-
-/** How many rows are parsed together: most are unused before the next garbage collection. */
-const rowsAtOnce = 32
-
-/** The rows of JSON texts, which are parsed as they are taken. */
-function* parseTexts(texts: readonly string[]): Generator<SourceRow | Refusal> {
-  for (let at = 0; at < texts.length; at += rowsAtOnce) {
-    const some = texts.slice(at, at + rowsAtOnce)
-    // Together takes less time than one by one.
-    const isFlat = !some.some(({ length }) => mayNestTooDeep(length))
-    const rows = (isFlat && parseTogether(some)) || some.map(parseJson)
-    for (const row of rows as readonly (SourceRow | Refusal)[]) yield row
-  }
-}
-
-function parseTogether(texts: readonly string[]): unknown {
-  const joined = `[${texts.join()}]`
-  return mayBeRounded(joined) ? undefined : tryParse(joined)
 }
 
 function tryParse(text: string): unknown {

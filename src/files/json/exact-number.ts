@@ -27,7 +27,7 @@ const integer = /^-?\d+$/
 const toPrecisionMax = 100
 
 /** Whether a JSON text may have a number that is rounded when it is parsed. */
-export const mayBeRounded = (text: string): boolean => longNumber.test(text)
+const mayBeRounded = (text: string): boolean => longNumber.test(text)
 
 /**
  * Prepares JSON texts, each of one line or more, so that DuckDB makes the right texts of numbers:
