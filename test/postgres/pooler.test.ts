@@ -86,13 +86,14 @@ test('a command that a limit of the pooler ends is told so', { skip }, async (t)
   const other = await openSession(direct)
   t.after(() => other.end())
   await beginWriting(other, { onWait: () => undefined })
-  const says = /query timeout; nothing was changed; raise this limit of the pooler, [^\n]+\n$/
+  const says = /query timeout; nothing was changed; correct .* the limits of the pooler\n$/
   checkExit(await runCommand('.', `prune --keep 1d --yes --db ${db}`), 1, says)
 })
 
 test('a parameter that the pooler does not pass on is reported', { skip }, async (t) => {
   const db = `${await putPooler(t, 'session')}&options=-c+work_mem%3D8MB`
-  const says = /^dossier: \S+: unsupported startup parameter[^\n]*; leave it out of --db, [^\n]+\n$/
+  const says =
+    /^dossier: \S+: unsupported startup parameter[^\n]*; correct the parameters of --db, [^\n]+\n$/
   checkExit(await runCommand('.', `verify --db ${db}`), 1, says)
 })
 

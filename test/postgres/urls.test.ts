@@ -37,7 +37,7 @@ const strangers: readonly (readonly [what: string, change: Change, says: RegExp]
   [
     'TLS with a server that has none',
     'sslmode=require',
-    /: it has no TLS; set ssl = on in PostgreSQL, or sslmode=disable in --db\n$/,
+    /: The server does not support SSL connections; correct sslmode=, .* in --db\n$/,
   ],
   [
     'a missing CA',

@@ -103,20 +103,8 @@ export function refusedByDriver(db: string, cause: unknown): OperatorError {
   })
 }
 
-/** What PgBouncer calls its own limits when it ends a session; they are meant for requests. */
-const limitsOfPooler = /^(query|idle transaction|transaction)[ _]timeout$/
-
-/** Advice on the parameters with which a session begins, and on what a pooler says. */
-function adviceAtStart({ message, severity }: Error & { severity: unknown }, code: string) {
-  if (message.startsWith('unsupported startup parameter')) {
-    return 'leave it out of --db, or have the pooler ignore it: ignore_startup_parameters'
-  }
-  if (message === 'query_wait_timeout') {
-    return 'nothing was changed; the pooler had no session left, enlarge its pool, or try again'
-  }
-  if (limitsOfPooler.test(message)) {
-    return 'nothing was changed; raise this limit of the pooler, which ends long commands'
-  }
+/** Advice on the parameters with which a session begins. */
+function adviceAtStart({ severity }: { readonly severity: unknown }, code: string) {
   const isUnknown = severity === 'FATAL' && /^(22|42)/.test(code)
   return isUnknown ? 'correct the parameters of --db, or PGOPTIONS' : undefined
 }
@@ -126,22 +114,11 @@ function adviceOfDriver(error: Error, code: string): string | undefined {
   if (unreachable.has(code) || isOfConnect(error)) {
     return `it cannot be reached (${code}); start PostgreSQL, or correct --db`
   }
-  if (code.startsWith('ERR_OSSL_')) {
-    return `the file of sslcert= or sslkey= cannot be used (${code}); name others in --db`
-  }
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const name = 'reason' in error ? ` (${String(error.reason)})` : ''
-    return `its certificate is for another name${name}; name the host in --db as it does`
-  }
-  if (isOfTls.test(code)) {
-    const advice = 'name its CA in --db with sslrootcert=FILE, or skip the check: sslmode=no-verify'
-    return `its certificate is not accepted (${code}); ${advice}`
-  }
   if (lacksPassword.test(message)) {
     return 'it asks for a password; give it in --db, PGPASSWORD or ~/.pgpass'
   }
-  if (message.startsWith('The server does not support SSL')) {
-    return 'it has no TLS; set ssl = on in PostgreSQL, or sslmode=disable in --db'
+  if (isOfTls.test(code) || message.startsWith('The server does not support SSL')) {
+    return `${message}; correct sslmode=, sslrootcert=, sslcert= or sslkey= in --db`
   }
   if (!isLost.test(message)) return undefined
   return `no connection (${message}); nothing was changed, try again`
@@ -150,7 +127,7 @@ function adviceOfDriver(error: Error, code: string): string | undefined {
 const lacksPassword = /^SASL: .* client password must be /
 
 /** https://nodejs.org/api/tls.html#x509-certificate-error-codes, and errors of the protocol. */
-const isOfTls = /CERT|^UNABLE_TO_|^ERR_(SSL|TLS)_/
+const isOfTls = /CERT|^UNABLE_TO_|^ERR_(OSSL|SSL|TLS)_/
 
 /** Messages of the system and the driver about a session that has ended, or could not begin. */
 const isLost =
@@ -177,6 +154,8 @@ const taken = 'another program uses this schema; name one for the store in --db 
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
+  // Of a pooler, which refuses parameters and ends long commands.
+  '08P01': 'nothing was changed; correct the parameters of --db, or the limits of the pooler',
   '3D000': 'create it with: createdb',
   '3F000': 'name one in --db with ?schema=, or create one of the user’s search_path',
   '42501':
