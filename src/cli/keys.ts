@@ -184,7 +184,7 @@ async function handOver<T>(
   } catch (error) {
     if (!key.isPrinted) throw error
     context.stderr.writeLines(
-      'dossier: the printed key works; the expiry of the earlier ones was not stored',
+      'dossier: the printed key works; dossier keys list shows whether the earlier ones expire',
     )
     throw keepingChanges(error, context)
   }
