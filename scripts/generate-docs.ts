@@ -20,6 +20,7 @@ import { guidePage } from './guide-page.ts'
 import { documentIndex } from './openapi/document-index.ts'
 import { createOpenApi } from './openapi/document.ts'
 import { failures } from './openapi/failures.ts'
+import { listingAsTextPath } from './openapi/endpoints/listing-as-text.ts'
 import { describedOf } from './openapi/operations.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -130,7 +131,9 @@ function mappingsTable(): string {
 // --- For the client --------------------------------------------------------------------------
 
 function endpointsTable(): string {
-  const rows = describedOf(resources).map(({ path, scope, operation, isOpen }) => {
+  // This path is only in the OpenAPI document, which describes the listings as text under it.
+  const endpoints = describedOf(resources).filter(({ path }) => path !== listingAsTextPath)
+  const rows = endpoints.map(({ path, scope, operation, isOpen }) => {
     return [code(path), operation.summary, scope === undefined ? (isOpen ? 'none' : 'any') : scope]
   })
   return table(['path', 'answers', 'scope of the key'], rows)

@@ -78,6 +78,8 @@ test('the client’s guide needs no key', async () => {
   assert.match(guide.text, /^# Client's guide\n/)
   const { paths } = JSON.parse((await ask('/openapi.json')).text) as { paths: object }
   for (const path of Object.keys(paths)) {
-    assert.ok(guide.text.includes(`| \`${path}\` |`), path)
+    // A path of the document alone, for the listings as CSV and NDJSON.
+    const isEndpoint = path !== '/api/v1/companies/{company_id}/{listing}'
+    assert.equal(guide.text.includes(`| \`${path}\` |`), isEndpoint, path)
   }
 })
