@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, test } from 'node:test'
+import { text as readText } from 'node:stream/consumers'
+import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { exportedVersions } from '../../src/store/exports/folder.ts'
@@ -33,6 +34,69 @@ for (const [name, command] of [
   const skip = lacks !== undefined && `there is no ${lacks}`
   const [, program = ''] =
     new RegExp(`^\`\`\`\\w+ ${name}\\n([^]*?)^\`\`\`$`, 'm').exec(guide) ?? []
+
+  /** A registry with two kinds of records, served, and a run of the program with a key of it. */
+  async function serve(t: TestContext) {
+    const own = mkdtempSync(join(folder, 'starts-'))
+    writeFileSync(join(own, name), program)
+    const exportsFolder = join(own, 'exports')
+    mkdirSync(exportsFolder)
+    const { app, store } = await makeApp(t, { exportsFolder })
+    await store.importRows('rights', [{ id: 1, company_id: 1, name: 'first' }])
+    await store.importRows('jobs', [{ id: 2, company_id: 1, title: 'baker' }])
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const copy = join(own, 'copy.db')
+    const run = async (scopes: readonly string[]) => {
+      const key = await store.issueKey({ name: 'copier', scopes })
+      const child = spawn(command, [join(own, name), base, key, copy])
+      const closed = once(child, 'close') as Promise<[number | null]>
+      const [[code], said] = await Promise.all([closed, readText(child.stderr)])
+      await store.revokeKey('copier')
+      return { code, said }
+    }
+    const read = () => {
+      const file = new DatabaseSync(copy, { readOnly: true })
+      const rows = file.prepare('select resource, id from records order by resource').all()
+      file.close()
+      return rows.map(({ resource, id }) => `${String(resource)} ${String(id)}`)
+    }
+    return { store, exportsFolder, copy, run, read }
+  }
+
+  test(`${name} begins without a copy that it cannot read`, { skip }, async (t) => {
+    const { store, exportsFolder, run, read } = await serve(t)
+    await writeCopy(store.db, exportsFolder, { formats: ['parquet'] })
+    assert.deepEqual(await run(scopeNames), { code: 0, said: '' })
+    assert.deepEqual(read(), ['companies 1', 'cursor 0', 'jobs 2', 'rights 1'])
+  })
+
+  test(`${name} copies what its key may read`, { skip }, async (t) => {
+    const { store, exportsFolder, copy, run, read } = await serve(t)
+    await writeCopy(store.db, exportsFolder)
+    for (const scopes of [
+      ['exports', 'changes', 'jobs'],
+      ['changes', 'jobs'],
+    ]) {
+      rmSync(copy, { force: true })
+      assert.deepEqual(await run(scopes), { code: 0, said: '' })
+      assert.deepEqual(read(), ['cursor 0', 'jobs 2'])
+    }
+  })
+
+  test(`${name} ends with a line if its copy is newer than the registry`, { skip }, async (t) => {
+    const { copy, run } = await serve(t)
+    assert.deepEqual(await run(scopeNames), { code: 0, said: '' })
+    const file = new DatabaseSync(copy)
+    file.exec(`update records set record = replace(record, '"2.', '"3.') where resource = 'cursor'`)
+    file.close()
+    const { code, said } = await run(scopeNames)
+    assert.equal(code, 1)
+    assert.equal(
+      said,
+      '404: Version 3 does not exist yet; the last one is 2; ' +
+        `wait or, if a backup was restored, delete ${copy}\n`,
+    )
+  })
 
   test(`${name} keeps a true copy (seed ${seed})`, { skip }, async (t) => {
     const own = join(folder, name)
