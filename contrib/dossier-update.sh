@@ -41,10 +41,7 @@ now=$(date -u +%FT%H%M%S)
 as_of=${AS_OF-${now%T*}}
 folder=${EXTRACTS:-extracts}/$source
 name=$(basename "${url%%[?#]*}")
-# An extract never takes the place of another one of the same day: `last` may be that. A source may
-# have a file for each kind of records.
 file=$folder/$now-$name
-last=$folder/last-$name
 dossier=${DOSSIER:-dossier}
 
 trap 'rm -f "$file.part"' EXIT
@@ -55,31 +52,20 @@ if ! said=$({ umask 077 && mkdir -p "$folder" && curl --fail --silent --show-err
   --max-time 3600 --output "$file.part" "$url"; } 2>&1); then
   alarm 3 "$source: $url cannot be fetched: $said"
 fi
-# A registry that was restored or rebuilt may lack an extract that it has had.
-known() {
-  "$dossier" imports --limit 1000000 2>/dev/null | grep -F "$(readlink "$last")" >/dev/null
-}
-if [ -e "$last" ] && cmp -s "$last" "$file.part" && known; then
-  echo "$source: nothing new"
-  exit 0
-fi
 mv "$file.part" "$file" || alarm 3 "$source: $file cannot be written; nothing was changed"
 
-# The last extract may have been imported by hand. With a day, it would be one of another day.
-if [ -n "$as_of" ] && said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1) &&
-  ! printf '%s\n' "$said" | grep -v -e '^dossier import ' -e '; nothing to do$' >/dev/null; then
-  rm "$file"
-  echo "$source: nothing new"
-  exit 0
-fi
 [ -z "$as_of" ] || set -- --as-of "$as_of" "$@"
 if ! said=$("$dossier" update "$source" "$file" "$@" --dry-run 2>&1); then
   alarm 4 "$source: $file is refused; nothing was changed:
 $said"
+fi
+if ! printf '%s\n' "$said" | grep -v -e '^dossier import ' -e '; nothing to do$' >/dev/null; then
+  rm "$file"
+  echo "$source: nothing new"
+  exit 0
 fi
 if ! said=$("$dossier" update "$source" "$file" "$@" 2>&1); then
   alarm 5 "$source: the update from $file failed:
 $said"
 fi
 printf '%s\n' "$said"
-ln -sfn "$(basename "$file")" "$last" || alarm 5 "$source: updated, but $last cannot be written"

@@ -27,9 +27,9 @@ export class KnownFiles extends OperatorError {
 const advice = 'nothing was changed; if that is intended, add --accept'
 
 /**
- * @throws OperatorError if the files were imported as of another day, another file is of the same
- *   day, or all earlier imports were snapshots and this one is none. KnownFiles if an update has
- *   nothing to do.
+ * @throws KnownFiles if an update has nothing to do. OperatorError if the files were imported as of
+ *   another day, another file is of the same day, or all earlier imports were snapshots and this is
+ *   none.
  */
 export function refuseRepeated(earlier: Earlier, extract: Extract): void {
   const { imports, recipe, removedIn } = earlier
@@ -55,21 +55,22 @@ function refuseSame(
   extract: Extract,
 ): void {
   const { files, asOf, isUpdate } = extract
+  const isLast = same === last
   const names = files.map(({ name }) => name).join(', ')
   const are = files.length === 1 ? `${names} is the file` : `${names} are the files`
+  // A register without changes gives the same extract as of a later day.
+  if (isUpdate && isLast && JSON.stringify(recipe) === JSON.stringify(extract.recipe)) {
+    throw new KnownFiles(are, same.version)
+  }
   if (asOf !== null && same.asOf !== undefined && asOf !== same.asOf) {
     throw new OperatorError(
       `${are} of version ${same.version}, as of ${shortMoment(same.asOf)}, not ` +
         `${shortMoment(asOf)}; ${advice}`,
     )
   }
-  if (!isUpdate) return
-  if (same !== last) {
+  if (isUpdate && !isLast) {
     const since = `version ${last.version} is newer`
     throw new OperatorError(`${are} of version ${same.version}, but ${since}; ${advice}`)
-  }
-  if (JSON.stringify(recipe) === JSON.stringify(extract.recipe)) {
-    throw new KnownFiles(are, same.version)
   }
 }
 

@@ -120,18 +120,14 @@ describe('the recipe of a source', () => {
     const { db, load, refuse, write } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
     const before = await storeDigest(db)
-    for (const day of ['', ' --as-of 2025-10-31']) {
+    for (const day of ['', ' --as-of 2025-10-31', ' --as-of 2025-11-30']) {
       const out = await load(`update nse nse-2025-10.csv${day}`)
       assert.match(out, /^companies: nse-2025-10\.csv is the file of version 1; nothing to do$/m)
     }
     assert.equal(await storeDigest(db), before)
     await refuse(
-      'update nse nse-2025-10.csv --as-of 2025-11-30',
-      / is the file of version 1, as of 2025-10-31, not 2025-11-30; .* add --accept$/m,
-    )
-    await refuse(
       `import companies nse-2025-10.csv ${options} --as-of 2025-11-30`,
-      /is the file of version 1, as of 2025-10-31/,
+      / is the file of version 1, as of 2025-10-31, not 2025-11-30; .* add --accept$/m,
     )
     await refuse(
       'update nse nse-2025-11.csv --as-of 2025-10-31',
@@ -266,6 +262,15 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
       out,
       /^events recorded .* are kept \(1\); .*: dossier sources remove nse\/companies$/m,
     )
+  })
+
+  test('a known file whose changes are recorded needs no day, another file does', async (t) => {
+    const { load, refuse } = begin(t)
+    const recorded = options.replace('companies', 'employees')
+    await load(`import employees nse-2025-10.csv ${recorded} --history --as-of 2025-10-31`)
+    assert.match(await load('update nse nse-2025-10.csv'), /of version 1; nothing to do$/m)
+    const needsDay = /^dossier: nse was last imported as of 2025-10-31; give --as-of, or /m
+    await refuse('update nse nse-2025-11.csv', needsDay)
   })
 
   test('a known file is imported again if the recipe has changed', async (t) => {

@@ -27,8 +27,12 @@ export function parseTarget(word: string | undefined): ImportTarget {
   throw new UsageError(`${word} cannot be imported; ${advise(word, names)}`)
 }
 
-/** Returns the date of the extract, and the resource in which its changes are recorded. */
-export function parseHistory(target: ImportTarget, { options, flags }: Input) {
+/**
+ * Returns the date of the extract, and the resource in which its changes are recorded.
+ *
+ * @param isDated whether the last import had a day, so that the import itself refuses to lack one.
+ */
+export function parseHistory(target: ImportTarget, { options, flags }: Input, isDated = false) {
   const { name, resource, changesOf } = target
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
@@ -45,7 +49,7 @@ export function parseHistory(target: ImportTarget, { options, flags }: Input) {
     const advice = changesOf === undefined ? '' : `; of ${name}, --as-of is enough`
     throw new UsageError(`--history is only for ${historical.join(', ')}${advice}`)
   }
-  if (isHistory && asOf === undefined) {
+  if (isHistory && asOf === undefined && !isDated) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
   const isUnrecorded = flags.has('no-history')

@@ -95,6 +95,8 @@ as ${changeResource.name}; with --history, an import of ${historical.join(', ')}
 interface UpdateBy {
   /** The text of the mapping, unless another one is given; undefined without one. */
   readonly mapping: string | undefined
+  /** Whether it records changes of records, so that the last import had a day. */
+  readonly isDated: boolean
 }
 
 /**
@@ -118,7 +120,7 @@ export async function runImport(
     await printShown({ ...given, rows, signal: context.signal }, input, context)
     return 0
   }
-  const request = { ...given, ...parseRequest(given.target, input) }
+  const request = { ...given, ...parseRequest(given.target, input, by) }
   refuseCutPipe(request, input)
   const inUse = [...given.files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   using rejects =
@@ -163,7 +165,11 @@ function refuseCutPipe(
 }
 
 /** The request that the options make, except for its files. */
-function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) {
+function parseRequest(
+  target: Parameters<typeof parseHistory>[0],
+  input: Input,
+  by: UpdateBy | undefined,
+) {
   const { flags, options } = input
   return {
     source: checkName('source', options['source'] ?? 'default'),
@@ -179,7 +185,7 @@ function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) 
       noRows: flags.has('allow-empty'),
       noDay: flags.has('no-history'),
     },
-    ...parseHistory(target, input),
+    ...parseHistory(target, input, by?.isDated),
     knownCompaniesOnly: flags.has('known-companies-only'),
   }
 }

@@ -164,7 +164,8 @@ async function updateBy(
   const parsed = parseInput(importCommand, args, context.environment)
   try {
     const mapping = names.has('map') ? undefined : recipe.mapping
-    return await runImport(parsed, context, { mapping })
+    const isDated = recipe.options.includes('--history')
+    return await runImport(parsed, context, { mapping, isDated })
   } catch (error) {
     if (!(error instanceof KnownFiles)) throw error
     const { message, version } = error
