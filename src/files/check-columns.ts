@@ -60,12 +60,12 @@ export function nearColumn(column: string, known: Iterable<string>): string | un
 }
 
 /** Names the column that may be meant, or the existing ones. */
-function missingColumn(
+export function missingColumn(
   what: string,
   column: string,
   columns: readonly string[],
-  isMapped: boolean,
-  headless: string,
+  isMapped = false,
+  headless = '',
 ): OperatorError {
   const like = columns.find((name) => name.toLowerCase() === column)
   const named = like === undefined ? '…' : `"${like}"`

@@ -10,6 +10,7 @@ import type {
 } from '../store/importing.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import { missingColumn } from '../files/check-columns.ts'
 import { collectColumns } from './rows/column-facts.ts'
 import { refuseRepeated } from './earlier-imports.ts'
 import {
@@ -149,6 +150,7 @@ export async function importFiles(
   })
   try {
     const { read, refused, unnamed } = await stageRows(session, course, progress.onRows)
+    if (refused === read) refuseLacking(course)
     judgeRows(course, read)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
@@ -204,6 +206,14 @@ function judgeRows({ request, columns }: Course, read: number): void {
   }
   refuseNoRows(read, request)
   for (const warning of columns.warnings()) warn(request, warning)
+}
+
+/** @throws OperatorError if no row has a column that each must have, as for a table without it. */
+function refuseLacking({ request: { target, files, mapping }, columns }: Course): void {
+  const all = columns.all()
+  const lacking = target.requiredColumns.find((name) => !all.includes(name))
+  if (mapping !== undefined || all.length === 0 || lacking === undefined) return
+  throw missingColumn(files.map(({ name }) => name).join(', '), lacking, all)
 }
 
 function changeOf(

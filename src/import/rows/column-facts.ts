@@ -90,9 +90,8 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
         // Most rows have the same columns in the same order.
         const guess = columns[at]
         at += 1
-        if (value === null || value === undefined || value === '') continue
         const facts = guess?.name === name ? guess : find(name)
-        if (facts === undefined) continue
+        if (facts === undefined || value === null || value === undefined || value === '') continue
         facts.count += 1
         if (!facts.isUsed) facts.isUsed = attributeText(value) !== null
         if (facts.count === 1) facts.first = value
@@ -100,6 +99,8 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
         if (typeof value === 'string') texts.note(facts, value, placed)
       }
     },
+    /** All columns. */
+    all: () => columns.map(({ name }) => name),
     /** The columns with values, in the order of their first ones. */
     names: () => columns.filter(({ isUsed }) => isUsed).map(({ name }) => name),
     /** The columns with one value in all rows, if there are more than a few rows. */

@@ -6,6 +6,7 @@ const files = {
   'c.ndjson': '{"jurisdiction":"GB","identifier":"1","town":"York"}\n',
   'c.csv': 'jurisdiction,identifier\nGB,1\n',
   'n.csv': 'jurisdiction,number\nGB,1\n',
+  'n.json': '{"rows":[{"jurisdiction":"GB","nr":1,"name":null},{"Identifier":"2"}]}',
 }
 
 type Rows = readonly (readonly [line: string, says: RegExp])[]
@@ -113,6 +114,10 @@ const usage: Rows = [
 const failures: Rows = [
   ['import companies c.ndjson --rejects no/r.ndjson', /^dossier: no\/r\.ndjson cannot be written:/],
   ['import companies n.csv', /no column identifier; .* a mapping \(--map\) can supply it: select /],
+  [
+    'import companies n.json --records rows',
+    /n\.json has no column identifier, but Identifier: .*: select "Identifier" as identifier, … /,
+  ],
   ['import rights c.ndjson --source x', /line 1: town: is not a known column$/],
   ['import companies c.ndjson --db no/registry.db', /^dossier: no\/registry\.db: the folder does/],
   ['import companies c.ndjson --db c.ndjson', /^dossier: c\.ndjson is not a Dossier store/],
