@@ -4,6 +4,7 @@ import { problemOf, type RowRequest, rowChecker, rowPreparer } from './rows/chec
 import type { ImportRequest } from './import-files.ts'
 import { latestMoment } from './guard-rails.ts'
 import { openSource, parseJson } from '../files/read-source.ts'
+import { isBlank } from '../text/blank.ts'
 import { type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 
 export interface ShowRequest extends RowRequest, Pick<ImportRequest, 'mappingFolders' | 'signal'> {
@@ -26,6 +27,8 @@ export interface ShownRow {
   readonly number: number
   /** As checked, in the columns of a source; as read if it would be refused. */
   readonly row: unknown
+  /** The columns that the mapping returns without a value, as a misspelt path does. */
+  readonly nulls?: readonly string[]
   readonly refused?: Problem
 }
 
@@ -56,11 +59,12 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
       const place = { file: files[file]?.name ?? '', unit: source.unit, number }
       if (!(row instanceof Refusal)) read.push(row)
       const checked = row instanceof Refusal ? row : check(prepare(row))
-      const content = row instanceof Refusal ? row.row : row
+      const nulls = mapping === undefined || row instanceof Refusal ? {} : nullsOf(row)
       if (checked instanceof Refusal) {
+        const content = row instanceof Refusal ? row.row : row
         const refused = problemOf(request, { file, number }, source.unit, checked)
-        shown.push({ ...place, row: content, refused })
-      } else shown.push({ ...place, row: target.rowOf(checked) })
+        shown.push({ ...place, row: content, ...nulls, refused })
+      } else shown.push({ ...place, row: target.rowOf(checked), ...nulls })
     }
     // With a mapping, the columns are known only after all refused rows of the files.
     if (shown.length >= request.rows && mapping === undefined) break
@@ -70,6 +74,11 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
     onColumns(columnsOf([...new Set(names)], read))
   }
   return shown
+}
+
+function nullsOf(row: SourceRow): Pick<ShownRow, 'nulls'> {
+  const nulls = Object.keys(row).filter((name) => isBlank(row[name]))
+  return nulls.length === 0 ? {} : { nulls }
 }
 
 function columnsOf(names: readonly string[], rows: readonly SourceRow[]): ShownColumn[] {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { writeParquet } from '../support/import-folder.ts'
 import { makeFolder } from '../support/import-rows.ts'
+import { checkExit } from '../support/run-dossier.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
 
 const csv = `Ref;Reg No;Vacancy;Min
@@ -32,6 +33,20 @@ test('it shows the view, then rows that would be imported or refused, and does n
   assert.match(out, /row 3 \(line 4\): "V-3;1": has 2 cells, but there are 4 columns \(refused\)$/m)
   assert.match(out, /\nNothing was imported\.\n$/)
   assert.deepEqual(readdirSync(folder).sort(), ['my.sql', 'v.csv'], 'not even a store')
+})
+
+test('a column that the mapping returns without a value is shown, and warned of', async (t) => {
+  const folder = makeFolder(t)
+  const rows = Array.from({ length: 6 }, (_, n) => ({ id: `${n}`, address: { city: 'York' } }))
+  writeFileSync(join(folder, 'a.json'), JSON.stringify(rows))
+  const select = `select 'GB' as jurisdiction, id as identifier, address->>'$.cty' as city`
+  writeFileSync(join(folder, 'my.sql'), `${select} from source`)
+  const line = 'import companies a.json --map ./my.sql'
+  const { out } = await mustRun(folder, `${line} --show 1`)
+  assert.match(out, /^ {2}identifier +"0"\n {2}city +null$/m)
+  const says = /^dossier: (?:warning: )?city, which the mapping returns, has no value in any row; /m
+  assert.match((await mustRun(folder, line)).err, says)
+  checkExit(await runCommand(folder, `${line} --strict`), 1, says)
 })
 
 test('it shows the view even if the mapping fails', async (t) => {

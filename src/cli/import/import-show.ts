@@ -26,10 +26,10 @@ export async function printShown(
     },
   })
   if (isJson) return stdout.writeJson({ columns, rows })
-  for (const { file, unit, number, row, refused } of rows) {
+  for (const { file, unit, number, row, nulls, refused } of rows) {
     const heading =
       refused === undefined ? `${file}: ${unit} ${number}` : describeProblem(refused, ' (refused)')
-    stdout.writeLines('', heading, ...contentLines(row))
+    stdout.writeLines('', heading, ...contentLines(row, nulls))
   }
   stdout.writeLines(
     '',
@@ -53,9 +53,12 @@ function columnLines(columns: readonly ShownColumn[], isMapped: boolean): string
   return [isMapped ? 'The view source has the columns' : 'The files have the columns', ...lines]
 }
 
-function contentLines(row: unknown): string[] {
+function contentLines(row: unknown, nulls: readonly string[] = []): string[] {
   // The text of a row that cannot be read is in its heading.
   if (typeof row !== 'object' || row === null) return []
   const cells = Object.entries(row).filter(([, value]) => value !== null)
-  return tableLines(cells.map(([name, value]) => [`  ${name}`, showValue(value)]))
+  return tableLines([
+    ...cells.map(([name, value]) => [`  ${name}`, showValue(value)]),
+    ...nulls.map((name) => [`  ${name}`, 'null']),
+  ])
 }

@@ -112,7 +112,10 @@ export function collectColumns(kind: RowKind, nulls: readonly string[], placeOf:
     warnings(): readonly string[] {
       const own = columns.filter((one) => one.count === rows && rows > 1 && isItsName(one))
       const nullLike = columns.filter((one) => one.nulls > 0)
+      const isJudged = kind.isMapped && rows > fewRows
+      const unused = isJudged ? columns.filter((one) => !one.isUsed) : []
       return [
+        ...unused.map(hasNoValue),
         ...own.map((one) => itsName(one, rows)),
         ...nullLike.map((one) => nullsTold(one, nulls)),
         ...texts.warnings(),
@@ -203,6 +206,10 @@ function itsName({ name, first }: ColumnFacts, rows: number): string {
     `the source has no quotes or double ones: "${showValue(first).slice(1, -1)}" as ${name}`
   )
 }
+
+const hasNoValue = ({ name }: ColumnFacts) =>
+  `${name}, which the mapping returns, has no value in any row; is it misspelt there? ` +
+  'Check with --show'
 
 const longCell = (name: string, place: string, lines: number) =>
   `${place}: ${name} has ${formatCount(lines)} lines; is a quote before it unclosed? ` +
