@@ -217,6 +217,20 @@ test('an export without a new version is done, since the copy is there', async (
   assert.deepEqual(readdirSync(join(folder, 'copies')).sort(), ['1', '2'])
 })
 
+test('copies of two registries are not mixed', async (t) => {
+  const { folder, db } = makePlace(t)
+  const other = join(folder, 'other.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const run = (of: string) => runCommand(folder, `export copies --db ${of}`)
+  assert.equal((await run(storeAt(db))).code, 0)
+  const refusal = /^dossier: copies\/1 is a copy of another registry; name another folder\n$/
+  for (const id of [1, 2]) {
+    await importRows(other, 'rights', [{ id, company_id: 7 }])
+    checkExit(await run(storeAt(other)), 1, refusal)
+  }
+  assert.deepEqual(readdirSync(join(folder, 'copies')), ['1'])
+})
+
 test('a copy of a history that a restored backup has abandoned is made again', async (t) => {
   const { folder, db } = makePlace(t)
   const copies = join(folder, 'copies')

@@ -19,7 +19,13 @@ import type {
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
 import { splitTexts } from '../record-texts.ts'
-import { partialPattern, readExport, removeKilled, versionPattern } from './folder.ts'
+import {
+  exportedVersions,
+  partialPattern,
+  readExport,
+  removeKilled,
+  versionPattern,
+} from './folder.ts'
 import { type ExportedResource, type Manifest, manifestName, withheldName } from './manifest.ts'
 import type { CopiedRecords, CopyPart, CopyPlace } from './read-copy.ts'
 import { createOutput, type OutputOptions } from './resource-output.ts'
@@ -54,6 +60,7 @@ export async function writeExport(
   plan: ExportPlan,
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
+  refuseOthers(plan.folder, store.storeId)
   const withheldState = await store.withheldState()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
@@ -63,7 +70,7 @@ export async function writeExport(
   const hasCursor = known?.manifest.cursor === plan.cursorOf(registry)
   const isCurrent = known?.withheldState === withheldState && (hasCursor || !isLast)
   // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
-  const isReplaced = known?.manifest.registry === store.storeId && !isCurrent
+  const isReplaced = known !== undefined && !isCurrent
   if (known !== undefined && !isReplaced) {
     if (!hasCursor || !hasFormats(known.manifest, plan.formats)) throw hasCopy(plan.folder, version)
     plan.onKept(version)
@@ -106,6 +113,14 @@ function hasFormats({ resources }: Manifest, formats: readonly string[]): boolea
 function hasCopy(folder: string, version: number): OperatorError {
   const advice = `to write it again, remove ${join(folder, String(version))} first`
   return new OperatorError(`${folder} already has a copy of version ${version}; ${advice}`)
+}
+
+/** The versions of two registries have the same numbers: one copy would take the other's place. */
+function refuseOthers(folder: string, storeId: string): void {
+  const copies = exportedVersions(folder).map((version) => readExport(folder, version))
+  const other = copies.find((copy) => copy !== undefined && copy.manifest.registry !== storeId)
+  if (other === undefined) return
+  throw new OperatorError(`${other.folder} is a copy of another registry; name another folder`)
 }
 
 /** Makes the folder, and removes what killed exports have left in it. */
