@@ -31,7 +31,8 @@ export type Authenticate = (
 const cachedMs = 500
 const cachedKeysMax = 10_000
 
-const bearer = /^bearer (\S+)$/i
+/** RFC 9110 section 11.4: `auth-scheme 1*SP token68`. */
+const bearer = /^bearer +(\S+)$/i
 
 /**
  * @param now returns milliseconds since 1970.
