@@ -46,6 +46,10 @@ it needs --yes.
     await using store = await openExistingStore(storeOf(input, context), resources)
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
+      if (Object.values(found.forgotten).every((count) => count === 0)) {
+        print(input, context, found, ['There are no such past states: nothing to delete.'])
+        return 0
+      }
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
       await confirm('Delete them permanently? [y/N] ', context, 'to delete these')
     }
