@@ -55,7 +55,7 @@ test('a copy begun before a withholding gets a 410, and a later one does not', a
   const told = listed.map((one) => one.version)
   assert.deepEqual(told, [2])
   const run = await runCommand(copies, `compact --db ${url} --exports ${copies}`)
-  assert.match(run.out, /Withdrew the copies of the versions 1, and deleted their files/)
+  assert.match(run.out, /^Withdrew the copy of version 1, and deleted its files\.$/m)
   assert.deepEqual(readdirSync(join(copies, '1')).sort(), ['manifest.json', 'withheld'])
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
   const again = await runCommand(copies, `compact --db ${url} --exports ${copies}`)

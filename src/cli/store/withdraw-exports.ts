@@ -23,5 +23,7 @@ export async function withdrawExports(
 
 export function exportLines(versions: readonly number[]): readonly string[] {
   if (versions.length === 0) return []
-  return [`Withdrew the copies of the versions ${versions.join(', ')}, and deleted their files.`]
+  const [copies, their] =
+    versions.length === 1 ? ['copy of version', 'its'] : ['copies of versions', 'their']
+  return [`Withdrew the ${copies} ${versions.join(', ')}, and deleted ${their} files.`]
 }
