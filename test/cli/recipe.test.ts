@@ -89,7 +89,7 @@ describe('the recipe of a source', () => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)
     await load('withhold erase company IN:2 --reason law --by me --yes')
-    const lifted = await load('withhold lift 1 --reason error --by me')
+    const lifted = await load('withhold lift 1 --reason error --by me --yes')
     assert.match(lifted, /; to update from the last file again, add --accept\.$/m)
     assert.match(await load('update nse nse-2025-10.csv'), /of version 1; nothing to do$/m)
     assert.match(await load('update nse nse-2025-10.csv --accept'), /inserted +1\n/)

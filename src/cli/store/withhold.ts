@@ -44,7 +44,7 @@ export const withhold: Command = {
     'withhold erase company COMPANY --reason TEXT --by NAME [OPTIONS]',
     'withhold {mask|erase} company … --text WORDS --reason TEXT --by NAME [OPTIONS]',
     'withhold list [--json]',
-    'withhold lift NUMBER --reason TEXT --by NAME [--day YYYY-MM-DD]',
+    'withhold lift NUMBER --reason TEXT --by NAME [--day YYYY-MM-DD] [--yes]',
     'withhold adopt --reason TEXT --by NAME [OPTIONS]',
   ],
   details: `
@@ -70,7 +70,7 @@ A list belongs to one registry, and every other one refuses it. \`adopt\` makes 
 registry that has been rebuilt, preferably before its first import, and carries out its orders.
 
 \`mask\`, \`erase\` and \`adopt\` show what would change and ask for confirmation; without a
-terminal, they need --yes.
+terminal, they need --yes. \`lift\` does not ask, with or without --yes.
 
   dossier withhold erase employees identifier=770412345678 --dry-run
   dossier withhold erase employees identifier=770412345678 --reason 'GDPR 17' --by 'A. Person'
