@@ -41,7 +41,8 @@ now=$(date -u +%FT%H%M%S)
 as_of=${AS_OF-${now%T*}}
 folder=${EXTRACTS:-extracts}/$source
 name=$(basename "${url%%[?#]*}")
-file=$folder/$now-$name
+# An extract never takes the place of another one of the same second.
+file=$folder/$now-$$-$name
 dossier=${DOSSIER:-dossier}
 
 trap 'rm -f "$file.part"' EXIT
