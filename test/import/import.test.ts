@@ -114,7 +114,7 @@ test('companies have one id per identifier, one identifier per id, and attribute
   assert.equal(clash.version, undefined)
   assert.deepEqual(clash.problems.map(({ reason }) => reason).sort(), [
     'GB 1 is company 1000000000001',
-    'is GB 2 in the registry',
+    'is GB 2 in the registry; a company keeps its number: correct it, or leave out the id',
     'is required',
   ])
 })

@@ -137,7 +137,8 @@ const refuseUnplaced = `
         when c.id <> s.given_company then
           s.jurisdiction || ' ' || s.identifier || ' is company ' || c.id
         when o.jurisdiction is not null then
-          'is ' || o.jurisdiction || ' ' || o.identifier || ' in the registry'
+          'is ' || o.jurisdiction || ' ' || o.identifier || ' in the registry; '
+          || 'a company keeps its number: correct it, or leave out the id'
         else 'is not in the registry'
       end
     from stage s
