@@ -198,18 +198,23 @@ async function findGiven(input: Input, by: UpdateBy | undefined) {
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = await findSourceFiles(words, parseFileOptions(input))
   refuseUnusedOptions(files, input)
-  const found =
-    by?.mapping === undefined
-      ? options['map'] === undefined
-        ? undefined
-        : findMapping(options['map'], target.name)
-      : { sql: by.mapping, path: undefined }
+  const { sql, path } = mappingOf(options['map'], by, target.name)
   return {
     target,
     files,
-    mapping: found?.sql,
-    path: found?.path,
-    mappingFolders: findFolders(options['map-read'], found !== undefined),
+    mapping: sql,
+    path,
+    mappingFolders: findFolders(options['map-read'], sql !== undefined),
     texts: { isTrimmed: flags.has('trim'), nulls: values['null'] ?? [] },
   }
+}
+
+/** The text of the mapping, and its file, which must not be overwritten; a recipe has none. */
+function mappingOf(
+  given: string | undefined,
+  by: UpdateBy | undefined,
+  target: string,
+): { readonly sql?: string; readonly path?: string | undefined } {
+  if (by?.mapping !== undefined) return { sql: by.mapping }
+  return given === undefined ? {} : findMapping(given, target)
 }
