@@ -134,7 +134,7 @@ export async function importFiles(
   const source = openSource({ ...request, onBytes: progress.onBytes })
   const columns = collectColumns(
     {
-      isTable: isTable(request),
+      isCsv: isCsv(request),
       areCompanies: request.target.resource === undefined,
       isMapped: request.mapping !== undefined,
     },
@@ -182,7 +182,7 @@ export function isRefused(
   return refused > 0 && (onRejected === undefined || refused === read)
 }
 
-const isTable = ({ files }: ImportRequest) =>
+const isCsv = ({ files }: ImportRequest) =>
   files.some(({ format }) => format === 'csv' || format === 'tsv')
 
 /** Warns of something, or refuses it if warnings are errors. */

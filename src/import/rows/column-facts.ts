@@ -54,7 +54,7 @@ const letterZ = 0x5a
 /** What rows are looked at for. */
 interface RowKind {
   /** Whether they come from CSV, where a quote may swallow lines. */
-  readonly isTable: boolean
+  readonly isCsv: boolean
   /** Whether they are companies, whose attributes are not checked as dates. */
   readonly areCompanies: boolean
   /** Whether a mapping made them, which may find texts within others, such as nested JSON. */
@@ -129,7 +129,7 @@ const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
 
 /** Looks at texts one by one, and keeps the first fault of a kind. */
 function lookAtTexts(
-  { isTable, areCompanies, isMapped }: RowKind,
+  { isCsv, areCompanies, isMapped }: RowKind,
   nulls: readonly string[],
   placeOf: PlaceOf,
 ) {
@@ -150,7 +150,7 @@ function lookAtTexts(
         if (facts.nulls === 0) facts.firstNull = text
         facts.nulls += 1
       }
-      if (isTable && long === undefined && length > longestLength) {
+      if (isCsv && long === undefined && length > longestLength) {
         const lines = linesIn(text)
         if (lines > mostLines) long = longCell(facts.name, placeOf(placed), lines)
       }
