@@ -22,7 +22,7 @@ import type { Load } from './wire/load.ts'
 import { closeToRequests, excludeFromLoad } from './wire/server.ts'
 import { findWireFault } from './wire/wire-fault.ts'
 
-/** What the stages ask, and their settings. */
+/** What the stages depend on, and their settings. */
 export interface StageOptions {
   readonly authenticate: Authenticate
   readonly limitRate?: LimitRate
@@ -94,7 +94,7 @@ function admit(
 function pass({ target, endpoint, method, url }: HttpRequest): undefined {
   if (target.isMalformed) throw malformedUrl()
   const isRead = readMethods.includes(method)
-  // `*` is the service as a whole, of which the router makes `/`; there is nothing to read.
+  // The router maps `*`, the service as a whole, to `/`; there is nothing to read.
   if (endpoint === undefined || (isRead && url.startsWith('*'))) throw notFound()
   if (!isRead) {
     throw statusError(405, { headers: { allow: readMethods.join(', ') } })

@@ -44,8 +44,8 @@ export function createAnswerCache(bytesMax: number) {
 
   return {
     /**
-     * Returns the answer under `form`, which may be stale: the caller compares its state. It is of
-     * the kind that the caller has set, since a form begins with the path of an endpoint.
+     * Returns the answer under `form`, which may be stale: the caller compares its state. It gets
+     * back what it stored, since a form begins with the path of its endpoint.
      */
     get: (form: string): Ready | undefined => answers.get(fixedKey(form)),
     /** Caches an answer, unless it would evict others and was not requested recently. */

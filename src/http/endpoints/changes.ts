@@ -57,7 +57,7 @@ async function answer(request: HttpRequest, work: Work): Promise<HttpReply> {
   const given = await readMembers(request)
   const askedAt = performance.now()
   for (;;) {
-    // A function keeps its variables while it waits: the members are all that this one has.
+    // Only `given` stays in memory while a request waits.
     const outcome = await tryToAnswer(request, given, work, askedAt)
     if (!('leftMs' in outcome)) return outcome
     await service.watch.wait(request, outcome.state, outcome.leftMs)
