@@ -188,8 +188,6 @@ function sendFailure(request: HttpRequest, error: unknown, noteFault: NoteFault)
     return
   }
   reply
-    // A failure is not the page that is at that location.
-    .removeHeader('content-location')
     .code(failure.code)
     .headers(failure.headers)
     .header('content-type', 'application/json; charset=utf-8')

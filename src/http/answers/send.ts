@@ -21,10 +21,16 @@ export interface Ready extends Omit<Validators, 'dataVersion'> {
   readonly coding: Coding
 }
 
-/** What else an answer's headers contain. */
-interface Told {
-  readonly dataVersion: number
+/** Where an answer is, and what is around it. */
+interface Places {
   readonly link: string | undefined
+  /** For the header `Content-Location`, if the request named it otherwise. */
+  readonly location?: string | undefined
+}
+
+/** What else an answer's headers contain. */
+interface Told extends Places {
+  readonly dataVersion: number
   /** JSON, unless these say otherwise. */
   readonly headers?: Readonly<Record<string, string | number>> | undefined
 }
@@ -42,19 +48,19 @@ const unsent = createPlaces(unsentBytesMax / unsentUnit)
 export function sendReady(
   request: HttpRequest,
   { body, coding, tag, changedAt }: Ready,
-  { dataVersion, link, headers = {} }: Told,
+  { dataVersion, headers = {}, ...places }: Told,
 ): HttpReply {
   const { reply } = request
   const validators = { tag, dataVersion, changedAt }
   if (matchesTag(request.headers['if-none-match'], tag)) {
-    return sendUnchanged(reply, validators, link)
+    return sendUnchanged(reply, validators, places)
   }
   const giveBack = placesFor(request.key, body)
   if (giveBack !== undefined) reply.onClosed(giveBack)
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
     .headers(headers)
-  if (link !== undefined) reply.header('link', link)
+  setPlaces(reply, places)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   giveBackAfter(reply.raw, body)
   return reply.send(body)
@@ -82,14 +88,15 @@ function placesFor(key: HttpRequest['key'], { length }: Buffer): (() => void) | 
  * Sends a 304. A cache replaces its links by these: those that it has name an earlier version,
  * which may have been pruned.
  */
-export function sendUnchanged(
-  reply: HttpReply,
-  validators: Validators,
-  link: string | undefined,
-): HttpReply {
+export function sendUnchanged(reply: HttpReply, validators: Validators, places: Places): HttpReply {
   setValidators(reply, validators)
+  return setPlaces(reply, places).code(304).send()
+}
+
+export function setPlaces(reply: HttpReply, { link, location }: Places): HttpReply {
   if (link !== undefined) reply.header('link', link)
-  return reply.code(304).send()
+  if (location !== undefined) reply.header('content-location', location)
+  return reply
 }
 
 export function setValidators(

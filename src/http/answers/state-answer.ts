@@ -34,28 +34,34 @@ export interface ReadyState extends Ready {
   readonly headers?: StateAnswer['headers'] | undefined
 }
 
+interface CachedQuestion {
+  /** Identifies the request, and the key if the answer depends on it; it begins with the path. */
+  readonly form: string
+  /** For the header `Content-Location`; another one may ask the same by other names. */
+  readonly location?: string | undefined
+  readonly make: () => Promise<StateAnswer>
+}
+
 /**
  * Sends a 200 with the headers of contract section 5, or a 304: from the cache, if nothing has been
  * imported or pruned since the answer was made.
- *
- * @param form identifies the request, and the key if the answer depends on it; it begins with the
- *   path.
  */
 export async function sendCached(
   request: HttpRequest,
   { store, answers }: Pick<Service, 'store' | 'answers'>,
-  { form, make }: { readonly form: string; readonly make: () => Promise<StateAnswer> },
+  { form, location, make }: CachedQuestion,
 ): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${form} ${coding}`
   const cached = answers.get(key) as ReadyState | undefined
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
-    if (cached.state === stateOf(registry)) return sendReady(request, cached, cached)
+    if (cached.state === stateOf(registry))
+      return sendReady(request, cached, { ...cached, location })
   }
   const ready = await makeReady(await make(), coding, shareOf(request))
   answers.set(key, ready)
-  return sendReady(request, ready, ready)
+  return sendReady(request, ready, { ...ready, location })
 }
 
 /** Sends an answer that is made for each request, otherwise as `sendCached` does. */

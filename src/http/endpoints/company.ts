@@ -31,10 +31,10 @@ async function answer(
 ): Promise<HttpReply> {
   const asked = await readCompanyRequest(request, service.store)
   const form = companyForm(asked)
-  if (asked.isByName) request.reply.header('content-location', form)
   const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
   return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
+    location: asked.isByName ? form : undefined,
     make: () => service.companiesInTurn(request, () => describe(service.store, asked, readable)),
   })
 }

@@ -17,7 +17,7 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers/page.ts'
-import { matchesTag, sendReady, sendUnchanged, setValidators } from '../answers/send.ts'
+import { matchesTag, sendReady, sendUnchanged, setPlaces, setValidators } from '../answers/send.ts'
 import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
@@ -32,13 +32,9 @@ export function listing(resource: Resource): Endpoint {
 }
 
 function answer(request: HttpRequest, resource: Resource, service: Service): Awaitable<HttpReply> {
-  return after(readListingRequest(request, resource, service.store), (asked) => {
-    const location = asked.isByName ? locationOf(asked) : ''
-    if (asked.isByName && location.length <= locationLengthMax) {
-      request.reply.header('content-location', location)
-    }
-    return answerAsked(request, asked, service)
-  })
+  return after(readListingRequest(request, resource, service.store), (asked) =>
+    answerAsked(request, asked, service),
+  )
 }
 
 /** Answers from the cache, or with a 304, where the listing has not changed since. */
@@ -99,6 +95,7 @@ function sendPage(
   return sendReady(request, ready, {
     dataVersion,
     link,
+    location: locationOf(asked),
     headers: recordHeaders(asked, { selected: ready.selected, dataVersion }),
   })
 }
@@ -129,7 +126,7 @@ async function sendAll(
   const send = beginStream(request)
   setValidators(varyBy(reply, 'Accept'), { ...first, tag })
   reply.headers(recordHeaders(asked, first))
-  if (link !== undefined) reply.header('link', link)
+  setPlaces(reply, { link, location: locationOf(asked) })
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
   return send(pieces, asked.coding)
 }
@@ -140,9 +137,9 @@ function sendSame(
   asked: AskedListing,
   page: Head & Pick<Page, 'selected'>,
 ): HttpReply {
-  const link = linksOf(asked, page)
+  const places = { link: linksOf(asked, page), location: locationOf(asked) }
   const reply = varyBy(request.reply, 'Accept')
-  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, link)
+  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, places)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
@@ -154,9 +151,11 @@ function inTurn<T>(
   return isWhole(asked) ? read() : service.readInTurn(request, read)
 }
 
-/** The same page by the numbers of company and version. */
-function locationOf({ version, form }: AskedListing): string {
-  return version === undefined ? form : versionedForm(form, version)
+/** The same page by the numbers of company and version, if it was named otherwise. */
+function locationOf({ isByName, version, form }: AskedListing): string | undefined {
+  if (!isByName) return undefined
+  const location = version === undefined ? form : versionedForm(form, version)
+  return location.length <= locationLengthMax ? location : undefined
 }
 
 /** The headers of records without counters around them (contract 11.2); none for JSON. */

@@ -110,11 +110,6 @@ export class HttpReply {
     return this.fields[name]
   }
 
-  removeHeader(name: string): this {
-    Reflect.deleteProperty(this.fields, name)
-    return this
-  }
-
   /** Milliseconds since the request arrived. */
   get elapsedTime(): number {
     return performance.now() - this.begunAt
