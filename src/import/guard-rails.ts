@@ -7,18 +7,45 @@ import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
 import { isRecordingSource } from '../store/importing.ts'
 import { Refusal } from '../files/refusal.ts'
+import type { ImportRequest } from './import-files.ts'
 
-/** What an operator permits although it looks like a mistake. */
-export interface Permissions {
+/** The options for what an operator permits although it looks like a mistake. */
+const options = {
   /** Days beyond tomorrow. */
-  readonly future: boolean
+  future: 'add --future',
   /** What looks like a mistake because it differs from the registry, or from earlier imports. */
-  readonly accepted: boolean
+  accepted: 'add --accept',
   /** An import without rows. */
-  readonly noRows: boolean
+  noRows: 'add --allow-empty',
   /** No day, though earlier extracts had one. */
-  readonly noDay: boolean
+  noDay: 'or --no-history to record no changes',
 }
+
+export type Permissions = Readonly<Record<keyof typeof options, boolean>>
+
+/** Looks for one kind of mistake. */
+export interface Rail<Facts> {
+  /** Says what looks like a mistake, and if it can be permitted, when to do so. */
+  readonly find: (facts: Facts) => string | false | undefined
+  /** What permits it; undefined if nothing does. */
+  readonly permission?: keyof Permissions
+}
+
+/** @throws OperatorError for the first mistake that is not permitted. */
+export function judge<Facts extends Pick<ImportRequest, 'permissions'>>(
+  rails: readonly Rail<Facts>[],
+  facts: Facts,
+): void {
+  for (const { find, permission } of rails) {
+    if (permission !== undefined && facts.permissions?.[permission] === true) continue
+    const found = find(facts)
+    if (typeof found !== 'string') continue
+    throw new OperatorError(permission === undefined ? found : withOption(found, permission))
+  }
+}
+
+const withOption = (found: string, permission: keyof Permissions) =>
+  `${found}, ${options[permission]}`
 
 const dayMs = 86_400_000
 
@@ -45,7 +72,7 @@ export function refusedDay(asOf: string | null, latest: string | undefined): Ref
 function faultOfDay(asOf: string, latest: string | undefined): string | undefined {
   if (asOf < earliest) return 'is before 1900; check the year'
   if (latest === undefined || asOf <= latest) return undefined
-  return 'is in the future; if that is intended, add --future'
+  return withOption('is in the future; if that is intended', 'future')
 }
 
 const likeShareMin = 1 / 2
@@ -81,27 +108,32 @@ export function warnOfLikeSource(
   )
 }
 
-interface RowsRequest {
-  readonly isSnapshot: boolean
-  readonly source: string
-  readonly target: { readonly name: string }
-  readonly permissions?: Partial<Permissions>
+interface RowsFacts extends ImportRequest {
+  /** How many rows were read. */
+  readonly read: number
+  /** The columns that have a value in the files. */
+  readonly columns: readonly string[]
 }
 
-/** @throws OperatorError if no row was read. */
-export function refuseNoRows(
-  read: number,
-  { isSnapshot, source, target, permissions }: RowsRequest,
-): void {
-  if (read > 0) return
-  if (isSnapshot) {
-    throw new OperatorError(
+/** About all rows of an import. */
+export const rowRails: readonly Rail<RowsFacts>[] = [
+  {
+    find: ({ read, nameAttribute: name, columns }) =>
+      read > 0 &&
+      name !== undefined &&
+      !columns.includes(name) &&
+      `no row has ${name}; check --name-attribute`,
+  },
+  {
+    find: ({ read, isSnapshot, source, target: { name } }) =>
+      read === 0 &&
+      isSnapshot &&
       'the snapshot has no rows, so nothing was changed; get the file again or, to remove all ' +
-        `${target.name} of the source: dossier sources remove ${source} --resource ${target.name}`,
-    )
-  }
-  if (permissions?.noRows === true) return
-  throw new OperatorError(
-    'there are no rows, so nothing was changed; if that is intended, add --allow-empty',
-  )
-}
+        `${name} of the source: dossier sources remove ${source} --resource ${name}`,
+  },
+  {
+    find: ({ read }) =>
+      read === 0 && 'there are no rows, so nothing was changed; if that is intended',
+    permission: 'noRows',
+  },
+]

@@ -12,17 +12,17 @@ import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { missingColumn } from '../files/check-columns.ts'
 import { collectColumns } from './rows/column-facts.ts'
-import { refuseRepeated } from './earlier-imports.ts'
+import { extractRails } from './earlier-imports.ts'
 import {
+  judge,
   latestMoment,
   type Permissions,
   refuseDay,
-  refuseNoRows,
+  rowRails,
   warnOfLikeSource,
 } from './guard-rails.ts'
 import type { ImportTarget } from './import-targets.ts'
-import { judgeChange, warningsOf } from './judge-change.ts'
-import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
+import { changeRails, warningsOf } from './judge-change.ts'
 import { openSource } from '../files/read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
@@ -200,11 +200,7 @@ function warn(
 
 /** @throws OperatorError if the rows together are probably a mistake. */
 function judgeRows({ request, columns }: Course, read: number): void {
-  const { nameAttribute } = request
-  if (read > 0 && nameAttribute !== undefined && !columns.names().includes(nameAttribute)) {
-    throw new OperatorError(`no row has ${nameAttribute}; check --name-attribute`)
-  }
-  refuseNoRows(read, request)
+  judge(rowRails, { ...request, read, columns: columns.names() })
   for (const warning of columns.warnings()) warn(request, warning)
 }
 
@@ -242,12 +238,9 @@ function judgeMerged(
   { companiesNamed }: Merged,
 ): void {
   try {
-    const isAccepted = request.permissions?.accepted === true
     const judged = { ...request, ...change, companiesNamed }
-    if (!isAccepted && earlier !== undefined) {
-      judgeChange({ ...judged, earlier, columns: columns.names() })
-    }
-    for (const warning of warningsOf(judged, isAccepted)) warn(request, warning)
+    if (earlier) judge(changeRails, { ...judged, earlier, columns: columns.names() })
+    for (const warning of warningsOf(judged)) warn(request, warning)
   } catch (error) {
     if (error instanceof OperatorError) request.onRefused?.(change)
     throw error
@@ -263,7 +256,7 @@ function newAttributes({ columns, earlier }: Course): string[] {
 /** What the store records of an import. */
 function planOf(course: Course) {
   const { request, source } = course
-  const { target, recordIn, permissions = {} } = request
+  const { target, recordIn } = request
   const { unit, found } = source
   const known = new Set<string>()
   const isFirst = (attr: string) => request.isFirstRecorded !== true && !known.has(attr)
@@ -275,11 +268,7 @@ function planOf(course: Course) {
     onEarlier(earlier: Earlier, asOf: string | null) {
       course.earlier = earlier
       for (const name of earlier.attributes) known.add(name)
-      if (asOf !== null) refuseOlder(earlier, request, asOf)
-      if (permissions.accepted !== true) {
-        refuseRepeated(earlier, { ...request, files: found.files, asOf })
-      }
-      if (asOf === null) refuseUndated(earlier, request)
+      judge(extractRails, { ...request, files: found.files, asOf, earlier })
     },
     unit,
   }
