@@ -80,31 +80,6 @@ export function createWorkInTurn({ tasksMax, scanMs }: ScanLimits, runningMax: n
   }
 }
 
-/**
- * Creates a line in which the requests of all keys wait, up to `waitingMax` with those that run.
- *
- * @returns a function that resolves when a request may run, with what to call at its end. It is
- *   given what makes a signal that the request is not waited for, if it cannot run immediately.
- */
-function createLine(runningMax: number, waitingMax: number) {
-  const places = createPlaces(waitingMax)
-  const queue = createFairQueue(runningMax)
-  return (key: number | undefined, wait: () => AbortSignal): Awaitable<() => void> => {
-    const giveBack = places.take(key)
-    if (giveBack === undefined) throw overloaded('scans')
-    const endingBoth = (end: () => void) => () => {
-      giveBack()
-      end()
-    }
-    const end = queue.enterNow()
-    if (end !== undefined) return endingBoth(end)
-    return queue.enter(key, wait()).then(endingBoth, (error: unknown) => {
-      giveBack()
-      throw error
-    })
-  }
-}
-
 /** A signal that is aborted when a client has left, or has waited too long. */
 function beginWaiting(reply: HttpReply, scanMs: number) {
   const left = new AbortController()
@@ -120,10 +95,38 @@ function beginWaiting(reply: HttpReply, scanMs: number) {
   }
 }
 
-/** Admits a few at a time; the keys of those that wait take turns. */
-function createFairQueue(most: number) {
+/**
+ * Creates a line in which requests wait, up to `waitingMax` with those that run. A few run at a
+ * time; the keys of those that wait take turns.
+ *
+ * @returns a function that resolves when a request may run, with what to call at its end. It is
+ *   given what makes a signal that the request is not waited for, if it cannot run immediately;
+ *   then it rejects with the signal's reason.
+ */
+function createLine(runningMax: number, waitingMax: number) {
+  const places = createPlaces(waitingMax)
   const waiting = new Map<number | undefined, Set<() => void>>()
   let running = 0
+
+  function begin(giveBack: () => void): () => void {
+    running += 1
+    return () => {
+      giveBack()
+      running -= 1
+      admitNext()
+    }
+  }
+
+  function admitNext(): void {
+    const [next] = waiting
+    if (next === undefined || running >= runningMax) return
+    const [key, own] = next
+    const [enter] = own
+    // The key moves to the end of the line.
+    waiting.delete(key)
+    waiting.set(key, own)
+    enter?.()
+  }
 
   function leave(key: number | undefined, enter: () => void): void {
     const own = waiting.get(key)
@@ -131,47 +134,25 @@ function createFairQueue(most: number) {
     if (own?.size === 0) waiting.delete(key)
   }
 
-  function admitNext(): void {
-    const [next] = waiting
-    if (next === undefined || running >= most) return
-    const [key, own] = next
-    const [enter] = own
-    // The key moves to the end of the queue.
-    waiting.delete(key)
-    waiting.set(key, own)
-    enter?.()
-  }
-
-  const end = () => {
-    running -= 1
-    admitNext()
-  }
-
-  return {
-    /** As `enter`; undefined if one has to wait. */
-    enterNow(): (() => void) | undefined {
-      if (running >= most) return undefined
-      running += 1
-      return end
-    },
-    /** @returns a function that admits the next one; rejects with the signal's reason. */
-    enter(key: number | undefined, signal: AbortSignal): Promise<() => void> {
-      return new Promise((resolve, reject) => {
-        const enter = () => {
-          leave(key, enter)
-          signal.removeEventListener('abort', refuse)
-          running += 1
-          resolve(end)
-        }
-        const refuse = () => {
-          leave(key, enter)
-          reject(signal.reason as Error)
-        }
-        if (signal.aborted) return refuse()
-        signal.addEventListener('abort', refuse, { once: true })
-        waiting.set(key, (waiting.get(key) ?? new Set()).add(enter))
-        admitNext()
-      })
-    },
+  return (key: number | undefined, wait: () => AbortSignal): Awaitable<() => void> => {
+    const giveBack = places.take(key)
+    if (giveBack === undefined) throw overloaded('scans')
+    if (running < runningMax) return begin(giveBack)
+    const signal = wait()
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        leave(key, enter)
+        signal.removeEventListener('abort', refuse)
+        resolve(begin(giveBack))
+      }
+      const refuse = () => {
+        leave(key, enter)
+        giveBack()
+        reject(signal.reason as Error)
+      }
+      if (signal.aborted) return refuse()
+      signal.addEventListener('abort', refuse, { once: true })
+      waiting.set(key, (waiting.get(key) ?? new Set()).add(enter))
+    })
   }
 }
