@@ -269,7 +269,8 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     const recorded = options.replace('companies', 'employees')
     await load(`import employees nse-2025-10.csv ${recorded} --history --as-of 2025-10-31`)
     assert.match(await load('update nse nse-2025-10.csv'), /of version 1; nothing to do$/m)
-    const needsDay = /^dossier: nse was last imported as of 2025-10-31; give --as-of, or /m
+    const needsDay =
+      /^dossier: nse was last imported as of 2025-10-31; give --history --as-of DATE, or /m
     await refuse('update nse nse-2025-11.csv', needsDay)
   })
 
