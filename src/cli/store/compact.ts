@@ -31,12 +31,8 @@ complete copies in the folder of --exports that contain data withheld since are 
     const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
     const withdrawn = exportLines(await withdrawExports(store, settings, context))
     const notes = [...compacted.notes, ...withdrawn]
-    // On PostgreSQL, space is only made free for the next imports: the tables may even grow.
-    const sizes =
-      bytesAfter > bytesBefore
-        ? ''
-        : `: ${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
-    const line = `${describeStore(settings.db)} compacted${sizes}.`
+    const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
+    const line = `${describeStore(settings.db)} compacted: ${sizes}.`
     print(input, context, { bytesBefore, bytesAfter, notes }, [line, ...notes])
     return 0
   },
