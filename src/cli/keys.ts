@@ -4,6 +4,7 @@ import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
 import { isValid } from '../auth/authenticate.ts'
 import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
+import { writeMoment } from '../text/moment.ts'
 import { advise } from '../text/nearest.ts'
 import { OperatorError, reasonOf } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
@@ -158,7 +159,8 @@ async function list(input: Input, context: CommandContext): Promise<number> {
   const records = await store.listKeys()
   const usage = await usageOf(store, input.settings, context)
   const listed = records.map((key) => ({ ...key, ...(usage && (usage.get(key.id) ?? unused)) }))
-  print(input, context, listed, keyTable(listed, usage !== undefined, context.now()))
+  const table = keyTable(listed, usage !== undefined, context.now())
+  print(input, context, listed.map(keyJson), table)
   return 0
 }
 
@@ -242,6 +244,22 @@ async function usageOf(
     if (!(error instanceof OperatorError)) throw error
     stderr.writeLines(`dossier: ${error.message}`)
     return undefined
+  }
+}
+
+function keyJson({ id, name, hint, scopes, rate, ...key }: ListedKey): object {
+  const { requestsLastDay: last_day, requestsLast30Days: last_30_days } = key
+  const uses = { last_used_at: writeMoment(key.lastUsedAt), last_day, last_30_days }
+  return {
+    id,
+    name,
+    hint,
+    scopes: scopes ?? null,
+    created_at: writeMoment(key.createdAt),
+    expires_at: writeMoment(key.expiresAt),
+    revoked_at: writeMoment(key.revokedAt),
+    rate: rate ?? null,
+    uses: last_day === undefined ? null : uses,
   }
 }
 

@@ -1,5 +1,5 @@
-// Timestamps in wire form (contract 3.8) as numbers, in a quarter of the time that `Date.parse`
-// takes: an import reads some of every record.
+// Timestamps in wire form (contract 3.8) as numbers, and the other way round. They are read in a
+// quarter of the time that `Date.parse` takes: an import reads some of every record.
 
 /** The milliseconds since 1970 of a timestamp in wire form, with or without milliseconds. */
 export function readMoment(text: string): number {
@@ -14,6 +14,11 @@ export function readMoment(text: string): number {
   const milliseconds = (minutes * 60 + twoDigits(text, 17)) * 1_000
   if (text.length === secondsLength) return milliseconds
   return milliseconds + twoDigits(text, 20) * 10 + text.charCodeAt(22) - zero
+}
+
+/** A moment in milliseconds since 1970, in wire form, to the millisecond; null for none. */
+export function writeMoment(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
 }
 
 /** From the first of March of the year 0, and one more since days count from 1. */

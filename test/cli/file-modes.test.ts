@@ -145,5 +145,5 @@ test('two users of one group can share a store, one importing and one serving', 
   })
   const { code, out } = await runDossier(folder, 'keys list --json', importer)
   assert.equal(code, 0)
-  assert.match(out, /"requestsLastDay":1/)
+  assert.match(out, /"last_day":1/)
 })

@@ -30,19 +30,22 @@ describe('keys', { concurrency: 2 }, () => {
     assert.match((await keys('list')).out, /^b\.2 .*revoked/m)
     const { out } = await keys('list', '--json')
     const [first, second] = JSON.parse(out) as Record<string, unknown>[]
-    const { id, createdAt, hint, ...rest } = first ?? {}
+    const { id, created_at: createdAt, hint, ...rest } = first ?? {}
     assert.deepEqual(rest, {
       name: 'acmé-1',
-      expiresAt: Date.parse('2099-01-31'),
-      requestsLastDay: 0,
-      requestsLast30Days: 0,
+      scopes: null,
+      expires_at: '2099-01-31T00:00:00.000Z',
+      revoked_at: null,
+      rate: null,
+      uses: { last_used_at: null, last_day: 0, last_30_days: 0 },
     })
     assert.ok(Number.isSafeInteger(id) && Number(id) < Number(second?.['id']))
-    assert.ok(Number(createdAt) >= before && Number(createdAt) <= Date.now())
+    const madeAt = Date.parse(String(createdAt))
+    assert.ok(madeAt >= before && madeAt <= Date.now())
     const [start = '', end = ''] = String(hint).split('…')
     assert.ok(made.out.startsWith(start) && made.out.trim().endsWith(end))
     assert.deepEqual(second?.['scopes'], ['rights', 'events'])
-    assert.equal(typeof second['revokedAt'], 'number')
+    assert.match(String(second['revoked_at']), /^\d{4}-[\d-]+T[\d:]+\.\d{3}Z$/)
     assert.ok(!out.includes(made.out.trim().slice(start.length, -end.length)))
   })
 

@@ -26,9 +26,11 @@ async function makeStore(t: TestContext) {
 
 interface Listed {
   readonly name: string
-  readonly lastUsedAt?: number
-  readonly requestsLastDay?: number
-  readonly requestsLast30Days?: number
+  readonly uses: {
+    readonly last_used_at: string | null
+    readonly last_day: number
+    readonly last_30_days: number
+  } | null
 }
 
 async function list(db: string, ...options: string[]): Promise<Listed[]> {
@@ -40,8 +42,8 @@ async function list(db: string, ...options: string[]): Promise<Listed[]> {
 /** The uses of each key in the last day; those of the month must be equal. */
 async function uses(db: string): Promise<Record<string, number | undefined>> {
   const listed = await list(db)
-  for (const key of listed) assert.equal(key.requestsLastDay, key.requestsLast30Days)
-  return Object.fromEntries(listed.map((key) => [key.name, key.requestsLastDay]))
+  for (const { uses } of listed) assert.equal(uses?.last_day, uses?.last_30_days)
+  return Object.fromEntries(listed.map((key) => [key.name, key.uses?.last_day]))
 }
 
 async function ask({ port }: Pick<Server, 'port'>, key: string, times: number, path = 'rights') {
@@ -84,8 +86,9 @@ describe('uses of keys', { concurrency: 2 }, () => {
       await end(server)
       assert.deepEqual(await uses(store.db), { a: 40, b: 7, limited: 3, scoped: 0, revoked: 0 })
       const [first, , , unused] = await list(store.db)
-      assert.ok(Number(first?.lastUsedAt) >= before && Number(first?.lastUsedAt) <= Date.now())
-      assert.ok(unused && !('lastUsedAt' in unused))
+      const lastUse = Date.parse(String(first?.uses?.last_used_at))
+      assert.ok(lastUse >= before && lastUse <= Date.now())
+      assert.equal(unused?.uses?.last_used_at, null)
       assert.deepEqual(readFileSync(store.db), registry, 'nothing was written to the registry')
 
       const again = await runServer(t, store.db, ['--workers', workers])
@@ -172,7 +175,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     await ask(server, key, 4)
     assert.match(await end(server), /key usage is written again/)
     const [listed] = await list(store.db, '--usage-db', file)
-    assert.equal(listed?.requestsLastDay, 7)
+    assert.equal(listed?.uses?.last_day, 7)
   })
 
   test('a server whose file of counts cannot be looked up any more keeps serving (I7)', async (t) => {
@@ -183,7 +186,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     mkdirSync(folder)
     const server = await runServer(t, store.db, ['--usage-db', file, '--usage-seconds', '1'])
     await ask(server, key, 3)
-    const counted = async () => (await list(store.db, '--usage-db', file))[0]?.requestsLastDay
+    const counted = async () => (await list(store.db, '--usage-db', file))[0]?.uses?.last_day
     await until(async () => (await counted()) === 3)
     renameSync(folder, `${folder}-away`)
     // A link to itself fails as a disk that is gone does.
@@ -226,7 +229,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     await end(server)
     assert.ok(!existsSync(join(store.folder, 'registry-usage.db')))
     const [listed] = await list(store.db, '--usage-db', 'none')
-    assert.ok(listed && !('requestsLastDay' in listed))
+    assert.equal(listed?.uses, null)
     for (const words of [['check-config'], ['serve'], ['keys', 'list']]) {
       const env = { DOSSIER_USAGE_DB: `./${basename(store.db)}` }
       const run = await runCommand(store.folder, [...words, '--db', store.db], { env })

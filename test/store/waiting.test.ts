@@ -85,5 +85,5 @@ test('the command continues once the other writer has finished', async (t) => {
     assert.equal(code, 0, err)
   }
   assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
-  assert.match(await list(), /"revokedAt":\d+/)
+  assert.match(await list(), /"revoked_at":"/)
 })

@@ -7,6 +7,7 @@ import { forbidden } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
+import { writeMoment } from '../../text/moment.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
 /** For any valid key: the answer describes only the key itself. */
@@ -34,8 +35,8 @@ async function answer(
     name,
     hint,
     scopes: scopes.filter((scope) => hasScope(key.scopes, scope)),
-    created_at: moment(createdAt),
-    expires_at: moment(expiresAt),
+    created_at: writeMoment(createdAt),
+    expires_at: writeMoment(expiresAt),
     rate:
       rate === undefined
         ? null
@@ -49,14 +50,9 @@ async function answer(
   }
   const state = {
     version: registry.version,
-    committed_at: moment(registry.committedAt),
+    committed_at: writeMoment(registry.committedAt),
     earliest_version: registry.earliestVersion,
   }
   const text = JSON.stringify({ ok: true, key: described, registry: state })
   return sendState(request, { text, registry })
-}
-
-/** To the millisecond, as `created_at` of records. */
-function moment(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
 }
