@@ -64,8 +64,8 @@ export interface ImportRequest extends Pick<
   readonly onProgress: (progress: Progress) => void
   /** Whether the first value of an attribute is recorded as a change. */
   readonly isFirstRecorded?: boolean
-  /** Receives what the import would change, before it is refused for that. */
-  readonly onRefused?: (change: Change) => void
+  /** Receives the report of an import that is refused for what it would change, before it is. */
+  readonly onRefused?: (report: ImportReport) => void
   /** Receives a warning, before anything is committed. */
   readonly onWarning?: (warning: string) => void
   /** Aborts the import, which then changes nothing. */
@@ -112,6 +112,9 @@ export interface ImportReport extends Change {
   readonly elapsedMs: number
 }
 
+type Commit = Pick<ImportReport, 'version' | 'listEntry'>
+const noCommit: Commit = { version: undefined, listEntry: undefined }
+
 /**
  * Imports files into the store, all or nothing.
  *
@@ -143,6 +146,10 @@ export async function importFiles(
   )
   const problems = collectProblems(request, source.unit)
   const course: Course = { request, source, columns, problems, latest, earlier: undefined }
+  const reportOf = (change: Change, commit: Commit = noCommit): ImportReport => {
+    const { files } = source.found
+    return { ...commit, ...change, ...problems.list(), files, elapsedMs: Date.now() - startedAt }
+  }
   const session = await store.beginImport({
     ...planOf(course),
     startedAt,
@@ -156,7 +163,7 @@ export async function importFiles(
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const change = changeOf(course, merged, { read, refused })
     const isWanted = !isRefused(change.counts, request.onRejected)
-    if (isWanted) judgeMerged(course, change, merged)
+    if (isWanted) judgeMerged(course, change, merged, reportOf)
     request.signal.throwIfAborted()
     request.keepRejected?.()
     const { files } = source.found
@@ -164,10 +171,9 @@ export async function importFiles(
     const commit =
       isWanted && !request.isDryRun
         ? await session.commit({ ...change, files, attributes })
-        : { version: undefined, listEntry: undefined }
+        : noCommit
     if (commit.version === undefined) await session.discard()
-    const elapsedMs = Date.now() - startedAt
-    return { ...commit, ...change, ...problems.list(), files, elapsedMs }
+    return reportOf(change, commit)
   } catch (error) {
     await session.discard()
     throw error
@@ -236,13 +242,14 @@ function judgeMerged(
   { request, columns, earlier }: Course,
   change: Change,
   { companiesNamed }: Merged,
+  reportOf: (change: Change) => ImportReport,
 ): void {
   try {
     const judged = { ...request, ...change, companiesNamed }
     if (earlier) judge(changeRails, { ...judged, earlier, columns: columns.names() })
     for (const warning of warningsOf(judged)) warn(request, warning)
   } catch (error) {
-    if (error instanceof OperatorError) request.onRefused?.(change)
+    if (error instanceof OperatorError) request.onRefused?.(reportOf(change))
     throw error
   }
 }

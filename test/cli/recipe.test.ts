@@ -83,6 +83,9 @@ describe('the recipe of a source', () => {
     const out = await load('update nse nse-2025-10.csv --as-of 2025-10-31')
     assert.match(out, /Committed as version 3/)
     assert.match(await load('update nse nse-2025-10.csv'), /of version 3; nothing to do$/m)
+    const known = JSON.parse(await load('update nse nse-2025-10.csv --json')) as unknown
+    const named = { version: null, resource: 'companies', source: 'nse' }
+    assert.deepEqual(known, { ...named, files_of_version: 3 })
   })
 
   test('what was withheld returns with the same file, by the permission that lift names', async (t) => {
@@ -325,22 +328,21 @@ test('the difference is in a dry run, in the log, and as JSON', async (t) => {
   assert.match(await load('imports show 2'), shown)
   const one = JSON.parse(await load('imports show 2 --json')) as { difference: object }
   assert.deepEqual(one.difference, {
-    rowsOfFiles: 3,
-    known: 3,
-    updated: 1,
-    same: [],
-    oneOf: 1,
+    rows_in_files: 3,
+    rows_before: 3,
+    one_in: 1,
+    same_in_all_rows: [],
     attributes: [
       {
         name: 'name',
         changed: 1,
-        appeared: 0,
-        gone: 0,
+        added: 0,
+        removed: 0,
         examples: [{ company: 'IN 2', before: 'Acme 2', after: 'Apex' }],
       },
     ],
-    come: { count: 1, names: ['IN 4'] },
-    go: { count: 1, names: ['IN 1'] },
+    companies_added: { count: 1, names: ['IN 4'] },
+    companies_removed: { count: 1, names: ['IN 1'] },
   })
   // What was replaced is nowhere in the store after a prune.
   await load('prune --keep 0d --yes')

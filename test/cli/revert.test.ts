@@ -45,13 +45,18 @@ test('sources lists what each source has; remove takes it away, and revert bring
   const sources = (...args: string[]) => runCommand(folder, ['sources', ...args, '--db', db])
   const list = async () => {
     const { out } = await sources('--json')
-    return JSON.parse(out) as { source: string; target: string; records: number; last?: Json }[]
+    return JSON.parse(out) as {
+      source: string
+      resource: string
+      records: number
+      last_import: Json
+    }[]
   }
   const before = await list()
-  const rights = before.find(({ target }) => target === 'rights')
+  const rights = before.find(({ resource }) => resource === 'rights')
   assert.ok(rights !== undefined && rights.records > 0 && rights.source === 'default')
   const register = before.find(({ source }) => source === 'register')
-  assert.equal(register?.last?.['asOf'], `${extracts.at(-1)?.[1] ?? ''}T00:00:00Z`)
+  assert.equal(register?.last_import['as_of'], `${extracts.at(-1)?.[1] ?? ''}T00:00:00Z`)
   assert.ok(before.some(({ source }) => source === 'register/companies'))
   const shown = await sources()
   assert.match(shown.out, /^source +of +records +companies +last import +as of +next expected\n/)
@@ -76,7 +81,10 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])
   const [, version] = /to undo that: dossier revert (\d+)\n$/.exec(removed.out) ?? []
   await mustRun(folder, ['revert', String(version), '--db', db])
-  assert.equal((await list()).find(({ target }) => target === 'rights')?.records, rights.records)
+  assert.equal(
+    (await list()).find(({ resource }) => resource === 'rights')?.records,
+    rights.records,
+  )
 })
 
 test('on a terminal, sources remove asks, and only yes removes', async (t) => {

@@ -101,6 +101,14 @@ test('removing more than a fifth of a source is refused unless --accept', async 
   )
   const dry = await run(companies(479), '--snapshot', '--accept', '--dry-run')
   assert.match(dry.out, /removed +121\n/)
+  const [refused, tried] = await Promise.all(
+    [[], ['--accept', '--dry-run']].map(async (more) => {
+      const { out } = await run(companies(479), '--snapshot', '--json', ...more)
+      return JSON.parse(out) as Record<string, unknown>
+    }),
+  )
+  assert.deepEqual({ ...refused, elapsed_ms: 0, files: [] }, { ...tried, elapsed_ms: 0, files: [] })
+  assert.deepEqual([refused?.['version'], refused?.['removed']], [null, 121])
   await load(run(companies(480), '--snapshot'))
   await load(run(companies(100), '--snapshot', '--accept'))
   await refuse(folder, () => run(companies(79), '--snapshot'), /would remove 21 of the 100 /)

@@ -1,4 +1,4 @@
-// What an import changes, for people: attributes with examples, companies added and removed.
+// What an import changes: attributes with examples, companies added and removed.
 
 import { countOf, formatCount } from '../../text/format-count.ts'
 import type { Change } from '../../import/import-files.ts'
@@ -31,6 +31,22 @@ export function differenceLines(difference: LoggedDifference): string[] {
     ...companyLines('removed', go),
     ...same.map(({ name, value }) => `${name} is the same in all rows: ${value}`),
   ]
+}
+
+/** The difference as `--json` prints it. */
+export function differenceJson(difference: LoggedDifference): object {
+  const { rowsOfFiles, known, oneOf, same, attributes, come, go } = difference
+  return {
+    rows_in_files: rowsOfFiles ?? null,
+    rows_before: known,
+    one_in: oneOf,
+    same_in_all_rows: same,
+    attributes: attributes.map(({ appeared: added, gone: removed, examples, ...one }) => {
+      return { name: one.name, changed: one.changed, added, removed, examples }
+    }),
+    companies_added: come,
+    companies_removed: go,
+  }
 }
 
 /** The same with the counts of records, for an import that is refused because of them. */

@@ -1,12 +1,14 @@
 // The report of an import: its refused rows, and counts of rows by outcome.
+//
+// As JSON, it has the same members whether the import is committed, refused or tried.
 
 import { formatCount } from '../../text/format-count.ts'
-import type { Change, ImportReport } from '../../import/import-files.ts'
+import type { ImportReport } from '../../import/import-files.ts'
 import { describeKind } from '../../import/rows/refused-kinds.ts'
 import { changeResource } from '../../resources/index.ts'
 import { describeStore } from '../../store/open-store.ts'
 import type { CommandContext, Input } from '../command.ts'
-import { changeLines, differenceLines } from './difference-lines.ts'
+import { changeLines, differenceJson, differenceLines } from './difference-lines.ts'
 
 interface ReportOptions {
   readonly input: Input
@@ -17,28 +19,53 @@ interface ReportOptions {
   readonly isNew: boolean
 }
 
+type JsonOptions = Pick<ReportOptions, 'input' | 'context' | 'target'>
+
 /** Prints what an import would change that is refused because of these changes. */
-export function printRefused(
-  change: Change,
-  { input, context, target }: Pick<ReportOptions, 'input' | 'context' | 'target'>,
-): void {
-  if (input.flags.has('json')) context.stdout.writeJson({ resource: target, ...change })
-  else context.stderr.writeLines(...changeLines(change))
+export function printRefused(report: ImportReport, options: JsonOptions): void {
+  const { input, context } = options
+  if (input.flags.has('json')) context.stdout.writeJson(reportJson(report, options))
+  else context.stderr.writeLines(...changeLines(report))
 }
 
 /** Prints the refused rows to standard error, then the report to standard output. */
 export function printReport(report: ImportReport, options: ReportOptions): void {
   const { stdout, stderr } = options.context
-  if (options.input.flags.has('json')) {
-    // Programs get the refused rows one by one instead of grouped by kind.
-    const { kinds: _, unlistedRows: __, unreadableRows: ___, ...rest } = report
-    return stdout.writeJson({ resource: options.target, ...rest })
-  }
+  if (options.input.flags.has('json')) return stdout.writeJson(reportJson(report, options))
   stderr.writeLines(...report.kinds.map(describeKind))
   const { unlistedRows } = report
   if (unlistedRows > 0) stderr.writeLines(`… and ${formatCount(unlistedRows)} more`)
   stdout.writeLines(...reportLines(report, options))
 }
+
+/** Programs get the refused rows one by one instead of grouped by kind. */
+function reportJson(report: ImportReport, { input, target }: JsonOptions): object {
+  const { version, counts, difference, problems, files, listEntry, elapsedMs } = report
+  return {
+    version: version ?? null,
+    resource: target,
+    source: sourceOf(input),
+    ...countsJson(counts),
+    events: counts.recorded,
+    erased: counts.erased,
+    withheld: counts.withheld,
+    difference: differenceJson(difference),
+    problems,
+    files,
+    withheld_entry: listEntry ?? null,
+    elapsed_ms: elapsedMs,
+  }
+}
+
+type Counts = Omit<ImportReport['counts'], 'recorded' | 'erased' | 'withheld'>
+
+/** The counts that the log keeps, too. */
+export function countsJson({ read, inserted, updated, unchanged, refused, ...more }: Counts) {
+  const { removed, companiesCreated: companies_created } = more
+  return { read, inserted, updated, unchanged, refused, removed, companies_created }
+}
+
+const sourceOf = ({ options }: Input) => options['source'] ?? 'default'
 
 function reportLines(
   { counts, version, listEntry, elapsedMs, difference, unreadableRows }: ImportReport,
@@ -64,7 +91,7 @@ function reportLines(
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
   const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [
-    `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
+    `${options.target} from source ${sourceOf(options.input)}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
     outcome(counts, version, took, { ...options, unreadableRows }),

@@ -135,7 +135,7 @@ export async function runImport(
     onRejected,
     keepRejected: rejects?.keep,
     onProgress: createProgress(context),
-    onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
+    onRefused: (report) => printRefused(report, { input, context, target: request.target.name }),
     onWarning: (warning) => context.stderr.writeLines(`dossier: warning: ${warning}`),
     onWait: lockWait(context).onWait,
     signal: context.signal,

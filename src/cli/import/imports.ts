@@ -3,11 +3,13 @@
 import { countOf, formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
+import { writeMoment } from '../../text/moment.ts'
 import { shortMoment } from '../../text/short-moment.ts'
 import { openStoreInspector } from '../../store/open-store.ts'
 import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
 import { type Command, onlyWord, print, unknownAction } from '../command.ts'
-import { differenceLines } from './difference-lines.ts'
+import { differenceJson, differenceLines } from './difference-lines.ts'
+import { countsJson } from './import-report.ts'
 import { parseNumber, parseVersion } from '../option-values.ts'
 import { formatMoment, oneLine } from '../table.ts'
 import { storeOf } from '../progress.ts'
@@ -38,10 +40,10 @@ changed: how many values of each attribute, with examples, and the companies add
     await using store = await openStoreInspector(storeOf(input, context), resources)
     if (shown !== undefined) {
       const one = await readOne(store, shown)
-      print(input, context, one, [...describe(one), ...changed(one)])
+      print(input, context, shownJson(one), [...describe(one), ...changed(one)])
     } else {
       const list = await store.listImports(limit)
-      print(input, context, list, lines(list))
+      print(input, context, list.map(importJson), lines(list))
     }
     return 0
   },
@@ -60,6 +62,29 @@ async function readOne(store: StoreInspector, version: number): Promise<ShownImp
   const one = await store.readImport(version)
   if (one !== undefined) return one
   throw new OperatorError(`there is no version ${version}; see: dossier imports`)
+}
+
+const shownJson = ({ difference, ...one }: ShownImport) => ({
+  ...importJson(one),
+  difference: difference === undefined ? null : differenceJson(difference),
+})
+
+/** The members of the API's versions, and those that only operators see. */
+function importJson({ version, source, files, ...one }: LoggedImport): object {
+  return {
+    version,
+    committed_at: writeMoment(one.committedAt),
+    started_at: writeMoment(one.startedAt),
+    resource: one.target,
+    source,
+    as_of: one.asOf ?? null,
+    snapshot: one.isSnapshot,
+    reverts: one.reverts ?? null,
+    reverted_by: one.revertedBy ?? null,
+    ...countsJson(one.counts),
+    events: Object.values(one.recorded).reduce((sum, count) => sum + count, 0),
+    files,
+  }
 }
 
 const changed = ({ difference }: ShownImport) =>

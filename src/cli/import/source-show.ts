@@ -39,10 +39,11 @@ function commandOf(source: string, { target, last, recipe }: SourceRecipe): stri
 
 function jsonOf(source: string, one: SourceRecipe): object {
   const { target, imports, last, recipe } = one
-  const days = imports.flatMap(({ asOf }) => asOf ?? [])
+  const dates = imports.flatMap(({ asOf }) => asOf ?? [])
   const { version, files } = last
+  const { options, mapping = null } = recipe
   const command = commandOf(source, one)
-  return { source, resource: target, version, command, ...recipe, days, files }
+  return { source, resource: target, version, command, options, mapping, dates, files }
 }
 
 function recipeLines(source: string, one: SourceRecipe): string[] {

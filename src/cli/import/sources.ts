@@ -7,8 +7,9 @@ import { removeSource } from '../../import/remove-source.ts'
 import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
+import { writeMoment } from '../../text/moment.ts'
 import { shortMoment } from '../../text/short-moment.ts'
-import type { SourceSummary } from '../../store/inspecting.ts'
+import type { SourceImport, SourceSummary } from '../../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../../store/open-store.ts'
 import { lockWait, storeOf } from '../progress.ts'
 import {
@@ -69,7 +70,7 @@ listing. It shows the counts and asks for confirmation; without a terminal, it n
       throw unknownAction('sources', action, 'to show one: sources show NAME')
     }
     const list = await listAll(input, context)
-    print(input, context, list.map(withNext), lines(list))
+    print(input, context, list.map(sourceJson), lines(list))
     return 0
   },
 }
@@ -85,8 +86,22 @@ async function listAll(input: Input, context: CommandContext): Promise<readonly 
   return await store.listSources()
 }
 
-function withNext({ imports, ...counts }: SourceSummary): object {
-  return { ...counts, imports: imports.length, last: imports.at(-1), next: nextExtract(imports) }
+function sourceJson({ source, target, records, companies, imports }: SourceSummary): object {
+  const [last, next] = [imports.at(-1), nextExtract(imports)]
+  return {
+    source,
+    resource: target,
+    records,
+    companies,
+    imports: imports.length,
+    last_import: last === undefined ? null : lastJson(last),
+    // It is as exact as a day.
+    next_expected: next === undefined ? null : `${formatDay(next)}T00:00:00Z`,
+  }
+}
+
+const lastJson = ({ version, committedAt, asOf }: SourceImport) => {
+  return { version, committed_at: writeMoment(committedAt), as_of: asOf ?? null }
 }
 
 const head = ['source', 'of', 'records', 'companies', 'last import', 'as of', 'next expected']

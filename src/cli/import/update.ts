@@ -169,7 +169,8 @@ async function updateBy(
   } catch (error) {
     if (!(error instanceof KnownFiles)) throw error
     const { message, version } = error
-    if (isJson) context.stdout.writeJson({ resource: target, unchanged: version })
+    const known = { version: null, resource: target, source, files_of_version: version }
+    if (isJson) context.stdout.writeJson(known)
     else context.stdout.writeLines(`${target}: ${message}`)
     return 0
   }
