@@ -38,6 +38,12 @@ test('imports lists the imports, newest first', async (t) => {
   const list = JSON.parse(json.out) as Json[]
   const versions = list.map(({ version }) => version)
   assert.deepEqual(versions, [4, 3])
+  assert.match(String(list[0]?.['committed_at']), /^\d{4}-[\d-]+T[\d:]+\.\d{3}Z$/)
+  assert.deepEqual(Object.keys(list[0] ?? {}), [
+    ...['version', 'committed_at', 'started_at', 'resource', 'source', 'as_of', 'snapshot'],
+    ...['reverts', 'reverted_by', 'read', 'inserted', 'updated', 'unchanged', 'refused'],
+    ...['removed', 'companies_created', 'events', 'files'],
+  ])
   await importRows(join(folder, 'registry.db'), 'jobs', [{ id: 77, company_id: 77 }])
   assert.match((await mustRun(folder, `imports --db ${db}`)).out, /; 1 company created$/m)
   const one = { jurisdiction: 'GB', identifier: '1', name: 'Acme Ltd', town: 'York' }
@@ -79,11 +85,15 @@ Latest events (2 of 2)
   const json = await runCommand(folder, `company GB 1 --json --db ${db}`)
   const told = JSON.parse(json.out) as Json
   assert.deepEqual(Object.keys(told), [
-    ...['id', 'jurisdiction', 'identifier', 'name', 'attributes', 'listings', 'counts', 'latest'],
+    ...['id', 'jurisdiction', 'identifier', 'name', 'sources', 'listings', 'latest'],
   ])
-  const { events } = told['counts'] as Record<string, object>
+  const attributes = { name: 'Acme Ltd', town: 'Ips\nwich' }
+  const day = { as_of: '2025-02-28T00:00:00Z', last_seen: '2025-02-28T00:00:00Z' }
+  const source = { source: 'register', present: true, version: 2, ...day, attributes }
+  assert.deepEqual(told['sources'], [source])
+  const { events } = told['listings'] as Record<string, object>
   const values = ['name', 'town'].map((value) => ({ value, count: 1 }))
-  assert.deepEqual(events, { attr: values })
+  assert.deepEqual(events, { total: 2, version: 2, counts: { attr: values } })
 })
 
 test('find finds companies by words of their names, and by their number', async (t) => {

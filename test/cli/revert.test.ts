@@ -18,7 +18,7 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   const revert = (...args: string[]) => runCommand(folder, ['revert', ...args, '--db', db])
   const events = async () => {
     const { out } = await runCommand(folder, `company GB 1 --db ${db} --json`)
-    return (JSON.parse(out) as { listings: { events: number } }).listings.events
+    return (JSON.parse(out) as { listings: { events: { total: number } } }).listings.events.total
   }
   const recorded = await events()
   assert.ok(recorded > 0)

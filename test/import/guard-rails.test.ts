@@ -353,7 +353,7 @@ test('a jurisdiction or identifier with blanks around it is refused; --trim remo
   await load(run([row], '--trim'))
   await load(rights([right], '--trim'))
   const { out } = await runCommand(folder, 'company DE 1 --json')
-  const [said] = (JSON.parse(out) as { attributes: { attributes: object }[] }).attributes
+  const [said] = (JSON.parse(out) as { sources: { attributes: object }[] }).sources
   assert.deepEqual(said?.attributes, { towns: ['Bonn', 7], town: 'Bonn' })
 })
 

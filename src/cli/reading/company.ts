@@ -47,7 +47,7 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
       const state = await reader.readCompany({ companyId, version: undefined, resources })
       if (state === undefined || 'outside' in state) throw unknownCompany(companyId)
       const overview = await overviewOf(state, reader, inspector)
-      print(input, context, overview, lines(overview))
+      print(input, context, companyJson(overview), lines(overview))
       return 0
     } catch (error) {
       throw explainApiError(error)
@@ -57,7 +57,7 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
 
 type Overview = Awaited<ReturnType<typeof overviewOf>>
 
-/** A company with its listings, as `--json` prints it. */
+/** A company with its listings and its latest changes. */
 async function overviewOf(
   { company, sources, listings }: CompanyState,
   reader: StoreReader,
@@ -78,17 +78,34 @@ async function overviewOf(
       lastSeen: lastSeen.get(source.source),
       attributes: JSON.parse(attributes) as Readonly<Record<string, unknown>>,
     })),
-    /** The number of records of each listing, and those with each value of a filter. */
-    listings: Object.fromEntries(listings.map(({ resource, total }) => [resource.name, total])),
-    counts: Object.fromEntries(
-      listings.map(({ resource, counts }) => [resource.name, shown(counts)]),
-    ),
+    listings: Object.fromEntries(listings.map((one) => [one.resource.name, one])),
     latest: JSON.parse(`[${textOf(latest)}]`) as WireRecord[],
   }
 }
 
+/** The members of the API's company, and those that only operators see. */
+function companyJson({ id, jurisdiction, identifier, name, ...overview }: Overview): object {
+  const sources = overview.attributes.map(({ source, version, isPresent, ...one }) => {
+    const { asOf: as_of = null, lastSeen: last_seen = null, attributes } = one
+    return { source, present: isPresent, as_of, version, last_seen, attributes }
+  })
+  const listings = Object.entries(overview.listings).map(([listing, one]) => {
+    const { total, version } = one
+    return [listing, { total, version, counts: countsJson(one.counts) }]
+  })
+  return {
+    id,
+    jurisdiction,
+    identifier,
+    name,
+    sources,
+    listings: Object.fromEntries(listings) as object,
+    latest: overview.latest,
+  }
+}
+
 /** The number of records for each value of each filter. */
-function shown(counts: ListingCounts): object {
+function countsJson(counts: ListingCounts): object {
   const fields = Object.entries(counts).map(([field, values]) => [
     field,
     values.map(([value, count]) => ({ value, count })),
@@ -105,7 +122,7 @@ function lines(overview: Overview): string[] {
     '',
     'Listings',
     ...tableLines(
-      Object.entries(listings).map(([listing, total]) => [`  ${listing}`, formatCount(total)]),
+      Object.entries(listings).map(([listing, { total }]) => [`  ${listing}`, formatCount(total)]),
     ),
     ...latestLines(overview),
   ]
@@ -133,7 +150,7 @@ function latestLines({ latest, listings }: Overview): string[] {
   const cell = (value: unknown) => (typeof value === 'string' ? oneLine(value) : '(none)')
   return [
     '',
-    `Latest ${name} (${latest.length} of ${formatCount(listings[name] ?? 0)})`,
+    `Latest ${name} (${latest.length} of ${formatCount(listings[name]?.total ?? 0)})`,
     ...tableLines(
       latest.map((record) => [
         `  ${shortMoment(cell(record[fields.date]))}`,
