@@ -46,7 +46,7 @@ function asJson({ found }: Input) {
     variable: variableOf(setting),
     value: withoutPasswords(value),
     from: origin,
-    fault,
+    fault: fault ?? null,
   }))
   return { settings: shown, faults: found.faults }
 }

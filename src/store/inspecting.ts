@@ -82,8 +82,10 @@ export interface StoredChecks {
 }
 
 export interface Verification {
-  /** The number of items checked, by name. */
+  /** The number of items checked, by name: companies, their names, records by resource. */
   readonly counts: Readonly<Record<string, number>>
+  /** The number of past states checked, of companies and of the listings of each resource. */
+  readonly pastStates: Readonly<Record<string, number>>
   /** One sentence per fault; of each kind, the first `faultsShownMax`. */
   readonly faults: readonly string[]
 }

@@ -201,6 +201,9 @@ test('verify reports a sound store and its counts', async (t) => {
   const { code, out, err } = await runCommand(folder, `verify --db ${db}`)
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^ {2}rights {25,}1\n {2}rights, past states {12,}1$/m)
+  const json = await mustRun(folder, `verify --json --db ${db}`)
+  const { counts, past_states: past } = JSON.parse(json.out) as Record<string, Json>
+  assert.deepEqual([counts?.['rights'], past?.['rights']], [1, 1])
   assert.match(out, /^No faults found\.$/m)
 })
 
@@ -232,8 +235,8 @@ for (const { title, make, told } of faults) {
     assert.equal(code, 1)
     assert.match(out, /^The store is damaged: restore a backup/m)
     const json = await runCommand(folder, `verify --json --db ${path}`)
-    const { isSound, faults: list } = JSON.parse(json.out) as { isSound: boolean; faults: string[] }
-    assert.deepEqual([isSound, list.length > 0], [false, true])
+    const { sound, faults: list } = JSON.parse(json.out) as { sound: boolean; faults: string[] }
+    assert.deepEqual([sound, list.length > 0], [false, true])
   })
 }
 
@@ -290,8 +293,8 @@ test('prune removes past states, reports how many, and the store stays sound', a
   const { code, out } = await runCommand(folder, all)
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {
-    earliestVersion: 4,
-    forgotten: {
+    earliest_version: 4,
+    past_states: {
       companies: 0,
       attributes: 2,
       rights: 1,

@@ -28,7 +28,10 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   for (const line of [...report, 'Dry run: nothing was changed.']) assert.ok(dry.out.includes(line))
   const done = await revert('2', '--json')
   const { reverted } = JSON.parse(done.out) as { reverted: Json[] }
-  const version = reverted[0]?.['version']
+  const { version, ...rest } = reverted[0] ?? {}
+  assert.deepEqual(Object.keys(rest), [
+    ...['resource', 'source', 'reverts', 'inserted', 'updated', 'removed', 'recorded'],
+  ])
   assert.deepEqual([done.code, reverted[0]?.['reverts']], [0, [2]])
   assert.ok((await events()) < recorded)
   const log = await runCommand(folder, `imports --db ${db}`)

@@ -155,9 +155,13 @@ test('compact removes what was deleted without being overwritten, and frees its 
   const server = keepOpen(t, db)
   const before = readFileSync(db).length
   const run = await mustRun(folder, `compact --db ${db} --json`)
-  const { bytesBefore, bytesAfter, notes } = JSON.parse(run.out) as Record<string, unknown>
-  assert.deepEqual([bytesBefore, bytesAfter, notes], [before, readFileSync(db).length, []])
-  assert.ok(Number(bytesAfter) < before / 3)
+  const {
+    bytes_before: first,
+    bytes_after: after,
+    notes,
+  } = JSON.parse(run.out) as Record<string, unknown>
+  assert.deepEqual([first, after, notes], [before, readFileSync(db).length, []])
+  assert.ok(Number(after) < before / 3)
   assert.equal(occurrences(db, name), 0)
   assert.equal(server.prepare('select count(*) as n from imports').get()?.['n'], 4)
 })

@@ -135,6 +135,9 @@ test('an adopted list withholds the same people, now and later, although they ha
   const done = await adopt([...why, '--yes', '--json'])
   const [planned, real] = [dry, done].map(({ out }) => JSON.parse(out) as Record<string, unknown>)
   assert.deepEqual(real?.['touched'], planned?.['touched'])
+  const [place = {}] = (real as { touched: object[] }).touched
+  const members = ['resource', 'company_id', 'id', 'erased', 'present', 'states']
+  assert.deepEqual(Object.keys(place), members)
   assert.deepEqual([real?.['number'], real?.['names']], [6, planned?.['names']])
   assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]', '[withheld]'])
   const bytes = await storeBytes(anew)

@@ -33,7 +33,8 @@ complete copies in the folder of --exports that contain data withheld since are 
     const notes = [...compacted.notes, ...withdrawn]
     const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
     const line = `${describeStore(settings.db)} compacted: ${sizes}.`
-    print(input, context, { bytesBefore, bytesAfter, notes }, [line, ...notes])
+    const report = { bytes_before: bytesBefore, bytes_after: bytesAfter, notes }
+    print(input, context, report, [line, ...notes])
     return 0
   },
 }

@@ -47,7 +47,9 @@ it needs --yes.
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
       if (Object.values(found.forgotten).every((count) => count === 0)) {
-        print(input, context, found, ['There are no such past states: nothing to delete.'])
+        print(input, context, prunedJson(found), [
+          'There are no such past states: nothing to delete.',
+        ])
         return 0
       }
       context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
@@ -58,9 +60,13 @@ it needs --yes.
     const [title, end] = isDryRun
       ? ['Past states to be deleted', 'Dry run: nothing was deleted.']
       : ['Past states deleted', known]
-    print(input, context, pruned, [title, ...countsOf(pruned), end])
+    print(input, context, prunedJson(pruned), [title, ...countsOf(pruned), end])
     return 0
   },
 }
 
 const countsOf = ({ forgotten }: Pruned) => countLines(Object.entries(forgotten))
+
+const prunedJson = ({ earliestVersion, forgotten }: Pruned) => {
+  return { earliest_version: earliestVersion, past_states: forgotten }
+}

@@ -41,7 +41,7 @@ restores the state of a version for all sources; 0 is the empty registry.
     await using store = await openExistingStore(storeOf(input, context), resources)
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watchWork(context) })
-    print(input, context, report, reportLines(report, isDryRun))
+    print(input, context, reportJson(report), reportLines(report, isDryRun))
     return 0
   },
 }
@@ -59,6 +59,26 @@ function rangeOf({ words, options, flags }: Input): RevertRange {
     throw new UsageError('revert takes one VERSION; --with-later adds the later ones of its source')
   }
   return { version: parseVersion('VERSION', word), isWithLater: flags.has('with-later') }
+}
+
+function reportJson(report: RevertReport): object {
+  const { reverted, companiesForgotten, companiesRevived } = report
+  return {
+    reverted: reverted.map(revertedJson),
+    companies_forgotten: companiesForgotten,
+    companies_known_again: companiesRevived,
+  }
+}
+
+/** The counts have the names that the log of imports, and the API, have for them. */
+function revertedJson({ version, target, source, reverts, ...counts }: Reverted): object {
+  const { restored: inserted, updated, removed, recorded } = counts
+  const changes = Object.entries(recorded).map(
+    ([resource, count]) =>
+      [resource, { inserted: count.restored, removed: count.removed }] as const,
+  )
+  const of = { version: version ?? null, resource: target, source, reverts }
+  return { ...of, inserted, updated, removed, recorded: Object.fromEntries(changes) }
 }
 
 function reportLines(report: RevertReport, isDryRun: boolean): string[] {

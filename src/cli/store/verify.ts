@@ -3,6 +3,7 @@
 import { UsageError } from '../../config/settings.ts'
 import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
+import type { Verification } from '../../store/inspecting.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import { type Command, print } from '../command.ts'
 import { storeOf, watchChecks } from '../progress.ts'
@@ -25,17 +26,28 @@ fault, it lists the faults and exits with code 1.
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
     await using store = await openStoreInspector(storeOf(input, context), resources, true)
-    const { counts, faults } = await store.verify(storedChecks(resources), watchChecks(context))
+    const found = await store.verify(storedChecks(resources), watchChecks(context))
+    const { faults } = found
     const isSound = faults.length === 0
     const outcome = isSound
       ? 'No faults found.'
       : 'The store is damaged: restore a backup, or import the extracts into a new store.'
     if (!input.flags.has('json')) context.stderr.writeLines(...faults)
-    print(input, context, { isSound, counts, faults }, [
-      describeStore(settings.db),
-      ...countLines(Object.entries(counts)),
-      outcome,
-    ])
+    const lines = [describeStore(settings.db), ...countLines(countsOf(found)), outcome]
+    print(input, context, verificationJson(found), lines)
     return isSound ? 0 : 1
   },
+}
+
+function countsOf({ counts, pastStates }: Verification): (readonly [string, number])[] {
+  return Object.entries(counts).flatMap(([name, count]) => {
+    const past = pastStates[name]
+    return past === undefined
+      ? [[name, count] as const]
+      : [[name, count] as const, [`${name}, past states`, past] as const]
+  })
+}
+
+function verificationJson({ counts, pastStates: past_states, faults }: Verification): object {
+  return { sound: faults.length === 0, counts, past_states, faults }
 }

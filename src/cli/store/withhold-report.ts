@@ -1,6 +1,8 @@
 // What `dossier withhold` prints of what was done.
 
 import { countOf, formatCount } from '../../text/format-count.ts'
+import type { Entry } from '../../store/withholding/list/entries.ts'
+import type { Touched } from '../../store/withholding/touched.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
 import { oneLine, tableLines } from '../table.ts'
 
@@ -45,6 +47,41 @@ export function reportLines(done: string, report: Withheld): string[] {
     ...sameWordsLines(sameWords),
     end,
   ]
+}
+
+/**
+ * A report as `--json` prints it.
+ *
+ * @param exports the versions of the copies that were withdrawn.
+ */
+export function reportJson(report: Withheld, exports: readonly number[]): object {
+  const { number, version, touched, names, keys, sameWords = [] } = report
+  return {
+    number: number ?? null,
+    version: version ?? null,
+    touched: [...touched.values().map(touchedJson)],
+    names,
+    keys,
+    same_words: sameWords.map(({ id, jurisdiction, identifier }) => {
+      return { id, jurisdiction, identifier }
+    }),
+    withdrawn_exports: exports,
+  }
+}
+
+const touchedJson = ({ listing, companyId, id, isGone, isPresent, states }: Touched) => ({
+  resource: listing,
+  company_id: companyId,
+  id,
+  erased: isGone,
+  present: isPresent,
+  states,
+})
+
+/** An entry with the members that it has in the list, of which one is not in wire form. */
+export function entryJson(entry: Entry): object {
+  if (!('subject' in entry) || !('textOf' in entry.subject)) return entry
+  return { ...entry, subject: { text_of: entry.subject.textOf } }
 }
 
 /** How many companies are named; all are in the JSON. */

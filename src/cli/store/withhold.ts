@@ -27,7 +27,7 @@ import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { storeOf, watchWork } from '../progress.ts'
 import { oneLine, tableLines } from '../table.ts'
-import { reportLines } from './withhold-report.ts'
+import { entryJson, reportJson, reportLines } from './withhold-report.ts'
 import { parseReason, parseSubject } from './withhold-words.ts'
 
 const maskable = resources.filter((resource) => personalFields(resource).length > 0)
@@ -164,7 +164,7 @@ async function carryOut(
   const reported = reportLines(done, report)
   const exports = isDryRun ? [] : await withdrawReporting(store, settings, reported, context)
   const lines = [...reported, ...exportLines(exports)]
-  print(input, context, { ...report, exports }, lines)
+  print(input, context, reportJson(report, exports), lines)
   const mayBeInCopies = report.version !== undefined && settings.exports === undefined
   if (mayBeInCopies) context.stderr.writeLines(copiesKeepIt)
   return 0
@@ -192,7 +192,7 @@ async function list(input: Input, context: CommandContext): Promise<number> {
   await using store = await openStoreInspector(storeOf(input, context), resources)
   const entries = await store.readWithheld()
   const lines = entries.length === 0 ? ['Nothing is withheld.'] : tableLines(entries.map(entryRow))
-  print(input, context, entries, lines)
+  print(input, context, entries.map(entryJson), lines)
   return 0
 }
 

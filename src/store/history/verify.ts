@@ -31,27 +31,26 @@ export async function verifyStore(
   onStep: (step: string) => void,
 ): Promise<Verification> {
   const { report, faults } = collectFaults()
-  const counts: Record<string, number> = {}
+  let counted: Counted = { counts: {}, pastStates: {} }
   try {
     onStep('the file')
     await applyRules(db, db.rules, report)
     onStep('the log')
     await applyRules(db, rules, report)
     await verifyCompanies(resources, { db, checks, report, onStep })
-    Object.assign(counts, await countAll(db, resources))
+    counted = await countAll(db, resources)
   } catch (error) {
     const damage = db.damageIn(error)
     if (damage === undefined) throw error
     report('file', `file: it cannot be read completely: ${damage}`)
   }
-  return { counts, faults: faults() }
+  return { ...counted, faults: faults() }
 }
 
+type Counted = Omit<Verification, 'faults'>
+
 /** How much there is, by name. */
-async function countAll(
-  db: RegistryDatabase,
-  resources: readonly Resource[],
-): Promise<Record<string, number>> {
+async function countAll(db: RegistryDatabase, resources: readonly Resource[]): Promise<Counted> {
   const companies = await numberIn(db, 'select count(*) from companies')
   const names = await numberIn(db, 'select count(*) from names')
   const countBy = async (count: string, table: string) => {
@@ -60,11 +59,13 @@ async function countAll(
   }
   const records = await countBy('count(*)', 'record_ids')
   const former = await countBy('count(*) - count(distinct company_id)', 'heads')
-  const past = (listing: string) => [`${listing}, past states`, former.get(listing) ?? 0] as const
-  return Object.fromEntries([
-    ...([['companies', companies], ['names', names], past(attributesShape.listing)] as const),
-    ...resources.flatMap(({ name }) => [[name, records.get(name) ?? 0] as const, past(name)]),
-  ])
+  const listings = resources.map(({ name }) => name)
+  const numbersIn = (of: readonly string[], found: ReadonlyMap<string, number>) =>
+    Object.fromEntries(of.map((listing) => [listing, found.get(listing) ?? 0]))
+  return {
+    counts: { companies, names, ...numbersIn(listings, records) },
+    pastStates: numbersIn([attributesShape.listing, ...listings], former),
+  }
 }
 
 async function applyRules(db: RegistryDatabase, all: Rules, report: Report): Promise<void> {

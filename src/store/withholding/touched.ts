@@ -58,8 +58,6 @@ export function createTouched() {
       states[place] = (one.states << 2) | (one.isGone ? 2 : 0) | (one.isPresent ? 1 : 0)
     },
     values,
-    /** For the report of a command. */
-    toJSON: () => [...values()],
   }
 }
 
