@@ -1,5 +1,8 @@
 // Writes lines in batches and never blocks the caller. Failed writes are retried; if too many bytes
 // wait, new lines are dropped.
+//
+// pino's own destination is not used: if the disk fills at its last flush, it tries without an end,
+// and a server cannot be stopped.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
