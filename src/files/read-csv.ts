@@ -26,8 +26,6 @@ export interface CsvRow {
   readonly number: number
   /** As many as the header has columns, unless the row is refused. */
   readonly cells: readonly string[]
-  /** As in the file, without surplus empty cells. */
-  readonly text: string
   readonly refusal: Refusal | undefined
 }
 
@@ -165,24 +163,24 @@ function fit(
   text: string,
   { columns, delimiter }: CsvHeader,
   line: number,
-): Pick<CsvRow, 'cells' | 'text' | 'refusal'> {
+): Pick<CsvRow, 'cells' | 'refusal'> {
   const { length } = cells
   const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
   if (faultyCell !== undefined) {
-    return { cells, text, refusal: refuse(`has text after a closing quote; ${ifQuotes}`) }
+    return { cells, refusal: refuse(`has text after a closing quote; ${ifQuotes}`) }
   }
   if (length === columns.length) {
     const isOther = length > 1 && cells.every((cell) => columns.includes(columnName(cell)))
     const reason = 'has the column names in another order; split the file before this line'
-    return { cells, text, refusal: isOther ? refuse(reason) : undefined }
+    return { cells, refusal: isOther ? refuse(reason) : undefined }
   }
   // Delimiters at the end of each line make surplus empty cells.
   const extra = length - columns.length
   if (extra > 0 && text.endsWith(delimiter.repeat(extra))) {
-    return { cells: cells.slice(0, -extra), text: text.slice(0, -extra), refusal: undefined }
+    return { cells: cells.slice(0, -extra), refusal: undefined }
   }
   const found = countOf(length, 'cell')
-  return { cells, text, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }
+  return { cells, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }
 }
 
 /** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */

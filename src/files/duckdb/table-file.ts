@@ -12,7 +12,7 @@ import { withDoubleQuotes } from '../csv-record.ts'
 import { openContent, type Reading } from '../file-content.ts'
 import { plainNumbers } from '../json/exact-number.ts'
 import { tooLong } from '../json/parse-row.ts'
-import { type CsvRow, openCsv } from '../read-csv.ts'
+import { openCsv } from '../read-csv.ts'
 import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
 import type { FileDigest, SourceFile } from '../source-file.ts'
@@ -27,8 +27,6 @@ export interface TableFile extends Pieces {
   readonly kind: 'csv' | 'json' | 'parquet'
   /** The names of its columns, or of the members of its objects; none for Parquet. */
   readonly columns: readonly string[]
-  /** Between the cells of CSV. */
-  readonly delimiter: string
   /** All rows, including refused ones; for Parquet, known only later. */
   readonly rows: number | undefined
 }
@@ -89,7 +87,6 @@ export async function prepareParquet(
     name: file.name,
     kind: 'parquet',
     columns: [],
-    delimiter: '',
     paths: [path],
     bytes,
     rows: undefined,
@@ -107,18 +104,15 @@ interface CopiedRow {
 async function* copyCsv(file: SourceFile, preparing: Preparing) {
   const { chunks } = await openContent(file, preparing.digest, preparing.reading)
   const { header, rows } = await openCsv(file, chunks)
-  const { columns, delimiter } = header
   async function* copied(): AsyncGenerator<CopiedRow[]> {
     for await (const some of rows) {
-      yield some.map((row) => {
-        const { number, refusal } = row
-        const line = refusal ?? `"${number}"${delimiter}${plainText(row, delimiter)}\n`
-        return { number, line }
+      yield some.map(({ number, cells, refusal }) => {
+        return { number, line: refusal ?? csvLine(number, cells) }
       })
     }
   }
   const written = yield* writeRows('csv', copied(), preparing)
-  return { name: file.name, kind: 'csv', columns, delimiter, ...written } as const
+  return { name: file.name, kind: 'csv', columns: header.columns, ...written } as const
 }
 
 /** Writes the valid rows to files; yields those that are refused. */
@@ -143,10 +137,11 @@ async function* writeRows(
   return { ...pieces.end(), rows }
 }
 
-/** A row in which DuckDB finds the same cells: it treats quotes between blanks differently. */
-function plainText({ text, cells }: CsvRow, delimiter: string): string {
-  if (!text.includes('"')) return text
-  return cells.map((cell) => `"${withDoubleQuotes(cell)}"`).join(delimiter)
+/** All cells have quotes, between which DuckDB finds the same text. */
+function csvLine(number: number, cells: readonly string[]): string {
+  let line = String(number)
+  for (const cell of cells) line += `,"${withDoubleQuotes(cell)}"`
+  return `${line}\n`
 }
 
 /**
@@ -182,7 +177,7 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
   }
   const written = yield* writeRows('json', batches(), preparing)
   const columns = [...names].sort()
-  return { name: file.name, kind: 'json', columns, delimiter: '', ...written } as const
+  return { name: file.name, kind: 'json', columns, ...written } as const
 }
 
 function* rowsIn(lines: Buffer) {

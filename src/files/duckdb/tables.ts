@@ -20,7 +20,7 @@ export function tableOf(file: TableFile): string {
     // A copied line may have each of its quotes twice, and begins with its number.
     const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
     return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
-      delim=${literal(file.delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
+      delim=',', quote='"', escape='"', comment='', hive_partitioning=false,
       max_line_size=${lineBytes}, buffer_size=${lineBytes},
       columns=${columnsAsText(file)})`
   }
