@@ -48,19 +48,19 @@ const unsent = createPlaces(unsentBytesMax / unsentUnit)
 export function sendReady(
   request: HttpRequest,
   { body, coding, tag, changedAt }: Ready,
-  { dataVersion, headers = {}, ...places }: Told,
+  told: Told,
 ): HttpReply {
   const { reply } = request
-  const validators = { tag, dataVersion, changedAt }
+  const validators = { tag, dataVersion: told.dataVersion, changedAt }
   if (matchesTag(request.headers['if-none-match'], tag)) {
-    return sendUnchanged(reply, validators, places)
+    return sendUnchanged(reply, validators, told)
   }
   const giveBack = placesFor(request.key, body)
   if (giveBack !== undefined) reply.onClosed(giveBack)
   setValidators(reply, validators)
     .header('content-type', 'application/json; charset=utf-8')
-    .headers(headers)
-  setPlaces(reply, places)
+    .headers(told.headers ?? {})
+  setPlaces(reply, told)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   giveBackAfter(reply.raw, body)
   return reply.send(body)
