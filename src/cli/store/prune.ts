@@ -46,14 +46,11 @@ it needs --yes.
     await using store = await openExistingStore(storeOf(input, context), resources)
     if (!isDryRun && !flags.has('yes')) {
       const found = await store.prune(before, watch, true)
-      if (Object.values(found.forgotten).every((count) => count === 0)) {
-        print(input, context, prunedJson(found), [
-          'There are no such past states: nothing to delete.',
-        ])
-        return 0
+      // Without any, as on most days of a timer, there is nothing to ask.
+      if (Object.values(found.forgotten).some((count) => count > 0)) {
+        context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
+        await confirm('Delete them permanently? [y/N] ', context, 'to delete these')
       }
-      context.stderr.writeLines('Past states to be deleted', ...countsOf(found))
-      await confirm('Delete them permanently? [y/N] ', context, 'to delete these')
     }
     const pruned = await store.prune(before, watch, isDryRun)
     const known = `The history is complete from version ${pruned.earliestVersion} on.`
