@@ -53,15 +53,17 @@ export async function sendCached(
 ): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${form} ${coding}`
+  // Most requests name no other place: a copy would cost each of them.
+  const send = (ready: ReadyState) =>
+    sendReady(request, ready, location === undefined ? ready : { ...ready, location })
   const cached = answers.get(key) as ReadyState | undefined
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
-    if (cached.state === stateOf(registry))
-      return sendReady(request, cached, { ...cached, location })
+    if (cached.state === stateOf(registry)) return send(cached)
   }
   const ready = await makeReady(await make(), coding, shareOf(request))
   answers.set(key, ready)
-  return sendReady(request, ready, { ...ready, location })
+  return send(ready)
 }
 
 /** Sends an answer that is made for each request, otherwise as `sendCached` does. */
