@@ -18,9 +18,16 @@ const lookMs = 900
 
 export type ChangeWatch = ReturnType<typeof createChangeWatch>
 
+/** A request that waits: no timer or listener of its own, since thousands may wait. */
 interface Waiting {
+  readonly request: HttpRequest
   readonly state: string
-  readonly end: () => void
+  /** When it has waited long enough, as `performance.now` tells. */
+  readonly endsAt: number
+  /** The usual idle timeout of its connection, in milliseconds; 0 for none. */
+  readonly standstillMs: number
+  readonly giveBack: () => void
+  readonly resolve: () => void
 }
 
 /**
@@ -34,54 +41,71 @@ export function createChangeWatch(
 ) {
   const places = createPlaces(waitingMax)
   const waiting = new Set<Waiting>()
-  let looking: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
+  let timerAt = Infinity
+  let lookAt = 0
 
-  function lookLater(): void {
-    if (waiting.size > 0) looking ??= setTimeout(() => void look(), lookMs).unref()
+  function end(one: Waiting): void {
+    const { request, standstillMs, giveBack, resolve } = one
+    waiting.delete(one)
+    if (standstillMs > 0) request.socket.setTimeout(standstillMs)
+    count(-1)
+    giveBack()
+    resolve()
   }
 
+  function wakeBy(time: number): void {
+    if (time >= timerAt) return
+    clearTimeout(timer)
+    timerAt = time
+    timer = setTimeout(() => void wake(), time - performance.now()).unref()
+  }
+
+  /** Ends the requests that have waited long enough, or whose clients have left. */
+  async function wake(): Promise<void> {
+    timerAt = Infinity
+    if (performance.now() >= lookAt) await look()
+    const now = performance.now()
+    for (const one of waiting) {
+      if (one.endsAt <= now || one.request.socket.destroyed) end(one)
+      else wakeBy(Math.min(one.endsAt, lookAt))
+    }
+  }
+
+  /** Ends the requests that wait for what has changed since. */
   async function look(): Promise<void> {
+    lookAt = Infinity
     try {
       // All may have left.
       const present = waiting.size > 0 && stateOf(await fromStore(() => store.readRegistry()))
-      for (const { state, end } of waiting) if (state !== present) end()
+      for (const one of waiting) if (one.state !== present) end(one)
     } catch {
       // Waiting requests report the fault when they read.
     }
-    looking = undefined
-    lookLater()
+    lookAt = performance.now() + lookMs
   }
 
-  draining.addEventListener('abort', () => waiting.forEach(({ end }) => end()))
+  draining.addEventListener('abort', () => waiting.forEach(end))
 
   return {
     /**
-     * Waits until the registry has another state than the one given, the time has passed, the
-     * client has left, or the service stops.
+     * Waits until the registry has another state than the one given, the time has passed, or the
+     * service stops; up to a second longer if the client has left.
      *
      * @throws ApiError 503 if too many wait.
      */
-    wait({ key, socket, reply }: HttpRequest, state: string, ms: number): Promise<void> {
+    wait(request: HttpRequest, state: string, ms: number): Promise<void> {
       if (draining.aborted) return Promise.resolve()
-      const giveBack = places.take(key?.id)
+      const giveBack = places.take(request.key?.id)
       if (giveBack === undefined) throw overloaded('waits')
       count(1)
-      const standstillMs = extendTimeout(socket, ms)
+      const standstillMs = extendTimeout(request.socket, ms)
+      const now = performance.now()
+      if (waiting.size === 0) lookAt = now + lookMs
+      const endsAt = now + ms
       return new Promise((resolve) => {
-        const end = () => {
-          clearTimeout(timer)
-          reply.raw.off('close', end)
-          waiting.delete(one)
-          if (standstillMs > 0) socket.setTimeout(standstillMs)
-          count(-1)
-          giveBack()
-          resolve()
-        }
-        const one = { state, end }
-        const timer = setTimeout(end, ms)
-        waiting.add(one)
-        reply.onClosed(end)
-        lookLater()
+        waiting.add({ request, state, endsAt, standstillMs, giveBack, resolve })
+        wakeBy(Math.min(endsAt, lookAt))
       })
     },
   }
