@@ -245,8 +245,8 @@ function judgeMerged(
   reportOf: (change: Change) => ImportReport,
 ): void {
   try {
-    const judged = { ...request, ...change, companiesNamed }
-    if (earlier) judge(changeRails, { ...judged, earlier, columns: columns.names() })
+    const judged = { ...request, ...change, companiesNamed, columns: columns.names() }
+    if (earlier) judge(changeRails, { ...judged, earlier })
     for (const warning of warningsOf(judged)) warn(request, warning)
   } catch (error) {
     if (error instanceof OperatorError) request.onRefused?.(reportOf(change))

@@ -5,12 +5,13 @@ import type { Earlier, Merged, ValueChange } from '../store/importing.ts'
 import type { Rail } from './guard-rails.ts'
 import type { Change, ImportRequest } from './import-files.ts'
 
-interface JudgedChange extends Change, ImportRequest, Pick<Merged, 'companiesNamed'> {}
+interface JudgedChange extends Change, ImportRequest, Pick<Merged, 'companiesNamed'> {
+  /** The columns that have a value in the files. */
+  readonly columns: readonly string[]
+}
 
 interface ComparedChange extends JudgedChange {
   readonly earlier: Earlier
-  /** The columns that have a value in the files. */
-  readonly columns: readonly string[]
 }
 
 /** How many changes are never suspicious. */
@@ -49,9 +50,7 @@ function findStrangers(change: ComparedChange) {
 function findOtherIdentity(change: ComparedChange) {
   const { source, target, counts, difference, earlier, columns } = change
   if (target.resource === undefined || !areManyAdded(change)) return undefined
-  const [has, had] = [columns, earlier.attributes].map((names) =>
-    ['id', 'key'].filter((name) => names.includes(name)),
-  ) as [string[], string[]]
+  const [has, had] = [columns, earlier.attributes].map(identityIn) as [string[], string[]]
   if (has.length === 0 ? had.length === 0 : has.some((name) => had.includes(name))) return undefined
   const [now, before] = [has, had].map((names) => names.join(' or ') || 'their content alone')
   return (
@@ -60,6 +59,9 @@ function findOtherIdentity(change: ComparedChange) {
     'of the source; nothing was changed. If that is intended'
   )
 }
+
+const identityIn = (columns: readonly string[]) =>
+  ['id', 'key'].filter((name) => columns.includes(name))
 
 const areManyAdded = ({ counts, difference }: JudgedChange) =>
   counts.inserted > few && difference.known > few
@@ -119,5 +121,20 @@ export function warningsOf(change: JudgedChange): string[] {
         'them: --known-companies-only',
     )
   }
+  if (isAgainWithoutIdentity(change)) {
+    warnings.push(
+      `${formatCount(counts.unchanged)} of these ${formatCount(counts.read)} records are known ` +
+        'already, and the others are added: without id and key, a record that has changed stands ' +
+        'beside its former state; if the files have all records, add --snapshot',
+    )
+  }
   return warnings
 }
+
+/** Whether these are the former files with some changes, whose records only their content names. */
+const isAgainWithoutIdentity = ({ counts, target, columns, isSnapshot }: JudgedChange) =>
+  target.resource !== undefined &&
+  !isSnapshot &&
+  counts.inserted > 0 &&
+  counts.unchanged > counts.inserted &&
+  identityIn(columns).length === 0

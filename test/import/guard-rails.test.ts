@@ -374,3 +374,25 @@ test('all faults of a row are reported at once, and are in the file of refused r
   const fields = [refused, ...refused.also].map(({ field }) => field)
   assert.deepEqual(fields, ['nmae', 'salary', 'registration_date', undefined, 'key'])
 })
+
+test('a later extract of records without id and key gets a warning unless it is a snapshot', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder, 'rights')
+  const rights = (...names: string[]) => names.map((name) => ({ company_id: 7, name }))
+  await load(run(rights('a', 'b', 'c')))
+  const warning =
+    /^dossier: warning: 2 of these 3 records are known already, .*: without id .* add --snapshot$/m
+  await refuse(
+    folder,
+    () => run(rights('a', 'b', 'C'), '--strict'),
+    /2 of these 3 records are known/,
+  )
+  assert.match((await run(rights('a', 'b', 'C'))).err, warning)
+  for (const rows of [rights('a', 'b', 'c', 'C'), rights('d', 'e')]) {
+    const { code, err } = await run(rows)
+    assert.deepEqual([code, err], [0, ''], 'nothing is added, or only new records are')
+  }
+  const { out, err } = await run(rights('a', 'b', 'x'), '--snapshot', '--accept')
+  assert.equal(err, '')
+  assert.match(out, /removed +4\n/)
+})
