@@ -6,11 +6,12 @@
 import { readAttributes, type Said } from '../companies/attributes.ts'
 import { companyMembers, statesOf } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
+import { placesOf } from '../companies/usual-index.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { CompanyRow, KnownCompanies, PastCompanyRow } from '../listing/tables.ts'
 import type { Reading } from './read-changes.ts'
 import { asBytes } from '../record-texts.ts'
-import { createUsual, placesOf } from './usual-texts.ts'
+import { createUsual } from './usual-texts.ts'
 
 /** Companies at a version: those that were known then, in the order of their ids. */
 export interface CompanyTexts {

@@ -5,40 +5,9 @@
 import { statementOf } from '../companies/attributes.ts'
 import { sourceOf, type Sources, sourceText } from '../companies/company-text.ts'
 import { nameOf } from '../companies/keep-names.ts'
-import { readNumber } from '../listing/bytes.ts'
-import { skipIntegers } from '../listing/integers.ts'
-import * as segment from '../listing/segment.ts'
-import { attributesShape } from '../listing/shape.ts'
+import { createIndexReader, type StatementPlace } from '../companies/usual-index.ts'
 import { asBytes } from '../record-texts.ts'
 import type { CompanyRow, CompanyStatements } from '../listing/tables.ts'
-
-/** Where the text and the index of a company's statement are among those of all. */
-export interface StatementPlace {
-  /** The version in which what sources say about it last changed. */
-  readonly version: number
-  /** Whether at most one source says something. */
-  readonly isUsual: boolean
-  readonly textStart: number
-  readonly textEnd: number
-  readonly indexStart: number
-  readonly indexEnd: number
-}
-
-/** The places of statements, by company. */
-export function placesOf(said: CompanyStatements): ReadonlyMap<number, StatementPlace> {
-  const places = new Map<number, StatementPlace>()
-  let [textEnd, indexEnd] = [0, 0]
-  for (const [n, id] of said.ids.entries()) {
-    const [textStart, indexStart] = [textEnd, indexEnd]
-    textEnd += said.textBytes[n] ?? 0
-    indexEnd += said.entryBytes[n] ?? 0
-    const total = said.totals[n] ?? 0
-    const isUsual = total === 0 || (total === 1 && indexEnd > indexStart)
-    const version = said.versions[n] ?? 0
-    places.set(id, { version, isUsual, textStart, textEnd, indexStart, indexEnd })
-  }
-  return places
-}
 
 /** What precedes the attributes in the texts of a source, and where the next name is in them. */
 interface Opening {
@@ -51,39 +20,14 @@ interface Opening {
 }
 
 /** @returns a function that reads the indexes of segments of one record. */
-function createOpenings(entries: Buffer, sources: Sources): (place: StatementPlace) => Opening {
-  const index = entries.toString('latin1')
-  const reader = { source: entries, at: 0 }
-  const openings = new Map<string, Opening>()
-
-  function makeOpening(entry: Buffer): Opening {
-    const [record] = segment.recordsOf(segment.decodeEntries(attributesShape, entry), noText)
-    if (record === undefined) throw new Error('an index of one record has none')
+const createOpenings = (entries: Buffer, sources: Sources) =>
+  createIndexReader(entries, (record): Opening => {
     const { name, nameAttribute } = sourceOf(sources, record.source)
     const state = sourceText({ source: name, ...statementOf(record), attributes: '' })
     const member = `${asBytes(JSON.stringify(nameAttribute))}:"`
     const text = `,"sources":[${asBytes(state.slice(0, -1))}`
     return { text, member, source: record.source, next: -1 }
-  }
-
-  return ({ indexStart, indexEnd }) => {
-    reader.at = indexStart + segment.headBytes
-    readNumber(reader)
-    skipIntegers(reader, 1)
-    skipIntegers(reader, 1)
-    const start = reader.at
-    skipIntegers(reader, 1)
-    // The number of the source, and what follows the digest: the same for most of its companies.
-    const key =
-      index.slice(start, reader.at) + index.slice(reader.at + segment.digestBytes, indexEnd)
-    let opening = openings.get(key)
-    if (opening === undefined) {
-      opening = makeOpening(entries.subarray(indexStart, indexEnd))
-      openings.set(key, opening)
-    }
-    return opening
-  }
-}
+  })
 
 /** @returns a function that makes the text of a company; companies are in the order of `said`. */
 export function createUsual({ texts, entries }: CompanyStatements, sources: Sources) {
@@ -113,7 +57,7 @@ export function createUsual({ texts, entries }: CompanyStatements, sources: Sour
     if (place === undefined || place.indexEnd === place.indexStart) {
       return `${start}null,"sources":[]}`
     }
-    const opening = openingAt(place)
+    const { found: opening } = openingAt(place)
     const attributes = text.slice(place.textStart, place.textEnd)
     return `${start}${nameAt(opening, place)}${opening.text}${attributes}}]}`
   }
@@ -124,7 +68,5 @@ function placeOf(part: string, text: string, from: number): number {
   const at = text.indexOf(part, from)
   return at < 0 ? Infinity : at
 }
-
-const noText = new Uint8Array()
 
 const asJson = (text: string | null) => (text === null ? 'null' : asBytes(JSON.stringify(text)))

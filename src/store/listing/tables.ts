@@ -179,19 +179,24 @@ export interface KnownCompanies {
 }
 
 /**
- * What sources say about companies, the first segment of each: lists with an element for each
- * company, in ascending order of their ids, and the bytes of all of them, one after another.
+ * What sources say about companies, the index of the first segment of each: lists with an element
+ * for each company, in ascending order of their ids, and the bytes of all of them, one after
+ * another.
  */
-export interface CompanyStatements {
+export interface StatementIndexes {
   readonly ids: readonly number[]
   /** The versions in which what sources say about them last changed. */
   readonly versions: readonly number[]
   /** How many sources say something. */
   readonly totals: readonly number[]
-  readonly textBytes: readonly (number | null)[]
   readonly entryBytes: readonly (number | null)[]
-  readonly texts: Buffer
   readonly entries: Buffer
+}
+
+/** As `StatementIndexes`, with the texts of the segments. */
+export interface CompanyStatements extends StatementIndexes {
+  readonly textBytes: readonly (number | null)[]
+  readonly texts: Buffer
 }
 
 /** Companies in ascending order. */
@@ -233,6 +238,8 @@ export interface ListingLookups extends ListingReads {
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** What sources say about companies at a version; nothing if no source ever named them. */
   companyStatements(ids: readonly number[], version: number): Awaitable<CompanyStatements>
+  /** The same of the last version, without the texts. */
+  statementIndexes(ids: readonly number[]): Awaitable<StatementIndexes>
   /** The companies that are known now, of a range, or of the given ones. */
   knownCompanies(range: CompanyRange): Awaitable<KnownCompanies>
   knownOf(ids: readonly number[]): Awaitable<KnownCompanies>

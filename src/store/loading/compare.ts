@@ -3,7 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, type Awaitable } from '../awaitable.ts'
-import { statementAt } from '../companies/attributes.ts'
+import { statementAt, statementOf } from '../companies/attributes.ts'
+import { createIndexReader, placesOf } from '../companies/usual-index.ts'
 import {
   type IndexReader,
   keysOf,
@@ -125,12 +126,42 @@ interface Comparison {
   held: number
 }
 
+/**
+ * Of companies, finds those about which the source alone says something, and now the same: most of
+ * a register's. Returns the others.
+ */
+async function changedCompanies(
+  { tables, source }: ImportContext,
+  batch: readonly CompanyRows[],
+  comparison: Comparison,
+): Promise<readonly CompanyRows[]> {
+  const said = await tables.statementIndexes(batch.map(({ companyId }) => companyId))
+  const { entries } = said
+  const places = placesOf(said)
+  const read = createIndexReader(entries, (record) => {
+    return record.source === source && statementOf(record).isPresent
+  })
+  return batch.filter(({ companyId, ids, digests }) => {
+    const place = places.get(companyId)
+    if (place?.isUsual !== true || place.indexEnd === place.indexStart) return true
+    const { found: isPresent, digestAt } = read(place)
+    const end = digestAt + digestBytes
+    const isSame =
+      isPresent && ids.length === 1 && entries.compare(digests, 0, digestBytes, digestAt, end) === 0
+    if (isSame) comparison.held += 1
+    return !isSame
+  })
+}
+
 async function compareBatch(
   context: ImportContext,
-  batch: readonly CompanyRows[],
+  all: readonly CompanyRows[],
   comparison: Comparison,
 ): Promise<void> {
   const { tables, shape } = context
+  const areCompanies = shape === attributesShape
+  const batch = areCompanies ? await changedCompanies(context, all, comparison) : all
+  if (batch.length === 0) return
   const companies = batch.map(({ companyId }) => companyId)
   const open = await openListings(tables, shape.listing, companies)
   const unread = await findAllNew(context, batch, open, comparison)

@@ -11,6 +11,7 @@ import type {
   PastCompanyRow,
   CompanyStatements,
   RegisterNumber,
+  StatementIndexes,
 } from '../listing/tables.ts'
 import { assignedIdMin } from './assigned-ids.ts'
 import { firstSegmentOf } from './head-tables.ts'
@@ -24,6 +25,8 @@ import {
   type RowWriter,
 } from './dialect.ts'
 import { numberIn } from './database.ts'
+
+const companyColumns = 'id, jurisdiction, identifier, version'
 
 type Columns = readonly [
   id: number,
@@ -46,8 +49,7 @@ const pastOf = (row: readonly [...Columns, until: number]): PastCompanyRow => {
 export function companyLookups(db: RowReader) {
   const { dialect: d } = db
   const companiesById = `
-    select id, jurisdiction, identifier, version from companies
-    where ${d.isOneOf('id', '$1', 'bigint')}`
+    select ${companyColumns} from companies where ${d.isOneOf('id', '$1', 'bigint')}`
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
@@ -64,6 +66,8 @@ export function companyLookups(db: RowReader) {
     companiesById: lookup(db, companiesById, companyOf),
     companyStatements: (ids, version) =>
       d.gather(db, saidOf(d), attributesShape.listing, ids, comparable(version)),
+    statementIndexes: (ids) =>
+      d.gather(db, indexesOf(d), attributesShape.listing, ids, comparable(Infinity)),
     knownCompanies: ({ after: last, limit }) => d.gather(db, knownFrom(rangeOfKnown), last, limit),
     knownOf: (ids) =>
       d.gather(db, knownFrom(`companies k where ${d.isOneOf('k.id', '$1', 'bigint')}`), ids),
@@ -92,18 +96,27 @@ const knownInPastSql = `
   order by company_id limit $4`
 
 /** All its joins are on the company, as a distributed database needs. */
-function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
-  const { texts, entries, join } = firstSegmentOf(d, 'h.company_id')
+function indexesOf(d: Dialect): GatherQuery<StatementIndexes> {
+  const { entries, join } = firstSegmentOf(d, 'h.company_id')
   return {
     values: {
       ids: 'h.company_id',
       versions: 'h.version',
       totals: 'h.total',
-      textBytes: `length(${texts})`,
       entryBytes: `length(${entries})`,
     },
-    bytes: { texts, entries },
+    bytes: { entries },
     from: `from (${d.headsInForce('h.*')}) h ${join} order by h.company_id`,
+  }
+}
+
+function saidOf(d: Dialect): GatherQuery<CompanyStatements> {
+  const { values, bytes, from } = indexesOf(d)
+  const { texts } = firstSegmentOf(d, 'h.company_id')
+  return {
+    values: { ...values, textBytes: `length(${texts})` },
+    bytes: { ...bytes, texts },
+    from,
   }
 }
 
@@ -112,8 +125,13 @@ function thoseNamed<T extends RegisterNumber>(
   rows: readonly T[],
   names: readonly IdentifyingName[],
 ): T[] {
-  const asked = new Set(names.map((name) => name.join('\0')))
-  return rows.filter((one) => asked.has(`${one.jurisdiction}\0${one.identifier}`))
+  const asked = new Map<string | null, Set<string | null>>()
+  for (const [jurisdiction, identifier] of names) {
+    const known = asked.get(jurisdiction)
+    if (known === undefined) asked.set(jurisdiction, new Set([identifier]))
+    else known.add(identifier)
+  }
+  return rows.filter((one) => asked.get(one.jurisdiction)?.has(one.identifier))
 }
 
 const identifiersOf = (names: readonly IdentifyingName[]) => [
@@ -128,9 +146,12 @@ function presentCompanies(db: RowWriter) {
   const { dialect: d } = db
   const { companiesById } = companyLookups(db)
   const { table, id: idColumn } = d.companyNames
-  const idsByIdentifier = `
-    select ${idColumn} from ${table} where ${d.isOneOf('identifier', '$1', 'text')}`
   const hasNameTable = table !== 'companies'
+  const columnsFound = hasNameTable ? idColumn : companyColumns
+  const byIdentifier = `
+    select ${columnsFound} from ${table} where ${d.isOneOf('identifier', '$1', 'text')}`
+  const findIds = lookup(db, byIdentifier, onlyNumber)
+  const findCompanies = lookup(db, byIdentifier, companyOf)
   const nameColumns = ['identifier', 'jurisdiction', 'company_id']
   // A table of names has only companies with a name.
   const dropNames = `
@@ -140,9 +161,11 @@ function presentCompanies(db: RowWriter) {
     )`
   return {
     async companiesByName(names) {
-      const found = await db.rows<readonly [number]>(idsByIdentifier, identifiersOf(names))
-      if (found.length === 0) return []
-      return thoseNamed(await companiesById(found.map(([id]) => id)), names)
+      const asked = identifiersOf(names)
+      const found = hasNameTable
+        ? await companiesById(await findIds(asked))
+        : await findCompanies(asked)
+      return thoseNamed(found, names)
     },
     async lastCompanyId(below) {
       const now = await numberIn(db, 'select max(id) from companies where id < $1', below)
