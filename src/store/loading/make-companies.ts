@@ -47,7 +47,8 @@ async function copyCompanies(staging: Staging, tables: ListingTables): Promise<v
   for (const ids of inBatches(givenCompanies(staging), batchLength)) {
     copy(await tables.companiesById(ids))
   }
-  if (!staging.facts.hasNames) return
+  const isNone = (await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)) === 0
+  if (!staging.facts.hasNames || isNone) return
   const names = staging.iterate(
     `select distinct jurisdiction, identifier from stage
      where jurisdiction is not null and identifier is not null`,
