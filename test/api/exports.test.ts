@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { readExport } from '../../src/store/exports/folder.ts'
 import { askAnnounced } from '../support/announcement.ts'
 import { makeFolder } from '../support/import-rows.ts'
@@ -41,6 +41,20 @@ const content = readFileSync(join(copies, '1', 'rights-1.ndjson.zst'))
 const tag = `"${hash('sha256', content)}"`
 const announced = (of: string, at?: string) => askAnnounced({ ask: get }, path + of, at)
 const getFile = await announced('/{version}/{file}', file)
+
+/** The versions of the copies that are offered. */
+async function versionsOffered(): Promise<number[]> {
+  const { exports } = JSON.parse((await get(path)).text) as { exports: { version: number }[] }
+  return exports.map(({ version }) => version)
+}
+
+/** Puts a manifest into the folder of a version. */
+function putManifest(t: TestContext, version: number, content: object): void {
+  const own = join(copies, String(version))
+  mkdirSync(own)
+  t.after(() => rmSync(own, { recursive: true }))
+  writeFileSync(join(own, 'manifest.json'), JSON.stringify(content))
+}
 
 test('copies are listed, with the cursor from which changes continue', async () => {
   assert.equal(none.text, '{"ok":true,"exports":[]}')
@@ -71,31 +85,15 @@ test('generated clients know that a copy is of a moment, and a statement of a mo
 })
 
 test('copies of another registry in the folder hide none of this one', async (t) => {
-  const foreign = JSON.stringify({ ...manifest, registry: 'another' })
   for (let version = 2; version <= 101; version += 1) {
-    const own = join(copies, String(version))
-    mkdirSync(own)
-    t.after(() => rmSync(own, { recursive: true }))
-    writeFileSync(join(own, 'manifest.json'), foreign)
+    putManifest(t, version, { ...manifest, registry: 'another' })
   }
-  const listed = JSON.parse((await get(path)).text) as { exports: { version: number }[] }
-  assert.deepEqual(
-    listed.exports.map(({ version }) => version),
-    [1],
-  )
+  assert.deepEqual(await versionsOffered(), [1])
 })
 
 test('a copy from a history that a restore has ended is not offered (12.6)', async (t) => {
-  const own = join(copies, '2')
-  mkdirSync(own)
-  t.after(() => rmSync(own, { recursive: true }))
-  const ended = { ...manifest, version: 2, cursor: '2.0123456789abcdef.z' }
-  writeFileSync(join(own, 'manifest.json'), JSON.stringify(ended))
-  const { exports } = JSON.parse((await get(path)).text) as { exports: { version: number }[] }
-  assert.deepEqual(
-    exports.map(({ version }) => version),
-    [1],
-  )
+  putManifest(t, 2, { ...manifest, version: 2, cursor: '2.0123456789abcdef.z' })
+  assert.deepEqual(await versionsOffered(), [1])
   checkFailure(await get(`${path}/2/manifest.json`), 404, /./)
 })
 

@@ -8,11 +8,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { events } from '../../src/resources/events.ts'
 import { rights } from '../../src/resources/rights.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { importInto } from '../support/import-rows.ts'
-import { checkFailure, checkTag, listenOn, makeApp, memberOf, pathOf } from '../support/make-app.ts'
+import { checkFailure, listenOn, makeApp, pathOf } from '../support/make-app.ts'
 import { inOrder, makeRecord, type WireRecord } from '../support/make-record.ts'
 
 const path = pathOf(rights, 7)
@@ -75,15 +74,6 @@ test('Accept chooses a format, and the parameter wins over it (11.1)', async () 
   }
   const asked = await ask(path, { json: { format: 'csv', limit: 'all' } })
   assert.equal(asked.headers['content-type'], 'text/csv; charset=utf-8; header=present')
-})
-
-test('each format has a tag of its own, and a 304 for it', async () => {
-  const queries = ['', 'format=csv', 'format=ndjson', 'format=csv&limit=all']
-  const tags = new Set<string | undefined>()
-  for (const query of queries) {
-    tags.add(await checkTag((question) => ask(`${path}?${query}`, question)))
-  }
-  assert.equal(tags.size, queries.length)
 })
 
 test('a wrong format or limit is an error that says what to ask for (11)', async () => {
@@ -229,13 +219,4 @@ test('a stream is of one version, even while imports continue (11.3)', async () 
   assert.ok(text === linesOf(inOrder(rights, wide)))
   const later = await made.ask(`${path}?limit=1`)
   assert.equal(later.headers['data-version'], '2')
-})
-
-test('events are served newest first in every format', async (t) => {
-  const records = Array.from({ length: 1_200 }, (_, n) => makeRecord(events, { id: n + 1 }))
-  const { ask } = await makeApp(t, { records: [{ resource: events, company: 7, records }] })
-  const all = await ask(`${pathOf(events, 7)}?format=ndjson&limit=all`)
-  assert.equal(all.text, linesOf(inOrder(events, records)))
-  const plain = await ask(`${pathOf(events, 7)}?limit=3`)
-  assert.deepEqual(memberOf(plain, 'events'), inOrder(events, records).slice(0, 3))
 })

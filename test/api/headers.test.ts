@@ -259,29 +259,24 @@ test('headers with links and a location fit into the 16 KiB that many clients ta
 })
 
 /** The pages that each relation leads to, for a page of a limit. */
-const linkCases: readonly (readonly [query: string, limit: number, Record<string, number>])[] = [
-  ['', 100, { first: 1, last: 1 }],
-  ['?limit=5', 5, { first: 1, next: 2, last: 3 }],
-  ['?page=2&limit=5', 5, { first: 1, prev: 1, next: 3, last: 3 }],
-  ['?page=3&limit=5', 5, { first: 1, prev: 2, last: 3 }],
-  ['?page=9&limit=6', 6, { first: 1, prev: 2, last: 2 }],
+const linkCases: readonly (readonly [url: string, limit: number, Record<string, number>])[] = [
+  [path, 100, { first: 1, last: 1 }],
+  [pathOf(events, 1), 100, { first: 1, last: 1 }],
+  [`${path}?limit=5`, 5, { first: 1, next: 2, last: 3 }],
+  [`${path}?page=2&limit=5`, 5, { first: 1, prev: 1, next: 3, last: 3 }],
+  [`${path}?page=3&limit=5`, 5, { first: 1, prev: 2, last: 3 }],
+  [`${path}?page=9&limit=6`, 6, { first: 1, prev: 2, last: 2 }],
 ]
 
-for (const [query, limit, pages] of linkCases) {
-  test(`Link of ${query || 'a single page'}: ${Object.keys(pages).join(', ')} (5)`, async () => {
-    const answer = await ask(path + query)
+for (const [url, limit, pages] of linkCases) {
+  test(`Link of ${url}: ${Object.keys(pages).join(', ')} (5)`, async () => {
+    const answer = await ask(url)
+    const [listing] = url.split('?')
     const rest = `&limit=${limit}&version=${answer.headers['data-version'] ?? ''}`
-    const expected = Object.entries(pages).map(([rel, to]) => [rel, `${path}?page=${to}${rest}`])
+    const expected = Object.entries(pages).map(([rel, to]) => [rel, `${listing}?page=${to}${rest}`])
     assert.deepEqual(linksOf(answer), Object.fromEntries(expected))
   })
 }
-
-test('Link of an empty listing has first and last, both page 1 (5)', async () => {
-  const answer = await ask(pathOf(events, 1))
-  const version = answer.headers['data-version'] ?? ''
-  const only = `${pathOf(events, 1)}?page=1&limit=100&version=${version}`
-  assert.deepEqual(linksOf(answer), { first: only, last: only })
-})
 
 for (const [coding, decode] of [
   ['gzip', gunzipSync],

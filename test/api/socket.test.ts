@@ -49,23 +49,20 @@ const url = `http://127.0.0.1:${port}${path}`
 const json = ['--header', 'Content-Type: application/json']
 const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
 
-test('curl as documented works: Content-Type and no body (1.2)', async () => {
-  assert.deepEqual(await curl(...json, url), { body: whole, status: 200 })
-  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', '', url), {
-    body: whole,
-    status: 200,
-  })
-})
+const asGet = ['--request', 'GET', ...json, '--data']
 
-test('curl sends page and limit as JSON in the body of a GET (1.2)', async () => {
-  const expected = { body: secondPage, status: 200 }
-  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', asked, url), expected)
-  const chunked = ['--header', 'Transfer-Encoding: chunked']
-  assert.deepEqual(await curl('-X', 'GET', ...json, ...chunked, '--data', asked, url), expected)
-  const expecting = ['--header', 'Expect: 100-continue']
-  assert.deepEqual(await curl('-X', 'GET', ...json, ...expecting, '--data', asked, url), expected)
-  assert.deepEqual(await curl(`${url}?page=2&limit=5`), expected)
-})
+for (const [what, args, body] of [
+  ['as documented, with Content-Type and no body', [...json, url], whole],
+  ['with an empty body', [...asGet, '', url], whole],
+  ['with page and limit as JSON in the body of a GET', [...asGet, asked, url], secondPage],
+  ['with chunks', [...asGet, asked, '--header', 'Transfer-Encoding: chunked', url], secondPage],
+  ['that waits for 100', [...asGet, asked, '--header', 'Expect: 100-continue', url], secondPage],
+  ['with a query', [`${url}?page=2&limit=5`], secondPage],
+] as const) {
+  test(`curl ${what} works (1.2)`, async () => {
+    assert.deepEqual(await curl(...args), { body, status: 200 })
+  })
+}
 
 test('curl without a Content-Type: its own default is a 415 (1.6)', async () => {
   const { body, status } = await curl('--request', 'GET', '--data', '{"page":2}', url)
@@ -135,24 +132,6 @@ test('HEAD with a body in the request (1.1, B14)', async () => {
   const answer = answerIn(received, 'HEAD')
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-length'], String(Buffer.byteLength(secondPage)))
-})
-
-test('pipelined requests are answered in order, each with its own id', async () => {
-  const count = 8
-  const ids = Array.from({ length: count }, (_, index) => `p${index}`)
-  const requests = ids.map((id, index) =>
-    head({
-      url: index % 3 === 0 ? `${path}?limit=0` : path,
-      fields: [`X-Request-Id: ${id}`],
-      isLast: index === count - 1,
-    }),
-  )
-  const answers = answersIn(await exchange(port, requests.join('')))
-  const told = answers.map(({ headers }) => headers['x-request-id'])
-  assert.deepEqual(told, ids)
-  for (const [index, { status }] of answers.entries()) {
-    assert.equal(status, index % 3 === 0 ? 400 : 200)
-  }
 })
 
 test('a request that arrives byte by byte is answered', async () => {

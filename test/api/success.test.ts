@@ -117,17 +117,3 @@ test('meta is complete at any length of its types (3.7)', async (t) => {
     checkPage(await ask(pathOf(events, company)), { resource: events, all: records })
   }
 })
-
-// For other forms and zones, see unit/timestamp.test.ts and import/values.test.ts.
-test('timestamps are UTC, with milliseconds only in created_at and updated_at (3.8)', async () => {
-  for (const resource of shown) {
-    const [first] = memberOf(await ask(pathOf(resource, withSome)), resource.name) as WireRecord[]
-    for (const [name, value] of Object.entries(first ?? {})) {
-      if (name === 'created_at' || name === 'updated_at') {
-        assert.match(String(value), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      } else if (name.endsWith('date')) {
-        assert.match(String(value), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-      }
-    }
-  }
-})

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { askAnnounced } from '../support/announcement.ts'
 import { recordedOn } from '../support/history.ts'
 import { one, revert } from '../support/write-store.ts'
@@ -57,12 +57,6 @@ test('every import is a version, newest first, with what it changed (9.4)', asyn
   assert.equal(answer.headers['data-version'], '2')
 })
 
-test('known_at finds a version by its committed_at (9.2, 9.4)', async () => {
-  const [, first] = versionsIn(await list())
-  const events = await ask(`/api/v1/companies/GB:1/events?known_at=${first?.committed_at}`)
-  assert.equal(events.headers['data-version'], '1')
-})
-
 test('the next page of versions begins before the last version of a page (9.4)', async () => {
   const first = await list('?limit=1')
   assert.deepEqual(numbersIn(first), [2])
@@ -95,60 +89,56 @@ test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
   }
 })
 
+/** An application, whose imports of company 7 a day finds. */
+async function makeDated(t: TestContext) {
+  const { ask, store } = await makeApp(t)
+  const askAt = (day: string, resource = 'rights') =>
+    ask(`/api/v1/companies/7/${resource}?as_of=${day}`)
+  return {
+    askAt,
+    versionAt: async (day: string) => (await askAt(day)).headers['data-version'],
+    load: (name: string, day: string, source: string, resource = 'rights') =>
+      store.importRows(resource, [{ key: 'k', company_id: 7, name }], {
+        asOf: `${day}T00:00:00Z`,
+        source,
+      }),
+    revertOf: (version: number) => revert(store.db, one(version)),
+  }
+}
+
 test('a day finds no version with a later extract, even if that was reverted (9.2)', async (t) => {
-  const app = await makeApp(t)
-  const load = (name: string, day: string, source: string, resource = 'rights') =>
-    app.store.importRows(resource, [{ key: 'k', company_id: 7, name }], {
-      asOf: `${day}T00:00:00Z`,
-      source,
-    })
+  const { askAt, load, revertOf, versionAt } = await makeDated(t)
   await load('January', '2024-01-31', 'a')
   await load('wrong', '2024-02-29', 'a')
   await load('another', '2024-02-15', 'b')
-  await revert(app.store.db, one(2))
+  await revertOf(2)
   await load('February', '2024-02-29', 'a')
-  const listing = '/api/v1/companies/7/rights'
-  for (const [day, version] of [
-    ['2024-01-31', '1'],
-    ['2024-02-20', '4'],
-    ['2024-02-29', '5'],
-  ] as const) {
-    const answer = await app.ask(`${listing}?as_of=${day}`)
-    assert.equal(answer.headers['data-version'], version, day)
-  }
+  assert.equal(await versionAt('2024-01-31'), '1')
+  assert.equal(await versionAt('2024-02-20'), '4')
+  assert.equal(await versionAt('2024-02-29'), '5')
   // Of employees there is no version before the one that takes the wrong extract back.
   await load('mistyped', '2042-01-31', 'a', 'employees')
   await load('January', '2024-01-31', 'b', 'employees')
   await load('March', '2024-03-31', 'b', 'employees')
-  await revert(app.store.db, one(6))
-  const employees = '/api/v1/companies/7/employees?as_of'
+  await revertOf(6)
   const takes = 'the earliest day is 2024-03-31'
-  const early = await app.ask(`${employees}=2024-02-10`)
+  const early = await askAt('2024-02-10', 'employees')
   checkFailure(early, 404, `Nothing is known of employees as of 2024-02-10; ${takes}`)
-  assert.equal((await app.ask(`${employees}=2024-03-31`)).headers['data-version'], '9')
+  assert.equal((await askAt('2024-03-31', 'employees')).headers['data-version'], '9')
 })
 
 test('a day finds what was in force then, whatever was reverted or restored since (9.2)', async (t) => {
-  const app = await makeApp(t)
-  const load = (name: string, day: string, source: string) =>
-    app.store.importRows('rights', [{ key: 'k', company_id: 7, name }], {
-      asOf: `${day}T00:00:00Z`,
-      source,
-    })
-  const versionAt = async (day: string) => {
-    const answer = await app.ask(`/api/v1/companies/7/rights?as_of=${day}`)
-    return answer.headers['data-version']
-  }
+  const { load, revertOf, versionAt } = await makeDated(t)
   await load('January', '2024-01-31', 'a')
   await load('February', '2024-02-29', 'a')
-  await revert(app.store.db, one(2))
-  await revert(app.store.db, one(3))
+  await revertOf(2)
+  await revertOf(3)
   await load('another', '2024-02-15', 'b')
-  await revert(app.store.db, one(4))
+  await revertOf(4)
   // Version 4 restored February, so it is of a later day, though it was reverted.
   assert.equal(await versionAt('2024-02-01'), '3')
   assert.equal(await versionAt('2024-02-20'), '6')
-  await revert(app.store.db, one(6))
+  await revertOf(6)
   assert.equal(await versionAt('2024-02-01'), '3')
   assert.equal(await versionAt('2024-02-20'), '6')
   assert.equal(await versionAt('2024-02-29'), '7')
@@ -178,23 +168,17 @@ test('a day is found at once among reverts (9.2)', { skip: aboveStores }, async 
 })
 
 test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {
-  const app = await makeApp(t)
-  const load = (resource: string, day: string, source = 'default') =>
-    app.store.importRows(resource, [{ id: 1, company_id: 7 }], {
-      asOf: `${day}T00:00:00Z`,
-      source,
-    })
-  await load('jobs', '2023-06-30')
-  await load('rights', '2024-02-29')
+  const { askAt, load } = await makeDated(t)
+  await load('a person', '2023-06-30', 'a', 'employees')
+  await load('February', '2024-02-29', 'a')
   // A later import of an earlier day does not make that day known.
-  await load('rights', '2024-01-15', 'another')
-  const refused = await app.ask(`/api/v1/companies/7/rights?as_of=2024-01-31`)
+  await load('January', '2024-01-15', 'another')
+  const refused = await askAt('2024-01-31')
   const takes = 'the earliest day is 2024-02-29'
   checkFailure(refused, 404, `Nothing is known of rights as of 2024-01-31; ${takes}`)
   assert.equal(refused.headers['content-location'], undefined)
-  assert.equal((await app.ask(`/api/v1/companies/7/rights?as_of=2024-02-29`)).status, 200)
-  const jobs = await app.ask('/api/v1/companies/7/jobs?as_of=2024-01-31')
-  assert.equal((JSON.parse(jobs.text) as { total: number }).total, 1)
-  const employees = await app.ask('/api/v1/companies/7/employees?as_of=2024-01-31')
-  checkFailure(employees, 404, 'Nothing is known of employees yet; nothing was imported')
+  assert.equal((await askAt('2024-02-29')).status, 200)
+  assert.equal(memberOf(await askAt('2024-01-31', 'employees'), 'total'), 1)
+  const jobs = await askAt('2024-01-31', 'jobs')
+  checkFailure(jobs, 404, 'Nothing is known of jobs yet; nothing was imported')
 })
