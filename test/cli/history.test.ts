@@ -161,27 +161,16 @@ test('company says since when its attributes hold, and when it was last seen', a
   assert.equal(await heading(), 'since 2020-01-15 (version 7), last seen 2026-06-30')
 })
 
-/** Mistyped names, and the companies suggested for them. */
-const slips: readonly (readonly [jurisdiction: string, identifier: string, near: RegExp])[] = [
-  ['GB', '9876543', /; did you mean GB:09876543\?$/m],
-  ['gb', '09876543', /; did you mean GB:09876543\?$/m],
-  ['GB', '09-876 543', /; did you mean GB:09876543\?$/m],
-  ['DE', 'hrb 12', /; did you mean DE:HRB 12\?$/m],
-  ['fr', '3-4', /; did you mean FR:0000000034\?$/m],
-  ['GB', '11111111', /is not in the registry$/m],
-  ['GB', '1'.repeat(1_000), /is not in the registry$/m],
-]
-
+// test/api/company-names.test.ts has all forms that are near.
 test('company suggests companies for a mistyped name', async (t) => {
   const path = join(makeFolder(t), 'registry.db')
   const db = storeAt(path)
-  await importRows(path, 'companies', [
-    { jurisdiction: 'GB', identifier: '09876543' },
-    { jurisdiction: 'DE', identifier: 'HRB 12' },
-    { jurisdiction: 'FR', identifier: '0000000034' },
-  ])
-  for (const [jurisdiction, identifier, near] of slips) {
-    checkExit(await runCommand('.', ['company', jurisdiction, identifier, '--db', db]), 1, near)
+  await importRows(path, 'companies', [{ jurisdiction: 'GB', identifier: '09876543' }])
+  for (const [identifier, near] of [
+    ['9876543', /; did you mean GB:09876543\?$/m],
+    ['11111111', /is not in the registry$/m],
+  ] as const) {
+    checkExit(await runCommand('.', ['company', 'gb', identifier, '--db', db]), 1, near)
   }
   const one = await runCommand('.', `company GB:09876543 --db ${db}`)
   const two = await runCommand('.', `company GB 09876543 --db ${db}`)

@@ -64,11 +64,6 @@ test('sources lists what each source has; remove takes it away, and revert bring
   const shown = await sources()
   assert.match(shown.out, /^source +of +records +companies +last import +as of +next expected\n/)
 
-  for (const wrong of [['remove'], ['rmove', 'a'], ['remove', 'a', '--resource', 'right']]) {
-    const { code, err } = await runCommand(folder, ['sources', ...wrong, '--db', 'absent.db'])
-    assert.equal(code, 2, err)
-  }
-
   const unsaid = await sources('remove', 'default')
   assert.deepEqual(
     [unsaid.code, unsaid.err],
