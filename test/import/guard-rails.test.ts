@@ -118,7 +118,7 @@ test('removing more than a fifth of a source is refused unless --accept', async 
   await refuse(folder, () => run(companies(5), '--snapshot'), /would remove 6 of the 11 /)
 })
 
-test('rows that repeat others do not make a source larger', async (t) => {
+test('rows that repeat others are unchanged, and do not make a source larger (G12)', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   const first = await run([...companies(20), ...companies(1)])

@@ -53,19 +53,6 @@ test('a missing file, a folder and a glob without a match are reported', async (
   await assert.rejects(load('rights', ['*.csv']), /no file matches/)
 })
 
-test('duplicates are refused unless they are equal (G12)', async (t) => {
-  const { db } = folderWith(t, {})
-  const company = { company_jurisdiction: 'GB', company_identifier: '7' }
-  const row = { id: 5, ...company, name: 'a' }
-  const rows = [row, row, { ...row, name: 'b' }]
-  const report = await importRows(db, 'rights', rows, { onRejected: () => undefined })
-  const { read, inserted, unchanged, refused: refusals } = report.counts
-  assert.deepEqual([read, inserted, unchanged, refusals], [3, 1, 1, 1])
-  const [{ field, value, reason, number } = {}] = report.problems
-  assert.match(String(reason), /given before with other content, in line 1/)
-  assert.deepEqual([field, value, number], ['id', '5', 3])
-})
-
 test('a row that the store refuses is reported in the columns of the source, and can be corrected', async (t) => {
   const { db } = folderWith(t, {})
   const rows = [

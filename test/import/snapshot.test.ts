@@ -5,14 +5,9 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { folderWith } from '../support/import-folder.ts'
-import {
-  importInto,
-  type ImportOptions,
-  importRows,
-  makeFolder,
-  query,
-} from '../support/import-rows.ts'
+import { importInto, type ImportOptions, importRows, query } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 
 const withRejects: ImportOptions = { isSnapshot: true, onRejected: () => undefined }
 
@@ -20,7 +15,7 @@ const right = (id: number, company = 7, name = `n${id}`) => ({ id, company_id: c
 
 /** A store with these rights. */
 async function registryOf(t: TestContext, rows: readonly object[]): Promise<string> {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', rows)
   return db
 }
@@ -125,7 +120,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
   test('a key is compared without its blanks if texts are trimmed', async (t) => {
     const trimmed: ImportOptions = { ...withRejects, texts: { isTrimmed: true, nulls: ['-'] } }
     const row = (key: string, name: unknown) => ({ key, company_id: 7, name })
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     await importRows(db, 'rights', [row('a ', 'a'), row('b ', 'b')], trimmed)
     const { counts } = await importRows(db, 'rights', [row('a ', 'a'), row('b ', 1)], trimmed)
     assert.deepEqual([counts.removed, counts.refused], [0, 1])
@@ -148,7 +143,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
   })
 
   test('the attributes of a refused company are kept', async (t) => {
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     const company = (id: number, note: unknown) => {
       return { id, jurisdiction: 'GB', identifier: String(id), note }
     }
@@ -168,7 +163,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
   })
 
   test('a company that a refused row names with another id stays present', async (t) => {
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     const company = (id: number, identifier: string) => ({ id, jurisdiction: 'GB', identifier })
     await importRows(db, 'companies', [company(1, '1'), company(2, '2'), company(3, '3')])
     // One of these names the company 2 by its number, the other the company 3 by its id.
@@ -189,7 +184,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
   })
 
   test('the attributes of a company that a refused row names incompletely are kept', async (t) => {
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     const company = { jurisdiction: 'GB', note: 'a' }
     const rows = [
       { ...company, id: 1, identifier: '1' },

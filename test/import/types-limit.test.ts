@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { id, text } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
+import { defineResource } from '../../src/resources/resource.ts'
 import { type ImportOptions, importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { inspections } from '../support/inspections.ts'
 import { checkSound } from '../support/verify-store.ts'
 import { recordedOn } from '../support/history.ts'
 
@@ -69,6 +70,19 @@ test('existing types count, and those that go make room (3.7)', async (t) => {
   await assert.rejects(load('events', rest, snapshot), tooMany)
   await load('events', rest.slice(0, -1), snapshot)
   assert.deepEqual(await state(), [1_000, 4])
+})
+
+/** A resource that the program does not have. */
+const inspections = defineResource({
+  name: 'inspections',
+  title: 'Inspection',
+  description: 'A visit of an inspector, summed up by its outcome.',
+  fields: {
+    id: id('Record identifier', 12),
+    outcome: text('What came of it', 'passed', { required: true }),
+  },
+  order: { by: 'id', direction: 'descending' },
+  metaOf: 'outcome',
 })
 
 test('the limit applies to any resource with meta; a type has at most 256 bytes (3.7)', async (t) => {

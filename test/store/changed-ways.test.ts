@@ -2,16 +2,16 @@
 // say (8.4), and in listings of many segments.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createRandom } from '../../src/demo/random.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { checkWay, type Copy, createFollower, readServed } from '../support/follower.ts'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { importRows } from '../support/import-rows.ts'
 import { withReader } from '../support/open-reader.ts'
 import { runStep } from '../support/random-steps.ts'
 import { seed } from '../support/store-at.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 
 /** Reads what is served at each version, the one before the first import included. */
 async function withStates(
@@ -59,7 +59,7 @@ const odd = [
 const last = 7
 
 test('changes give each company as its address does, at every version', async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 14, name: 'a' }])
   await importRows(db, 'companies', odd)
   const second = { source: 'other', nameAttribute: 'trade "name"', asOf: '2024-01-31T00:00:00Z' }
@@ -85,7 +85,7 @@ test('changes give each company as its address does, at every version', async (t
 })
 
 test(`changes of long listings lead from each version to each (seed ${seed})`, async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
+  const db = makeSoundStore(t)
   const { integer } = createRandom(seed)
   const random = (below: number) => integer(0, below - 1)
   const dayOf = () => new Date(Date.UTC(2020, 0, 1 + random(400))).toISOString().slice(0, 10)
@@ -128,7 +128,7 @@ test(`changes of long listings lead from each version to each (seed ${seed})`, a
 })
 
 test('a page of large companies has as many as fit', async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
+  const db = makeSoundStore(t)
   const texts = Array.from({ length: 16 }, (_, n) => [`a${n}`, 'x'.repeat(64_000)] as const)
   const rows = Array.from({ length: 12 }, (_, n) => named(n + 1, Object.fromEntries(texts)))
   await importRows(db, 'companies', rows)

@@ -1,12 +1,12 @@
 // Ids that sources give and ids that the store assigns do not collide, in one import or in several.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { importRows, query } from '../support/import-rows.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 
 test('another source may not claim an id that the store assigned, even if it is free', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ key: 'K', company_id: 7 }], { source: 'a' })
   const id = Number(query(db, 'select id from rights_view')[0]?.['id'])
   await importRows(db, 'rights', [{ key: 'L', company_id: 7 }], { source: 'a', isSnapshot: true })
@@ -15,7 +15,7 @@ test('another source may not claim an id that the store assigned, even if it is 
 })
 
 test('an id from a source is never assigned to another record', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   const taken = 1_000_000_000_005
   await importRows(db, 'rights', [{ id: taken, company_id: 7, name: 'own' }])
   const rows = Array.from({ length: 9 }, (_, n) => ({ key: `k${n}`, company_id: 7, name: `k${n}` }))
@@ -25,7 +25,7 @@ test('an id from a source is never assigned to another record', async (t) => {
 })
 
 test('an id and keys in one import do not collide', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   const rows = [
     { key: 'k', company_id: 7, name: 'k' },
     { id: 1_000_000_000_001, company_id: 7, name: 'own' },
@@ -36,7 +36,7 @@ test('an id and keys in one import do not collide', async (t) => {
 })
 
 test('given and assigned company ids do not collide', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   const rows = [
     { id: 1, company_jurisdiction: 'GB', company_identifier: '1' },
     { id: 2, company_id: 1_000_000_000_001 },
@@ -49,7 +49,7 @@ test('given and assigned company ids do not collide', async (t) => {
 })
 
 test('an assigned id is within the allowed range, even if a source uses the greatest id', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   const greatest = Number.MAX_SAFE_INTEGER
   await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })
   const row = { key: 'k', company_jurisdiction: 'GB', company_identifier: '1' }
@@ -62,7 +62,7 @@ test('an assigned id is within the allowed range, even if a source uses the grea
 })
 
 test('assigned ids are not taken, even if a source has the last id before those ignored', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   const last = 2 ** 52 - 1
   const given = [last, last + 1].map((id) => ({ id, company_id: id, name: String(id) }))
   await importRows(db, 'rights', given)

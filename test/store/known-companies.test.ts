@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { importRows, queryStore } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
-import { checkSound } from '../support/verify-store.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 import { one, prune, revert } from '../support/write-store.ts'
 
 /** The register numbers of the companies that are known, by their ids. */
@@ -22,14 +22,13 @@ function nameCompany(db: string, id: number | undefined, identifier: string, sou
 }
 
 test('a company that another source has ever mentioned stays known', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { source: 'other' })
   // The other source now has its record elsewhere.
   await importRows(db, 'rights', [{ id: 2, company_id: 8 }], { source: 'other', isSnapshot: true })
   await revert(db, one(1))
   assert.deepEqual(await idsIn(db), [7, 8])
-  await checkSound(db)
 })
 
 test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
@@ -47,7 +46,7 @@ test('a company that was named and forgotten since is known as it was before (9.
 })
 
 test('a register number is removed with the only import of companies that gave it, and restored with it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   const number = async () => (await numbersIn(db))[3]
   // The company is known by its id before it is named, then after.
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
@@ -65,11 +64,10 @@ test('a register number is removed with the only import of companies that gave i
   assert.equal(await number(), 'right', 'another source says so, too')
   await revert(db, one(9))
   assert.equal(await number(), null)
-  await checkSound(db)
 })
 
 test('a register number is removed with the last import that gave it, even after a prune', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   const row = { id: 3, jurisdiction: 'GB', identifier: 'n3' }
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
   await importRows(db, 'companies', [row], { source: 'a' })
@@ -79,11 +77,10 @@ test('a register number is removed with the last import that gave it, even after
   assert.equal((await prune(db, Number(third?.['committed_at']))).earliestVersion, 2)
   await revert(db, one(3))
   assert.deepEqual(await numbersIn(db), { 3: null })
-  await checkSound(db)
 })
 
 test('the register number of an import that is in force again replaces that of a reverted one', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'jobs', [
     { id: 1, company_id: 3 },
     { id: 2, company_id: 4 },
@@ -99,11 +96,10 @@ test('the register number of an import that is in force again replaces that of a
   assert.deepEqual(await numbersIn(db), { 3: 'first', 4: 'second' })
   await revert(db, { to: 6 })
   assert.deepEqual(await numbersIn(db), { 3: 'second', 4: 'first' })
-  await checkSound(db)
 })
 
 test('a revert of another source leaves the register number that a revert has restored', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
   await nameCompany(db, 3, 'wrong', 'a')
   await nameCompany(db, 9, 'other', 'b')
@@ -113,11 +109,10 @@ test('a revert of another source leaves the register number that a revert has re
   await revert(db, one(6))
   await revert(db, one(3))
   assert.deepEqual(await numbersIn(db), { 3: 'right' })
-  await checkSound(db)
 })
 
 test('a company that is known again by its records alone has no register number', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 1 }])
   await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: 'n3' }])
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
@@ -125,11 +120,10 @@ test('a company that is known again by its records alone has no register number'
   // Takes back one version of that revert: the jobs are there again.
   await revert(db, { to: 4 })
   assert.deepEqual(await numbersIn(db), { 1: null, 3: null })
-  await checkSound(db)
 })
 
 test('a company that one of several versions of a revert made known is forgotten with it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'a' })
   await importRows(db, 'rights', [{ id: 2, company_id: 6 }], { source: 'b' })
   await revert(db, { to: 0 })
@@ -137,11 +131,10 @@ test('a company that one of several versions of a revert made known is forgotten
   assert.deepEqual(await idsIn(db), [5, 6])
   await revert(db, one(6))
   assert.deepEqual(await idsIn(db), [5])
-  await checkSound(db)
 })
 
 test('a company stays known even if only a pruned state shows that an import had it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }], { source: 'b' })
   await importRows(db, 'rights', [{ id: 2, company_id: 5 }], { source: 'a' })
   await importRows(db, 'rights', [{ id: 3, company_id: 6 }], { source: 'a', isSnapshot: true })
@@ -150,11 +143,10 @@ test('a company stays known even if only a pruned state shows that an import had
   await importRows(db, 'jobs', [{ id: 1, company_id: 6 }])
   await revert(db, one(5))
   assert.deepEqual(await idsIn(db), [5, 6])
-  await checkSound(db)
 })
 
 test('of two register numbers, the one whose import alone is in force again is restored', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
   await nameCompany(db, 5, 'first', 'a')
   await revert(db, one(2))
@@ -163,11 +155,10 @@ test('of two register numbers, the one whose import alone is in force again is r
   assert.deepEqual(await numbersIn(db), { 5: 'second' })
   await revert(db, one(4))
   assert.deepEqual(await numbersIn(db), { 5: 'first' })
-  await checkSound(db)
 })
 
 test('the last import in force that names a company gives its register number', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
   await nameCompany(db, 5, 'x', 'a')
   await nameCompany(db, 5, 'x', 'b')
@@ -178,11 +169,10 @@ test('the last import in force that names a company gives its register number', 
   assert.deepEqual(await numbersIn(db), { 5: 'y' }, 'later than that of b')
   await revert(db, one(6))
   assert.deepEqual(await numbersIn(db), { 5: 'x' }, 'that of b again')
-  await checkSound(db)
 })
 
 test('a register number returns to its company when another one no longer has it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await nameCompany(db, undefined, 'n3', 'a')
   const [assigned = 0] = await idsIn(db)
   await revert(db, one(1))
@@ -191,11 +181,10 @@ test('a register number returns to its company when another one no longer has it
   assert.deepEqual(await numbersIn(db), { 3: 'n3', [assigned]: null })
   await revert(db, one(3))
   assert.deepEqual(await numbersIn(db), { [assigned]: 'n3' })
-  await checkSound(db)
 })
 
 test('a register number that records gave stays when companies that repeat it are reverted', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   const number = { company_jurisdiction: 'GB', company_identifier: 'n5' }
   await importRows(db, 'rights', [{ id: 1, company_id: 5 }])
   await importRows(db, 'jobs', [{ id: 1, company_id: 5, ...number }])
@@ -204,11 +193,10 @@ test('a register number that records gave stays when companies that repeat it ar
   assert.deepEqual(await numbersIn(db), { 5: 'n5' })
   await revert(db, { to: 1 })
   assert.deepEqual(await numbersIn(db), { 5: null })
-  await checkSound(db)
 })
 
 test('a forgotten company that records mention by its assigned id returns under it', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   await nameCompany(db, undefined, '1')
   const [assigned = 0] = await idsIn(db)
   await revert(db, one(1))
@@ -217,5 +205,4 @@ test('a forgotten company that records mention by its assigned id returns under 
   await prune(db)
   await nameCompany(db, undefined, '1')
   assert.deepEqual(await numbersIn(db), { [assigned]: '1' })
-  await checkSound(db)
 })

@@ -12,7 +12,7 @@ import { importRows, makeFolder, query, queryValue } from '../support/import-row
 import { withReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { aboveStores, runsOf, seed } from '../support/store-at.ts'
-import { checkSound } from '../support/verify-store.ts'
+import { checkSound, makeSoundStore } from '../support/verify-store.ts'
 import { revert } from '../support/write-store.ts'
 
 const sources = ['first', 'second'] as const
@@ -156,7 +156,7 @@ const growing: readonly (readonly [
 
 for (const [name, rowFor, between] of growing) {
   test(`changes of ${name} fill segments, and write few`, { skip: aboveStores }, async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     let last = 0
     /** Imports records; returns the bytes of each segment that is written. */
     const load = async (ids: readonly number[], bytes = 500) => {

@@ -8,7 +8,7 @@ import { hasWords, wordsOfName, wordsOfQuery } from '../../src/store/companies/n
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { openReader, withReader } from '../support/open-reader.ts'
 import { runsOf } from '../support/store-at.ts'
-import { checkSound } from '../support/verify-store.ts'
+import { checkSound, makeSoundStore } from '../support/verify-store.ts'
 import { one, remove, revert } from '../support/write-store.ts'
 
 /** Few words of many scripts, so that names share them. */
@@ -64,7 +64,7 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
 })
 
 test('a name comes from the source that gave it last, even if that lacks the company now (8.3)', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
+  const db = makeSoundStore(t)
   const load = (source: string, told: Readonly<Record<string, object>>, nameAttribute?: string) => {
     const rows = Object.entries(told).map(([identifier, said]) => {
       return { jurisdiction: 'GB', identifier, note: 'x', ...said }
@@ -145,7 +145,7 @@ async function checkNames(db: string, asked: string): Promise<void> {
 }
 
 test('frequent words are found together, in any order of their frequency (8.2)', async (t) => {
-  const db = join(makeFolder(t), 'many.db')
+  const db = makeSoundStore(t)
   // Every second name has "even", every third "third"; one word of each is its own.
   const rows = Array.from({ length: 5_000 }, (_, n) => ({
     jurisdiction: 'GB',
@@ -177,7 +177,6 @@ test('frequent words are found together, in any order of their frequency (8.2)',
       assert.deepEqual(found, expected.toSorted(), text)
     }
   }
-  await checkSound(db)
 })
 
 test('a name is folded: compatible letters, without marks, in lower case (8.3)', () => {

@@ -2,7 +2,6 @@
 // walk is, byte for byte, the listing of its version, or told of the prune (contract 9.1, 9.3).
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -10,11 +9,12 @@ import { rights } from '../../src/resources/rights.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import { wholeListing } from '../../src/store/selection.ts'
-import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { importRows, queryStore } from '../support/import-rows.ts'
 import { openReader } from '../support/open-reader.ts'
 import { runStep, type Step, step } from '../support/random-steps.ts'
 import { readListing } from '../support/read-listing.ts'
 import { runsOf, seed } from '../support/store-at.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 
 const isOfRights = (one: Step) => one.kind !== 'import' || one.target === 'rights'
 
@@ -37,7 +37,7 @@ async function walk(reader: StoreReader, companyId: number, version: number) {
 }
 
 test(`walks stay on their version, whatever is written meanwhile (seed ${seed})`, async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
+  const db = makeSoundStore(t)
   const rows = Array.from({ length: 12 }, (_, n) => ({ id: n + 1, company_id: 1 + (n % 2) }))
   await importRows(db, 'rights', rows)
   const reader = await openReader(t, db)

@@ -19,6 +19,7 @@ import {
 import { readListing, readListingHead } from '../support/read-listing.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { patientBounds, storeAt, storeKind } from '../support/store-at.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 
 const events = resources.find(({ name }) => name === 'events')
 
@@ -99,7 +100,7 @@ test('simultaneous imports into a new store all run in turn (G8)', elsewhere, as
 // test/postgres/ has the same for PostgreSQL.
 if (storeKind === 'sqlite')
   test('the connection that serves cannot write (F15)', async (t) => {
-    const db = join(makeFolder(t), 'dossier.db')
+    const db = makeSoundStore(t)
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
     const connection = openForReading(db)
     t.after(() => connection.close())
@@ -109,7 +110,7 @@ if (storeKind === 'sqlite')
   })
 
 test('each resource has a view with the company and all fields in order, as numbers and text', async (t) => {
-  const db = join(makeFolder(t), 'dossier.db')
+  const db = makeSoundStore(t)
   const company = { company_id: 7 }
   for (const { name, fields } of resources) {
     const record = Object.fromEntries(
@@ -136,7 +137,7 @@ test('each resource has a view with the company and all fields in order, as numb
 })
 
 test('the views have every record of a listing of any length', async (t) => {
-  const db = join(makeFolder(t), 'dossier.db')
+  const db = makeSoundStore(t)
   const before = 'long '.repeat(60)
   // The directory of a listing of 2.6 MB has levels.
   const rows = Array.from({ length: 9_000 }, (_, n) => ({

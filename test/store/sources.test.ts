@@ -3,11 +3,11 @@
 // probably data of another source.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importExtract, recordedOn, told } from '../support/history.ts'
-import { type ImportOptions, importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { type ImportOptions, importRows, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
+import { makeSoundStore } from '../support/verify-store.ts'
 import { one, prune, remove, revert } from '../support/write-store.ts'
 
 const asSnapshot = { isSnapshot: true }
@@ -17,7 +17,7 @@ describe('companies that are loaded again after their source was removed', () =>
   const b = { identifier: 'b', name: 'B' }
 
   test('were never absent from the register; what differs since is recorded', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await importExtract(db, '2025-01-01', [a, b])
     await remove(db, 'companies')
     assert.ok((await readSaid(db)).every((said) => !said.is_present))
@@ -28,7 +28,7 @@ describe('companies that are loaded again after their source was removed', () =>
   })
 
   test('return if a snapshot had lacked them before', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await importExtract(db, '2025-01-01', [a, b], asSnapshot)
     await importExtract(db, '2025-02-01', [b], asSnapshot)
     await remove(db, 'companies')
@@ -40,7 +40,7 @@ describe('companies that are loaded again after their source was removed', () =>
   })
 
   test('were not absent either if they are loaded twice, the first time being reverted', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await importExtract(db, '2025-01-01', [a])
     await remove(db, 'companies')
     await importExtract(db, '2025-02-01', [{ ...a, name: 'X' }])
@@ -65,7 +65,7 @@ describe('officers that are loaded again after their source was removed', () => 
   }
 
   test('have not joined', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await load(db, 1, [jane, john])
     await remove(db, 'employees')
     await load(db, 2, [jane, john])
@@ -74,7 +74,7 @@ describe('officers that are loaded again after their source was removed', () => 
   })
 
   test('are compared with those of the last snapshot', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await load(db, 1, [jane, john, officer('3', 'Ann'), officer('4', 'Max')], asSnapshot)
     await remove(db, 'employees')
     await load(db, 2, [officer('1', 'Jane', 'Chair')], asSnapshot)
@@ -91,7 +91,7 @@ describe('officers that are loaded again after their source was removed', () => 
   })
 
   test('are a first state where their past was pruned', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     await load(db, 1, [jane], asSnapshot)
     await load(db, 2, [john], asSnapshot)
     const first = told(db)
@@ -102,7 +102,7 @@ describe('officers that are loaded again after their source was removed', () => 
   })
 
   test('join if the company had none when it was removed', async (t) => {
-    const db = join(makeFolder(t), 'a.db')
+    const db = makeSoundStore(t)
     const other = { ...officer('7', 'Eve'), company_identifier: 'b' }
     await load(db, 1, [jane, other], asSnapshot)
     await load(db, 2, [other], asSnapshot)
@@ -141,7 +141,7 @@ async function warnings(
 
 for (const [target, rows] of Object.entries({ companies, rights })) {
   test(`importing ${target} warns if another source has most of the companies`, async (t) => {
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     await importRows(db, target, rows(0, 30), { source: 'sec' })
     await importRows(db, target, rows(0, 20), { source: 'other' })
     const says =
@@ -157,7 +157,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
   })
 
   test(`importing ${target} warns if the name of a new source resembles an existing one`, async (t) => {
-    const db = join(makeFolder(t), 'test.db')
+    const db = makeSoundStore(t)
     await importRows(db, target, rows(0, 30), { source: 'reg' })
     await importRows(db, target, rows(0, 30), { source: 'other' })
     const of = (source: string) => ({ source, isDryRun: true })
@@ -180,7 +180,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
 }
 
 test('the source of recorded changes does not count as a forgotten one', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
+  const db = makeSoundStore(t)
   for (const [town, day] of [
     ['Leeds', '2025-01-01'],
     ['York', '2025-02-01'],
