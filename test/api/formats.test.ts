@@ -143,7 +143,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     const { bytes } = await from.ask(`${path}?format=${format}&limit=all`)
     const file = join(to.store.folder, `copy.${format}`)
     writeFileSync(file, bytes)
-    await importInto(join(to.store.folder, 'registry.db'), 'rights', [file], {
+    await importInto(to.store.path, 'rights', [file], {
       mapping: 'select 7 as company_id, * from source',
     })
     const [before, after] = [await from.ask(path), await to.ask(path)]

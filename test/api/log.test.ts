@@ -9,7 +9,7 @@ import { lineBytesMax, shortLine } from '../../src/server/log.ts'
 import { keylessLinesMax } from '../../src/http/request-log.ts'
 import { freePort } from '../support/free-port.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
-import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
+import { peakMemoryMb, redirected, startDossier } from '../support/run-dossier.ts'
 import {
   askPort,
   exchange,
@@ -38,10 +38,9 @@ async function startWith(
   format = 'json',
 ) {
   const port = await freePort()
-  const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
   const db = ['serve', '--db', storeAt(store.db), '--port', String(port)]
   const args = [...db, '--log-format', format, '--usage-db', 'none', ...options]
-  return { port, ...startDossier(t, store.folder, args, { via }) }
+  return { port, ...startDossier(t, store.folder, args, { via: redirected(redirection) }) }
 }
 
 /** Requests this many missing pages, eight on a connection; all must be answered. */

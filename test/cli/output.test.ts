@@ -5,10 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importRows, makeFolder, makePlace, queryValue } from '../support/import-rows.ts'
-import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
-
-/** Runs a command with a redirection of the shell, such as `>/dev/full`. */
-const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+import { checkExit, redirected, runDossier, startDossier } from '../support/run-dossier.ts'
 
 const cannotBeWritten = /^dossier: cannot write to standard output \([^\n]+\)[^\n]*\n$/
 

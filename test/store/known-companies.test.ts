@@ -1,7 +1,6 @@
 // Which companies are known after a revert, and by which register numbers.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { importRows, queryStore } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
@@ -33,7 +32,7 @@ test('a company that another source has ever mentioned stays known', async (t) =
 
 test('a company that was named and forgotten since is known as it was before (9.1)', async (t) => {
   const app = await makeApp(t)
-  const db = join(app.store.folder, 'registry.db')
+  const db = app.store.path
   await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
   await importRows(db, 'jobs', [{ id: 1, company_id: 3 }])
   await importRows(db, 'companies', [{ id: 3, jurisdiction: 'GB', identifier: '3' }])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { mustRun, runCommand } from '../support/run-command.ts'
-import { checkExit, runDossier, startDossier } from '../support/run-dossier.ts'
+import { checkExit, redirected, runDossier, startDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 
 /** A folder with a store that has a key named `old`. */
@@ -32,7 +32,7 @@ for (const redirection of ['>&-', '>/dev/full']) {
   test(`a key that cannot be printed is not kept: ${redirection}`, async (t) => {
     const folder = await makeStore(t)
     const before = await list(folder)
-    const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+    const via = redirected(redirection)
     for (const command of commands) {
       checkExit(await runDossier(folder, command, { via }), 1, notPrinted)
     }

@@ -8,16 +8,13 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { makeApp, type TestApp } from '../support/make-app.ts'
+import { makeApp } from '../support/make-app.ts'
 import { withReader } from '../support/open-reader.ts'
 import { readListing } from '../support/read-listing.ts'
 import { readSaid } from '../support/said.ts'
 import { checkSound, makeSoundStore } from '../support/verify-store.ts'
 import { one, prune, remove, revert } from '../support/write-store.ts'
 import { recordedOn } from '../support/history.ts'
-
-/** The path that names its store, on any kind of store. */
-const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
 
 test('after the revert of a first extract, the next one is first again: it records nothing', async (t) => {
   const db = makeSoundStore(t)
@@ -121,7 +118,7 @@ test('a long listing that two sources have is again what it would be without an 
 
 test('the revert of an import with another attribute of names restores the names', async (t) => {
   const app = await makeApp(t)
-  const db = pathOfStore(app)
+  const db = app.store.path
   const rows = [{ id: 1, jurisdiction: 'GB', identifier: '1', name: 'Acme', title: 'Other' }]
   await importRows(db, 'companies', rows)
   await importRows(db, 'companies', rows, { nameAttribute: 'title' })
@@ -141,7 +138,7 @@ test('the revert of an import with another attribute of names restores the names
 
 test('a restored change does not replace one that was recorded since', async (t) => {
   const app = await makeApp(t)
-  const db = pathOfStore(app)
+  const db = app.store.path
   const load = (source: string, day: number, said: object) =>
     importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', ...said }], {
       source,

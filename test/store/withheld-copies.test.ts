@@ -31,7 +31,7 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
     'copies',
   )
   const { ask, store, ...app } = await makeApp(t, { exportsFolder: copies })
-  const db = join(store.folder, 'registry.db')
+  const db = store.path
   await importRows(db, 'employees', rows)
   const key = await store.issueKey({ name: 'copies', scopes: scopeNames })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })

@@ -147,6 +147,9 @@ const progressLine = /^[a-z][a-z_ ]*(?: …|: (?:[\d,]+ \S+, [\d,]+ \S+\/s(?:, \
 /** What a shell shows for these ends, too: an interrupted command may end by the signal itself. */
 const shownFor: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
+/** Runs a command with a redirection of the shell, such as `>/dev/full`. */
+export const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+
 /** Runs a command as user nobody; undefined if this machine cannot. */
 export function asNobody(): readonly string[] | undefined {
   const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']

@@ -37,6 +37,8 @@ export interface KeyOptions {
 export interface TempStore {
   /** The file, or the URL. */
   readonly db: string
+  /** The path that names it, on any kind of store. */
+  readonly path: string
   /** A folder that is removed at the end. */
   readonly folder: string
   /** Imports records; with `isSnapshot` they are all records of their resource. */
@@ -87,6 +89,7 @@ export async function makeTempStore(
 
   return {
     db,
+    path,
     folder,
     importRows,
     async load(parts, { isSnapshot } = {}) {

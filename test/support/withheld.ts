@@ -1,7 +1,6 @@
 // A person whose data is withheld in tests, and the application over a registry that has it.
 
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { makeApp, type TestApp } from './make-app.ts'
 import { storeBytes } from './store-state.ts'
 import type { Scope } from './temp-store.ts'
@@ -17,7 +16,7 @@ export const gb = (company: string) => ({ company_jurisdiction: 'GB', company_id
 /** An application, and the path that names its store, which is empty. */
 export async function makeNamedApp(t: Scope): Promise<TestApp & { readonly db: string }> {
   const app = await makeApp(t)
-  return { ...app, db: join(app.store.folder, 'registry.db') }
+  return { ...app, db: app.store.path }
 }
 
 /** What tells who somebody is must be in no row, and the store sound. */
