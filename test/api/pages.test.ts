@@ -217,12 +217,6 @@ test('all of the explorer is at most 65 kB, compressed', async (t) => {
   }
 })
 
-test('POST / is a 405', async () => {
-  const answer = await ask('/', { method: 'POST' })
-  checkFailure(answer, 405, 'Method Not Allowed')
-  assert.equal(answer.headers['allow'], 'GET, HEAD')
-})
-
 test('--explorer no leaves a 404, and no link to it', async (t) => {
   const without = await makeApp(t, { isExplorerOn: false })
   for (const path of ['', ...explorerFiles.slice(0, 1)]) {

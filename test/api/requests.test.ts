@@ -42,7 +42,7 @@ test('HEAD has the headers of GET and no body (1.1, D10)', async () => {
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
   test(`${method} on a known path is a 405 with Allow (1.1, D8)`, async () => {
     const queried = `${path}?page=1`
-    for (const url of [path, queried, pathOf(rights, 'abc'), '/healthz', '/openapi.json']) {
+    for (const url of [path, queried, pathOf(rights, 'abc'), '/healthz', '/openapi.json', '/']) {
       const answer = await ask(url, { method })
       checkFailure(answer, 405, 'Method Not Allowed')
       assert.equal(answer.headers['allow'], 'GET, HEAD')
