@@ -20,6 +20,8 @@ export interface ImportContext extends MergeContext {
   readonly sources: ReadonlyMap<number, NamingSource>
   /** Whether nothing of its target was ever loaded. */
   readonly isFirst: boolean
+  /** The imports in force of its target and source, since the last removal of all these had. */
+  readonly inForce: ReadonlySet<number>
   /** Holds back what is withheld. */
   readonly gate: Gate
   /** The day of the extract, in wire form. */
@@ -39,7 +41,9 @@ export async function createContext(
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const asOf = plan.asOf ?? staging.facts.lastDay
-  plan.onEarlier?.(await readEarlier(db, { source, target: target.name }), asOf)
+  const earlier = await readEarlier(db, { source, target: target.name })
+  const versions = earlier.imports.map((one) => one.version)
+  plan.onEarlier?.(earlier, asOf)
   return {
     plan,
     staging,
@@ -51,6 +55,7 @@ export async function createContext(
     version: await nextVersion(db),
     numbers: await numberSegments(tables),
     sources: await tables.sources(),
+    inForce: new Set(versions.filter((one) => one > earlier.removedIn)),
     isFirst: !(await tables.hasHeads(target.name)),
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
     parts: watchParts(target.resource === undefined, plan),

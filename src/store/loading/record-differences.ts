@@ -8,14 +8,8 @@ import type { ListedRecord } from '../listing/segment.ts'
 import { comparedParts, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
-import {
-  keysOf,
-  leavesOf,
-  openListings,
-  readSegments,
-  type SizedKey,
-} from '../listing/open-listings.ts'
-import { readVersionsInForce, sourceId } from '../sql/import-log.ts'
+import { keysOf, leavesOf, openListings, readSegments } from '../listing/open-listings.ts'
+import { sourceId } from '../sql/import-log.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
 import type { PutKind } from './staging/put-reader.ts'
@@ -52,14 +46,12 @@ export async function stageDifferences(
   if (isOfCompanies && context.isFirst) return 0
   parts('recording')(0)
   const changes = { tables, shape: shapeOf(recording.resource), source: recording.source }
-  const earlier = isOfCompanies ? undefined : await readEarlierRecords(context, changes)
   let recorded = 0
   for (const ids of changedCompanies(staging, companiesAtOnce)) {
     const companies = await companiesOf(context, ids)
-    const differences =
-      earlier === undefined
-        ? companyDifferences(context, companies)
-        : listingDifferences(context, companies, earlier)
+    const differences = isOfCompanies
+      ? companyDifferences(context, companies)
+      : listingDifferences(context, companies, changes)
     for await (const difference of differences) {
       for (const row of recording.record(difference)) {
         const passed = gate.passRecorded({ ...row, companyId: difference.company.id })
@@ -154,32 +146,18 @@ type TextsById = Map<number, string>
 /** The records that a source has in listings of a kind. */
 type SourceRecords = Pick<ImportContext, 'tables' | 'shape' | 'source'>
 
-type EarlierRecords = Awaited<ReturnType<typeof readEarlierRecords>>
-
-/**
- * Reads what is needed to tell which records of a source are no longer there.
- *
- * @param recorded the records that describe their changes.
- */
-async function readEarlierRecords(context: ImportContext, recorded: SourceRecords) {
-  const { db, source, plan, staging } = context
-  const refused = staging.rows('select distinct id from stage where digest is null')
-  return {
-    recorded,
-    /** The versions in force, each with whether it removed all records of the source. */
-    inForce: await readVersionsInForce(db, { source, target: plan.target.name }),
-    /** The ids of refused rows, which a snapshot does not lack. */
-    refusedIds: new Set(refused.map(([id]) => Number(id))),
-  }
-}
-
 const removed = 'select id from change where company_id = ? and seq is null'
 
-/** A listing's records before and after, for companies in which the source had records before. */
+/**
+ * A listing's records before and after, for companies in which the source had records before: a
+ * company's first state is not a change, and neither is the first one after `sources remove`.
+ *
+ * @param recorded the records that describe the changes.
+ */
 async function* listingDifferences(
   context: ImportContext,
   companies: readonly NamedCompany[],
-  earlier: EarlierRecords,
+  recorded: SourceRecords,
 ): AsyncGenerator<Difference> {
   const { tables, plan, staging } = context
   const ids = companies.map(({ id }) => id)
@@ -187,22 +165,16 @@ async function* listingDifferences(
   const changed = Map.groupBy(readChanged(staging, ids), ([[company]]) => Number(company))
   for (const company of companies) {
     const had = await ownTexts(context, company.id, open.get(company.id)?.leaves)
-    const before = had.size > 0 ? had : await formerTexts(context, company.id, earlier)
-    if (before === undefined) continue
-    const after = new Map(before)
-    const removal = staging.rows(removed, company.id)
-    // If the records were removed with their source, a snapshot lacks those that no row gives.
-    const isBack = had.size === 0 && plan.isSnapshot
-    const lacking = [...before.keys()].filter((id) => !earlier.refusedIds.has(id))
-    const gone = isBack ? lacking : removal.flat()
-    for (const id of gone) after.delete(Number(id))
+    if (had.size === 0 && !(await hasHadRecords(context, company.id, recorded))) continue
+    const after = new Map(had)
+    for (const [id] of staging.rows(removed, company.id)) after.delete(Number(id))
     for (const [[, id], row] of changed.get(company.id) ?? []) {
       after.set(Number(id), recordText(Number(id), row).toString())
     }
     yield {
       company,
       asOf: String(context.asOf),
-      before: { isPresent: true, texts: byId(before) },
+      before: { isPresent: true, texts: byId(had) },
       after: { isPresent: true, texts: byId(after) },
     }
   }
@@ -218,44 +190,44 @@ async function ownTexts(
   leaves: readonly DirectoryEntry[] = [],
 ): Promise<TextsById> {
   const texts: TextsById = new Map()
-  for await (const { id, text } of ownRecords(context, keysOf(company, leaves))) {
+  for await (const { id, text } of ownRecords(context, company, leaves)) {
     texts.set(id, textOfBytes(text))
   }
   return texts
 }
 
-/** The records that a source has in segments. */
+/** The records that a source has in segments of a listing. */
 async function* ownRecords(
   { tables, shape, source }: SourceRecords,
-  keys: readonly SizedKey[],
+  company: number,
+  leaves: readonly DirectoryEntry[],
 ): AsyncGenerator<ListedRecord> {
+  const keys = keysOf(company, leaves)
   for await (const { records } of readSegments(tables, shape, keys, comparedParts(shape))) {
     for (const record of records) if (record.source === source) yield record
   }
 }
 
 /**
- * What the source had in a listing that has no record of it now: its last records if they were
- * removed with it, otherwise nothing. Undefined if it never had any, or they were removed and then
- * pruned: a company's first state is not a change. Former heads show it (except those of reverted
- * versions), and so do the recorded changes, which remain when the past is pruned.
+ * Whether the source has had records in a listing that has none of it now. Former heads show it, as
+ * do the recorded changes, which remain when the past is pruned.
  */
-async function formerTexts(
+async function hasHadRecords(
   context: ImportContext,
   company: number,
-  { recorded, inForce }: EarlierRecords,
-): Promise<TextsById | undefined> {
-  const { tables, shape } = context
-  let isRemoved = false
+  recorded: SourceRecords,
+): Promise<boolean> {
+  const { tables, shape, inForce } = context
+  if (inForce.size === 0) return false
   for (const head of (await tables.headsOf(shape.listing, [company])).toReversed()) {
-    const isRemoval = inForce.get(head.version)
-    if (isRemoval === undefined) continue
-    const texts = await ownTexts(context, company, await leavesOf(tables, head))
-    if (texts.size > 0) return isRemoved ? texts : new Map()
-    isRemoved = isRemoval
+    if (!inForce.has(head.version)) continue
+    if (await hasOwn(context, company, await leavesOf(tables, head))) return true
   }
-  if (isRemoved) return undefined
   const events = (await openListings(tables, recorded.shape.listing, [company])).get(company)
-  const told = ownRecords(recorded, keysOf(company, events?.leaves ?? []))
-  return (await told.next()).done === true ? undefined : new Map()
+  return hasOwn(recorded, company, events?.leaves ?? [])
+}
+
+async function hasOwn(...asked: Parameters<typeof ownRecords>): Promise<boolean> {
+  const first = await ownRecords(...asked).next()
+  return first.done !== true
 }

@@ -211,20 +211,6 @@ export async function readEarlier(
   }
 }
 
-/** The versions in force of a target from a source, each with whether it removed all of it. */
-export async function readVersionsInForce(
-  db: RowReader,
-  { source, target }: { readonly source: number; readonly target: string },
-): Promise<ReadonlyMap<number, boolean>> {
-  const rows = await db.rows<[version: number, isRemoval: Flag]>(
-    `select version, ${isRemoval} from imports
-     where source_id = $1 and resource = $2 and reverted_by is null`,
-    source,
-    target,
-  )
-  return new Map(rows.map(([version, hasRemoved]) => [version, Boolean(hasRemoved)]))
-}
-
 const parsed = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text))
 
 /**
