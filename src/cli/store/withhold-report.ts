@@ -4,7 +4,7 @@ import { countOf, formatCount } from '../../text/format-count.ts'
 import type { Entry } from '../../store/withholding/list/entries.ts'
 import type { Touched } from '../../store/withholding/touched.ts'
 import type { Withheld } from '../../store/withholding/withhold.ts'
-import { oneLine, tableLines } from '../table.ts'
+import { tableLines } from '../table.ts'
 
 /** How many places are printed; all are in the JSON. */
 const shownMax = 20
@@ -15,7 +15,7 @@ const shownMax = 20
  * @param done what was done, before the number of the entry.
  */
 export function reportLines(done: string, report: Withheld): string[] {
-  const { number, version, touched, names, keys, sameWords = [] } = report
+  const { number, version, touched, names, keys } = report
   const places = touched
     .values()
     .take(shownMax)
@@ -44,7 +44,6 @@ export function reportLines(done: string, report: Withheld): string[] {
     ...keyed,
     ...places,
     ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
-    ...sameWordsLines(sameWords),
     end,
   ]
 }
@@ -55,16 +54,13 @@ export function reportLines(done: string, report: Withheld): string[] {
  * @param exports the versions of the copies that were withdrawn.
  */
 export function reportJson(report: Withheld, exports: readonly number[]): object {
-  const { number, version, touched, names, keys, sameWords = [] } = report
+  const { number, version, touched, names, keys } = report
   return {
     number: number ?? null,
     version: version ?? null,
     touched: [...touched.values().map(touchedJson)],
     names,
     keys,
-    same_words: sameWords.map(({ id, jurisdiction, identifier }) => {
-      return { id, jurisdiction, identifier }
-    }),
     withdrawn_exports: exports,
   }
 }
@@ -82,24 +78,6 @@ const touchedJson = ({ listing, companyId, id, isGone, isPresent, states }: Touc
 export function entryJson(entry: Entry): object {
   if (!('subject' in entry) || !('textOf' in entry.subject)) return entry
   return { ...entry, subject: { text_of: entry.subject.textOf } }
-}
-
-/** How many companies are named; all are in the JSON. */
-const namedMax = 5
-
-/** Names companies, but not the words, which are personal. */
-function sameWordsLines(companies: NonNullable<Withheld['sameWords']>): string[] {
-  if (companies.length === 0) return []
-  const names = companies
-    .slice(0, namedMax)
-    .map(({ id, jurisdiction: code, identifier }) => (code ? `${code}:${identifier}` : String(id)))
-  const rest = companies.length - names.length
-  const others = countOf(companies.length, 'other company', 'other companies')
-  return [
-    `Recorded changes of ${others} have the same words, perhaps about somebody else:`,
-    oneLine(`  ${names.join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
-    'To withhold them there: dossier withhold mask company COMPANY --text WORDS',
-  ]
 }
 
 /** How much was touched, by listing. */

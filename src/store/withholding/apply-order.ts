@@ -25,8 +25,6 @@ export interface Work extends Rewriting {
   readonly db: RegistryDatabase
   readonly resources: readonly Resource[]
   readonly hasher: Hasher
-  /** Receives the values of personal fields that are hidden. */
-  readonly values: Set<string>
   readonly onStep: (step: string, done: number) => void
 }
 
@@ -57,8 +55,6 @@ export interface Wanted {
 export interface Applied {
   readonly found: Found
   readonly touched: AllTouched
-  /** The values of personal fields that were hidden. */
-  readonly values: ReadonlySet<string>
   /** How many companies have got another name, or lost theirs. */
   readonly names: number
   /** The version in which it was done; undefined if there was nothing to withhold. */
@@ -79,7 +75,6 @@ export async function applyOrder(
   const { db } = context
   const { tables } = db
   const touched = createTouched()
-  const values = new Set<string>()
   const lineage = await drawLineage(db)
   const numbers = await numberSegments(tables)
   const version = await nextVersion(db)
@@ -87,7 +82,6 @@ export async function applyOrder(
     ...context,
     tables,
     touched,
-    values,
     lineage,
     numbers,
     version,
@@ -104,7 +98,7 @@ export async function applyOrder(
   const names = await keepNames(work)
   const isThere = touched.length + found.ids.length + found.companies.length > 0
   const erased = new Set(former.map(({ id }) => id))
-  const done = { found, touched, values, names }
+  const done = { found, touched, names }
   if (!isThere) return { ...done, version: undefined }
   const lost = await findUnsaid(tables, erasing.length === 0 ? [] : await loggedAttributes(db))
   await forgetInLog(work, subject, found.phrases, lost)

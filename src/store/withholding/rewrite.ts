@@ -170,14 +170,10 @@ function metaAfter(
 
 const companiesAtOnce = 1_000
 
-/** The records of listings of a kind, of all companies or of some, in each of their states. */
-export async function* allRecords(
-  tables: ListingTables,
-  shape: ListingShape,
-  only?: Iterable<number>,
-) {
+/** The records of listings of a kind, in each of their states. */
+export async function* allRecords(tables: ListingTables, shape: ListingShape) {
   const range = { after: -1, limit: Number.MAX_SAFE_INTEGER }
-  const companies = only ?? (await tables.companiesWith(shape.listing, range))
+  const companies = await tables.companiesWith(shape.listing, range)
   for (const some of inBatches(companies, companiesAtOnce)) {
     const keys: SizedKey[] = []
     const heads = await tables.headsOf(shape.listing, some)

@@ -28,12 +28,16 @@ export type FoundIn = Omit<Found, 'companies'> & { readonly companies: Iterable<
 
 /** Withholds records, and the people whom they name in texts about their companies. */
 export async function withholdRecords(work: Work, wanted: WantedRecords): Promise<FoundIn> {
-  const { resources, hasher, touched, values, onStep } = work
+  const { resources, hasher, touched, onStep } = work
   const { subject, located, kind } = wanted
   const resource = resources.find(({ name }) => name === subject.resource)
   if (resource === undefined) return { ids: [], keys: [], companies: [], phrases: [] }
   const shape = shapeOf(resource)
-  const seen = { ids: new Set<number>(), values, companies: new Set<number>() }
+  const seen = {
+    ids: new Set<number>(),
+    values: new Set<string>(),
+    companies: new Set<number>(),
+  }
   const needles = needlesOf(resource, wanted)
   const masked = new Set(maskedBefore(wanted)?.companies.map(({ id }) => id))
   const find = () => wanted.candidates ?? work.tables.companiesHolding(needles ?? [])
@@ -64,7 +68,7 @@ export async function withholdRecords(work: Work, wanted: WantedRecords): Promis
   for (const id of await companiesTraced(work.tables, resource.name, seen.ids.union(keyed))) {
     seen.companies.add(id)
   }
-  const own = resource.changeFields === undefined ? phrasesOf(values, hasher) : []
+  const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
   // People may be in texts without the record that named them: in another registry, in a backup
   // from before it, or if a mask has hidden who it names.
   const all = [

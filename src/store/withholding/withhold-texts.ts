@@ -1,19 +1,14 @@
-// Hides people in what is said about a company: in its recorded changes, and by its sources. Finds
-// others whose recorded changes have the same words: they are only named, since nothing tells
-// whether these changes are about the same people.
+// Hides people in what is said about a company: in its recorded changes, and by its sources.
 
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
 import { isRecordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { CompanyRow } from '../listing/tables.ts'
 import { digestBytesOf, digestOf, textIn } from '../record-texts.ts'
-import { numberIn } from '../sql/database.ts'
-import type { Applied, Course, Work } from './apply-order.ts'
+import type { Work } from './apply-order.ts'
 import { hideKeys } from './hide-keys.ts'
 import { type Fields, hideInTexts, type Phrases } from './personal.ts'
-import { createHidePhrases, formsOf, phrasesOf } from './phrases.ts'
-import { allRecords, type ListingRewrite, rewriteListing } from './rewrite.ts'
+import { type ListingRewrite, rewriteListing } from './rewrite.ts'
 
 /**
  * Hides people in what is said about companies. A recorded change has one content in all its
@@ -83,44 +78,4 @@ export function changeFields(
 function textOf(fields: Fields, id: number) {
   const text = JSON.stringify(fields)
   return { text, digest: digestOf(`{${text.slice(`{"id":${id},`.length)}`) }
-}
-
-/** As many as one reading of all segments searches for. */
-const textsMax = 100
-
-/**
- * Finds other companies whose recorded changes have the words that an order has hidden. Only a
- * prune makes that necessary: before it, past listings tell whom companies have had. It takes about
- * as long as a search for a value.
- */
-export async function findSameWords(
-  { db, resources, hasher }: Pick<Work, 'db' | 'resources' | 'hasher'>,
-  { values, found: { phrases } }: Applied,
-  { signal, onStep }: Course,
-): Promise<readonly CompanyRow[]> {
-  const { tables } = db
-  const isPruned = (await numberIn(db, 'select past_from from store')) > 0
-  const sources = await tables.sources()
-  const isRecorded = (source: number) => isRecordingSource(sources.get(source)?.name ?? '')
-  if (!isPruned || phrases.length === 0 || ![...sources.keys()].some(isRecorded)) return []
-  const said = [...values].filter((value) => phrasesOf([value], hasher).length > 0)
-  const forms = said.flatMap((value) => [...formsOf(value)]).slice(0, textsMax)
-  const texts = forms.map((form) => JSON.stringify(form).slice(1, -1))
-  onStep?.('searching other companies', 0)
-  const hidePhrases = createHidePhrases(phrases, hasher)
-  const holding = await tables.companiesHolding(texts.map((text) => Buffer.from(text)))
-  const companies = new Set<number>()
-  for (const resource of resources.filter(({ changeFields }) => changeFields !== undefined)) {
-    for await (const { companyId, record } of allRecords(tables, shapeOf(resource), holding)) {
-      signal?.throwIfAborted()
-      if (!isRecorded(record.source)) continue
-      const text = textIn(record.text)
-      // Hashing the words of all changes would take too long.
-      if (!texts.some((one) => text.includes(one))) continue
-      const fields = JSON.parse(text) as Fields
-      const hidden = hideInTexts(resource, fields, { kind: 'mask', hidePhrases })
-      if (hidden !== fields) companies.add(companyId)
-    }
-  }
-  return [...(await tables.companiesById([...companies]))].sort((a, b) => a.id - b.id)
 }

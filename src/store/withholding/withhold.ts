@@ -4,7 +4,6 @@
 
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import { namesOf } from '../companies/register-names.ts'
-import type { CompanyRow } from '../listing/tables.ts'
 import type { ImportConnection } from '../sql/database.ts'
 import { applyOrder, type Course } from './apply-order.ts'
 import { type AskedSubject, nothingThere } from './asked-subject.ts'
@@ -26,7 +25,6 @@ import { createHasher } from './list/hashes.ts'
 import { lineOf, type ListPlace, nextState, noState } from './list/list.ts'
 import { type FindingImport, wantedLater, wantedOf } from './locate.ts'
 import type { AllTouched } from './touched.ts'
-import { findSameWords } from './withhold-texts.ts'
 
 /** The reason in an entry of the list, and how the course of the work is watched. */
 export interface EntryRequest extends Reason, Course {
@@ -54,8 +52,6 @@ export interface Withheld {
   readonly names: number
   /** How many natural keys it hides. */
   readonly keys: number
-  /** Other companies whose recorded changes have the same words; only a dry run tells. */
-  readonly sameWords?: readonly CompanyRow[] | undefined
 }
 
 /**
@@ -81,10 +77,7 @@ export function withhold(
     const { version, touched, names, found } = applied
     const { kind, subject } = wanted
     const keys = found.keys.length
-    const isSearched = request.isDryRun === true
-    const sameWords = isSearched ? await findSameWords(context, applied, request) : undefined
-    const done = { version, touched, names, keys, sameWords }
-    return { entry: { kind, subject, found }, done }
+    return { entry: { kind, subject, found }, done: { version, touched, names, keys } }
   })
 }
 
