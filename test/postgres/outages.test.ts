@@ -274,18 +274,7 @@ test('a database that could not store every name is refused', async (t) => {
   checkExit(run, 1, /has the encoding LATIN1; create one with: createdb --encoding=UTF8 [^\n]*\n$/)
 })
 
-test('a user may have fewer sessions than --pool: requests share them', async (t) => {
-  const { owner, url } = await makeReader(t)
-  await owner.query('alter role reader connection limit 2')
-  const patient = ['--wait-ms', '20000', '--statement-ms', '20000']
-  const limited = await runServer(t, url, ['--pool', '8', '--cache-mib', '0', ...patient])
-  for (let round = 0; round < 3; round++) {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(limited)))
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-  }
-})
-
-test('the server refuses all connections: 503, then recovery', async (t) => {
+test('the server refuses all connections: 503, then recovery (H6)', async (t) => {
   const { owner, url } = await makeReader(t)
   const setLimit = (limit: number) =>
     owner.query(`alter database postgres connection limit ${limit}`)

@@ -1,7 +1,7 @@
 // Statements over the connections of a pool, each prepared once on every connection: on their own
 // if what they read never changes, else in a read-only transaction, which sees one state.
 
-import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
@@ -25,7 +25,7 @@ export async function withConnection<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await takeConnection(pool)
+  const client = await pool.connect()
   let isLost = false
   try {
     return await work(client)
@@ -37,33 +37,6 @@ export async function withConnection<T>(
   } finally {
     client.release(isLost)
   }
-}
-
-/** How long a pool makes do with its connections once the server has refused another one. */
-const contentMs = 1_000
-
-const tooManyConnections = '53300'
-
-/** Takes a connection; if the server accepts no more of them, the next free one. */
-async function takeConnection(pool: Pool): Promise<PoolClient> {
-  const end = performance.now() + (pool.options.connectionTimeoutMillis ?? 0)
-  for (;;) {
-    try {
-      return await pool.connect()
-    } catch (error) {
-      const isFull = error instanceof DatabaseError && error.code === tooManyConnections
-      if (!isFull || pool.totalCount === 0 || performance.now() > end) throw error
-      keepFromGrowing(pool)
-    }
-  }
-}
-
-/** A pool opens no connection while it has its maximum of them. */
-function keepFromGrowing({ options }: Pool): void {
-  const { max } = options
-  if (max === 1) return
-  options.max = 1
-  setTimeout(() => (options.max = max), contentMs).unref()
 }
 
 /** Runs statements over a connection; their rows are in binary form. */
