@@ -21,7 +21,6 @@ import {
   memory,
   openForInspecting,
   openForReading,
-  removeUnused,
 } from './sqlite/open.ts'
 import type { CopyRelation } from './sqlite/store.ts'
 import { createUsageWriter } from './sqlite/usage.ts'
@@ -121,23 +120,6 @@ export async function openStoreWriter(
   const { wait } = placeOf(at)
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources, wait)
   return (await files()).openWriter(db, { list, resources }, wait)
-}
-
-/**
- * Opens the store at `db` for an import. A file that it creates is kept only if something is
- * committed to it, or if another process has it open.
- */
-export async function openStoreForImport(
-  at: StoreAt,
-  resources: readonly Resource[],
-  options?: WriterOptions,
-): Promise<StoreWriter> {
-  const { db } = placeOf(at)
-  if (isServerStore(db) || !isMissing(db)) return openStoreWriter(at, resources, options)
-  return openWith(
-    () => removeUnused(db),
-    () => openStoreWriter(at, resources, options),
-  )
 }
 
 /** Opens the store at `db` for a command that changes it and must not create a file. */
@@ -290,10 +272,17 @@ async function openUnchanged<T extends Closable>(
   make: (connection: DatabaseSync) => T,
 ): Promise<T> {
   const log = watchLog(db)
-  return openWith(
-    () => log[Symbol.dispose](),
-    async () => make(await openAgreeing(db, list, openForInspecting)),
-  )
+  try {
+    const opened = make(await openAgreeing(db, list, openForInspecting))
+    const close = async () => {
+      await opened.close()
+      log[Symbol.dispose]()
+    }
+    return { ...opened, ...closing(close) }
+  } catch (error) {
+    log[Symbol.dispose]()
+    throw error
+  }
 }
 
 /** Opens a file that agrees with its list. */
@@ -309,24 +298,6 @@ async function openAgreeing(
   } catch (error) {
     connection.close()
     throw sqliteError(db, error)
-  }
-}
-
-/** Opens something, and cleans up behind it once it is closed or could not be opened. */
-async function openWith<T extends Closable>(
-  cleanUp: () => void,
-  open: () => Promise<T>,
-): Promise<T> {
-  try {
-    const opened = await open()
-    const close = async () => {
-      await opened.close()
-      cleanUp()
-    }
-    return { ...opened, ...closing(close) }
-  } catch (error) {
-    cleanUp()
-    throw error
   }
 }
 

@@ -330,7 +330,6 @@ test('an import whose rows are all refused loads nothing, even with --rejects', 
       2,
     )
   }
-  assert.ok(!existsSync(join(folder, 'dossier.db')))
 })
 
 test('a jurisdiction or identifier with blanks around it is refused; --trim removes them', async (t) => {

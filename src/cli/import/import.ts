@@ -12,8 +12,8 @@ import { changeResource, resources } from '../../resources/index.ts'
 import {
   hasStore,
   openExistingStore,
-  openStoreForImport,
   openStoreForTrial,
+  openStoreWriter,
   storeFiles,
 } from '../../store/open-store.ts'
 import type { Command, CommandContext, Input } from '../command.ts'
@@ -146,7 +146,7 @@ export async function runImport(
 }
 
 function openFor(input: Input, context: CommandContext, by?: UpdateBy) {
-  const existing = by === undefined ? openStoreForImport : openExistingStore
+  const existing = by === undefined ? openStoreWriter : openExistingStore
   const open = input.flags.has('dry-run') ? openStoreForTrial : existing
   return open(storeOf(input, context), resources)
 }

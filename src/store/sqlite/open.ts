@@ -1,7 +1,7 @@
 // Opens a store file, and reports each possible fault of it in one line.
 
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
@@ -117,27 +117,6 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
 
 /** What the names of the files of a store end with; some exist only while it is written to. */
 export const fileEndings = ['', '-wal', '-shm', '-journal']
-
-/** Removes a file to which nothing was committed, unless another process has it open. */
-export function removeUnused(path: string): void {
-  if (!existsSync(path)) return
-  try {
-    using db = new DatabaseSync(pathToFileURL(path), { timeout: 0 })
-    // With a log, too, this mode keeps out every other process.
-    db.exec('pragma locking_mode = exclusive; begin exclusive')
-    if (isUsed(db)) return
-    const file = realpathSync(path)
-    for (const ending of fileEndings) rmSync(file + ending, { force: true })
-  } catch {
-    // It is kept as a store without records.
-  }
-}
-
-/** Whether a file has what a command has committed, rather than empty tables. */
-function isUsed(db: DatabaseSync): boolean {
-  if (isBlank(db)) return false
-  return db.prepare('select 1 from imports union all select 1 from keys').get() !== undefined
-}
 
 // Durable commits, whatever the default; deleted content overwritten, in the file and in its free
 // pages; sorting on a second core; memory that does not grow with the import.
