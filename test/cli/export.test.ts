@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
@@ -231,7 +231,7 @@ test('copies of two registries are not mixed', async (t) => {
   assert.deepEqual(readdirSync(join(folder, 'copies')), ['1'])
 })
 
-test('a copy of a history that a restored backup has abandoned is made again', async (t) => {
+test('a copy of a history that a restored backup has abandoned has to be removed first', async (t) => {
   const { folder, db } = makePlace(t)
   const copies = join(folder, 'copies')
   const run = () => runCommand(folder, ['export', copies, '--db', storeAt(db)])
@@ -243,6 +243,8 @@ test('a copy of a history that a restored backup has abandoned is made again', a
   const { cursor } = manifestIn(join(copies, '2'))
   await restore()
   await load(3)
+  checkExit(await run(), 1, /version 2; to write it again, remove \S+2 first$/m)
+  rmSync(join(copies, '2'), { recursive: true })
   assert.equal((await run()).code, 0)
   assert.notEqual(manifestIn(join(copies, '2')).cursor, cursor)
   assert.deepEqual(readdirSync(copies), ['2'])

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -126,8 +126,8 @@ test('a withdrawn copy stays so when a backup is restored that the order leaves 
   assert.deepEqual(memberOf(await get(path), 'exports'), [])
 })
 
-test('a copy that was withdrawn is made again, at the same version', async (t) => {
-  const { db, url, get, copy } = await makeCopied(t)
+test('a copy that was withdrawn is made again once it is removed, at the same version', async (t) => {
+  const { db, url, copies, get, copy } = await makeCopied(t)
   await withhold(db, 'erase', { resource: 'employees', id: 1 })
   await copy()
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
@@ -135,6 +135,8 @@ test('a copy that was withdrawn is made again, at the same version', async (t) =
   const lift = ['withhold', 'lift', '1', '--reason', 'r', '--by', 'b', '--db', url]
   assert.equal((await runCommand(makeFolder(t), lift)).code, 0)
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 410)
+  await assert.rejects(copy(), /already has a copy of version 2; to write it again, remove /)
+  rmSync(join(copies, '2'), { recursive: true })
   await copy()
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
 })

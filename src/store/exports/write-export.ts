@@ -66,18 +66,16 @@ export async function writeExport(
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
   const known = readExport(plan.folder, version)
-  const isLast = version === registry.version
-  const hasCursor = known?.manifest.cursor === plan.cursorOf(registry)
-  const isCurrent = known?.withheldState === withheldState && (hasCursor || !isLast)
-  // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
-  const isReplaced = known !== undefined && !isCurrent
-  if (known !== undefined && !isReplaced) {
-    if (!hasCursor || !hasFormats(known.manifest, plan.formats)) throw hasCopy(plan.folder, version)
+  if (known !== undefined) {
+    const { manifest } = known
+    // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
+    const isOffered =
+      known.withheldState === withheldState && manifest.cursor === plan.cursorOf(registry)
+    if (!isOffered || !hasFormats(manifest, plan.formats)) throw hasCopy(plan.folder, version)
     plan.onKept(version)
-    return known.manifest
+    return manifest
   }
-  const temporary = () => join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
-  const [partial, former] = [temporary(), temporary()]
+  const partial = join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
   const whole = join(plan.folder, String(version))
   let made = partial
   try {
@@ -86,11 +84,9 @@ export async function writeExport(
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
     flush(partial)
-    if (isReplaced) renameSync(whole, former)
     renameSync(partial, whole)
     made = whole
     flush(plan.folder)
-    rmSync(former, { recursive: true, force: true })
     // Orders withdraw a copy from now on; one that came before has not seen it.
     if ((await store.withheldState()) !== withheldState) {
       throw new OperatorError(
@@ -100,7 +96,7 @@ export async function writeExport(
     return manifest
   } catch (error) {
     rmSync(made, { recursive: true, force: true })
-    if (made === partial && !isReplaced && existsSync(whole)) throw hasCopy(plan.folder, version)
+    if (made === partial && existsSync(whole)) throw hasCopy(plan.folder, version)
     throw explained(error, plan.folder)
   }
 }
