@@ -149,10 +149,3 @@ export interface RestoreWatch extends LockWait {
   /** The watch of a copy, by the name of the step. */
   copying(step: string): CopyWatch
 }
-
-export interface Restored {
-  /** The path of the replaced store; undefined if there was none. */
-  readonly kept: string | undefined
-  /** Whether servers still have the replaced file open, and must be restarted. */
-  readonly isFileReplaced: boolean
-}

@@ -29,7 +29,7 @@ import { refuseBehind } from './withholding/list/agreement.ts'
 import { listFile } from './withholding/list/list-file.ts'
 import { type ListPlace, noList } from './withholding/list/list.ts'
 import type { LockWait } from './work-watch.ts'
-import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
+import type { StoreInspector, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { StoreWriter } from './writing.ts'
 
@@ -182,13 +182,15 @@ export async function migrateStore(
 /**
  * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
  * store.
+ *
+ * @returns the path of the replaced store; undefined if there was none.
  */
 export async function restoreStore(
   at: StoreAt,
   copy: string,
   resources: readonly Resource[],
   watch: RestoreWatch,
-): Promise<Restored> {
+): Promise<string | undefined> {
   const { db, list } = await locate(at)
   if (isServerStore(db)) throw (await postgres()).noRestore(db, copy)
   if (isServerStore(copy) || isMissing(copy)) {

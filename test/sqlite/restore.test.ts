@@ -133,18 +133,16 @@ test('a store without a log, as a killed first import leaves it, is replaced', a
   assert.equal(queryValue(db, 'pragma journal_mode'), 'wal')
 })
 
-test('a store that is too damaged to be opened is replaced, and kept as it is', async (t) => {
+test('a store that is too damaged to be opened has to be moved away first', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   truncateSync(db, 100_000)
   const damaged = readFileSync(db)
-  const run = await mustRun(folder, `restore ${copy} --db ${db} --yes`)
-  assert.match(
-    run.out,
-    /Restart the servers of this store: they still have the damaged file open\./,
-  )
+  const command = `restore ${copy} --db ${db} --yes`
+  checkExit(await runCommand(folder, command), 1, /too damaged to be overwritten; .* move it away /)
+  assert.deepEqual(readFileSync(db), damaged)
+  renameSync(db, join(folder, 'damaged.db'))
+  await mustRun(folder, command)
   assert.deepEqual(records(db), records(copy))
-  const [name = ''] = kept(folder)
-  assert.deepEqual(readFileSync(join(folder, name)), damaged)
 })
 
 test('what cannot be restored is refused in one line, and the store is kept', async (t) => {
@@ -225,36 +223,30 @@ test('what another command commits just before the store is overwritten is kept'
       return { onProgress: () => undefined, signal: new AbortController().signal }
     },
   })
-  const restored = await restoreStore(db, copy, resources, watch)
+  const replaced = await restoreStore(db, copy, resources, watch)
   assert.ok(isLate)
   assert.equal(queryValue(db, 'select count(*) from sources where id = 99'), 0)
-  assert.equal(queryValue(restored.kept ?? '', 'select count(*) from sources where id = 99'), 1)
+  assert.equal(queryValue(replaced ?? '', 'select count(*) from sources where id = 99'), 1)
   assert.equal(kept(folder).length, 1)
 })
 
-for (const state of ['missing', 'damaged']) {
-  test(`a store that was put in the place of a ${state} one meanwhile is not replaced`, async (t) => {
-    const { folder, db, copy } = await makeStores(t)
-    const good = join(folder, 'good.db')
-    renameSync(db, good)
-    if (state === 'damaged') {
-      cpSync(good, db)
-      truncateSync(db, 100_000)
-    }
-    const before = records(good)
-    const copying = () => {
-      const onProgress = (bytes: number) => bytes > 0 && existsSync(good) && renameSync(good, db)
-      return { onProgress, signal: new AbortController().signal }
-    }
-    const late = restoreStore(db, copy, resources, watchOf({ copying }))
-    await assert.rejects(
-      late,
-      /another command has created .*registry\.db meanwhile; run the command/,
-    )
-    assert.deepEqual(records(db), before)
-    assert.deepEqual(kept(folder), [])
-  })
-}
+test('a store that was put in the place of a missing one meanwhile is not replaced', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const good = join(folder, 'good.db')
+  renameSync(db, good)
+  const before = records(good)
+  const copying = () => {
+    const onProgress = (bytes: number) => bytes > 0 && existsSync(good) && renameSync(good, db)
+    return { onProgress, signal: new AbortController().signal }
+  }
+  const late = restoreStore(db, copy, resources, watchOf({ copying }))
+  await assert.rejects(
+    late,
+    /another command has created .*registry\.db meanwhile; run the command/,
+  )
+  assert.deepEqual(records(db), before)
+  assert.deepEqual(kept(folder), [])
+})
 
 test('the next copy or compaction removes what killed commands have left next to a store', async (t) => {
   const { folder, db, copy } = await makeStores(t)
@@ -326,9 +318,9 @@ test('a restore waits for the command that is writing', async (t) => {
     waits += 1
     setTimeout(() => writer.exec('commit'), 300)
   }
-  const { kept: replaced = '' } = await restoreStore(db, copy, resources, watchOf({ onWait }))
+  const replaced = await restoreStore(db, copy, resources, watchOf({ onWait }))
   assert.equal(waits, 1)
-  assert.equal(queryValue(replaced, 'select count(*) from sources where id = 99'), 1)
+  assert.equal(queryValue(replaced ?? '', 'select count(*) from sources where id = 99'), 1)
 })
 
 test('a version that comes while a restore waits is not lost without consent', async (t) => {

@@ -9,7 +9,6 @@ import {
   restoreStore,
   type StorePlace,
 } from '../../store/open-store.ts'
-import type { Restored } from '../../store/inspecting.ts'
 import { type Command, type CommandContext, onlyWord } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { lockWait, storeOf, watchChecks, watchCopy } from '../progress.ts'
@@ -42,7 +41,7 @@ a copy of COPY, so that none of it returns.
     const at = storeOf(input, context)
     const { db } = at
     const { isForeign, lostMax } = await agree(db, copy, flags, context)
-    const restored = await restoreStore(at, copy, resources, {
+    const kept = await restoreStore(at, copy, resources, {
       ...lockWait(context),
       startedAt: context.now(),
       lostMax,
@@ -51,7 +50,7 @@ a copy of COPY, so that none of it returns.
       copying: (step) => watchCopy(context, step),
     })
     const state = await describeState(at)
-    const lines = [`${db} restored from ${copy}${state}.`, ...advice(restored, isForeign)]
+    const lines = [`${db} restored from ${copy}${state}.`, ...advice(kept, isForeign)]
     context.stdout.writeLines(...lines)
     return 0
   },
@@ -89,12 +88,11 @@ async function describeState(at: StorePlace): Promise<string> {
   return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`
 }
 
-function advice({ kept, isFileReplaced }: Restored, isForeign: boolean): string[] {
-  const restart = 'Restart the servers of this store: they still'
+function advice(kept: string | undefined, isForeign: boolean): string[] {
+  const restart = 'Restart the servers of this store: they still count uses of keys for the other'
   return [
     ...(kept === undefined ? [] : [`The replaced store is ${kept}; delete it when all is well.`]),
-    ...(isFileReplaced ? [`${restart} have the damaged file open.`] : []),
-    ...(isForeign ? [`${restart} count uses of keys for the other registry.`] : []),
+    ...(isForeign ? [`${restart} registry.`] : []),
     'The keys are those of the copy; see: dossier keys list',
   ]
 }

@@ -1,23 +1,21 @@
 // Puts a backup in the place of a store.
 //
-// A store that can be opened is overwritten by one transaction of its own log: servers go on, see
-// the old state or the new one, and a kill leaves either. A file put in its place instead would be
-// read with the log and the locks of the old one by processes that still have that one open. Only
-// a store that is too damaged to be opened is replaced by a file.
+// A store is overwritten by one transaction of its own log: servers go on, see the old state or the
+// new one, and a kill leaves either. A file put in its place instead would be read with the log and
+// the locks of the old one by processes that still have that one open.
 
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { readStart } from '../../files/file-start.ts'
 import { flush } from '../../files/new-file.ts'
 import { nameUnfinished } from '../../files/unfinished.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import type { Restored, RestoreWatch } from '../inspecting.ts'
-import { backUp, copyPages, logEndings, refuseOldLog } from './backup.ts'
+import type { RestoreWatch } from '../inspecting.ts'
+import { backUp, copyPages, refuseOldLog } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
 import { pragma } from './statements.ts'
 import { busyMs } from './open.ts'
-import { beginWriting, watchFiles, watchPath } from './transaction.ts'
+import { beginWriting, watchFiles } from './transaction.ts'
 import { applicationId } from './schema.ts'
 import { emptyWal, enterWal } from './wal.ts'
 
@@ -25,27 +23,32 @@ import { emptyWal, enterWal } from './wal.ts'
  * Puts a copy in a store's place, and keeps the replaced one next to it.
  *
  * @param copy an open and verified store.
- * @param path the store to replace; it may be missing, or damaged.
+ * @param path the store to replace; it may be missing.
  * @param check throws if the copy must not be restored; the lock of a store that can be opened is
  *   held, and that store is passed.
+ * @returns the path of the replaced store; undefined if there was none.
  */
 export async function restore(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
   check: (replaced?: DatabaseSync) => Promise<void>,
-): Promise<Restored> {
+): Promise<string | undefined> {
   if (!existsSync(path)) {
     refuseOldLog(path)
-    return { kept: await putFile(copy, path, watch, check), isFileReplaced: false }
+    await putFile(copy, path, watch, check)
+    return undefined
   }
   refuseItself(copy, path)
   try {
-    return { kept: await overwrite(copy, path, watch, check), isFileReplaced: false }
+    return await overwrite(copy, path, watch, check)
   } catch (error) {
-    if (!isDamaged(error) || !isStoreByHeader(path)) throw storeError(path, error)
+    if (!isDamaged(error)) throw storeError(path, error)
+    throw new OperatorError(
+      `${path} is not a store, or too damaged to be overwritten; stop its servers, move it away ` +
+        'with its -wal and -journal, and run the command again',
+    )
   }
-  return { kept: await putFile(copy, path, watch, check), isFileReplaced: true }
 }
 
 const restoring = 'restoring'
@@ -127,41 +130,23 @@ function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
 /** Thrown within a copy, which aborts it. */
 const overtaken = new Error('another command has written to the store')
 
-/**
- * Puts a new file where there is none, or in the place of one that cannot be opened, so that nobody
- * else can write to it either.
- *
- * @returns the path of the former one.
- */
+/** Puts a new file where there is none. */
 async function putFile(
   copy: DatabaseSync,
   path: string,
   watch: RestoreWatch,
-  check: (replaced?: DatabaseSync) => Promise<void>,
-): Promise<string | undefined> {
-  const isReplaced = watchPath(path)
+  check: () => Promise<void>,
+): Promise<void> {
   // Another restore may be doing the same.
   using next = nameUnfinished(path, 'restoring')
   await backUp(copy, next.path, watch.copying(restoring))
   await check()
-  if (isReplaced()) {
+  if (existsSync(path)) {
     throw new OperatorError(`another command has created ${path} meanwhile; run the command again`)
-  }
-  const kept = existsSync(path) ? keptPath(path, watch.startedAt) : undefined
-  if (kept !== undefined) {
-    // The damaged file keeps its name until the new one takes it.
-    linkSync(path, kept)
-    for (const end of logEndings) if (existsSync(path + end)) renameSync(path + end, kept + end)
   }
   rmSync(`${path}-shm`, { force: true })
   renameSync(next.path, path)
   flush(dirname(resolve(path)))
-  return kept
-}
-
-/** Whether a file that cannot be opened has the mark of a Dossier store in its header. */
-function isStoreByHeader(path: string): boolean {
-  return readStart(path, 72).readUInt32BE(68) === applicationId
 }
 
 /** A new name under which a replaced store is kept. @param at in milliseconds since 1970. */

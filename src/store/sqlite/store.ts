@@ -8,7 +8,6 @@ import type { Resource } from '../../resources/resource.ts'
 import { shellWord } from '../../text/shell-word.ts'
 import {
   createInspector,
-  type Restored,
   type RestoreWatch,
   type StoredChecks,
   type StoreInspector,
@@ -84,7 +83,7 @@ export async function restoreFile(
   copy: string,
   { list, resources }: WithholdingPlace,
   watch: RestoreWatch,
-): Promise<Restored> {
+): Promise<string | undefined> {
   using _log = watchLog(copy)
   using source = openCopy(copy)
   const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
@@ -107,7 +106,7 @@ async function restoreCaughtUp(
   db: string,
   place: WithholdingPlace,
   watch: RestoreWatch,
-): Promise<Restored> {
+): Promise<string | undefined> {
   // Another restore may be doing the same.
   using copy = nameUnfinished(db, 'withholding')
   const { path } = copy
