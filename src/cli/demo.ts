@@ -1,34 +1,29 @@
 // `dossier demo`: a sample registry, a key and a running server in one command.
 
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { banner } from '../demo/banner.ts'
 import {
   companyCount,
-  type DemoExtract,
   demoExtracts,
   longHistoryId,
   longHistoryLength,
   longHistoryListing,
-  type Row,
 } from '../demo/registry.ts'
 import { formatCount } from '../text/format-count.ts'
-import { importFiles } from '../import/import-files.ts'
 import { privateFolderMode } from '../files/new-file.ts'
-import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
 import { openStoreReader, openStoreWriter } from '../store/open-store.ts'
-import { inBatches } from '../store/listing/in-batches.ts'
 import { wholeListing } from '../store/selection.ts'
-import type { StoreWriter } from '../store/writing.ts'
-import type { Command, CommandContext } from './command.ts'
+import { type Command, type CommandContext, parseInput } from './command.ts'
+import { importCommand } from './import/import.ts'
 import { issueKey } from '../auth/issue.ts'
 import { allScopes } from '../store/keys.ts'
-import { createProgress, lockWait } from './progress.ts'
+import { lockWait } from './progress.ts'
 import type { RunningServer, startServer } from '../server/server.ts'
 
 const defaultDb = 'demo/registry.db'
@@ -91,7 +86,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
   const explain = (reason: string) => `cannot create ${db}: ${reason}`
   const folder = orExplain(() => {
     mkdirSync(dirname(db), { recursive: true, mode: privateFolderMode })
-    return mkdtempSync(join(dirname(db), '.making-'))
+    return mkdtempSync(join(resolve(dirname(db)), '.making-'))
   }, explain)
   try {
     const made = join(folder, 'registry.db')
@@ -104,57 +99,31 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
   }
 }
 
-/** Imports every extract, and returns the number of rows of each. */
+/** Imports every extract as an operator does, and returns the number of rows of each. */
 async function fill(
   made: string,
   explain: (reason: string) => string,
   context: CommandContext,
 ): Promise<string[]> {
   const counts: string[] = []
-  await using store = await openStoreWriter(made, resources)
-  for (const extract of demoExtracts()) {
-    context.stderr.writeLines(`Creating ${extract.name} …`)
-    const path = join(dirname(made), `${extract.name}.ndjson`)
-    orExplain(() => writeNdjson(path, extract.rows()), explain)
-    const rows = await importExtract(store, extract, path, context)
-    counts.push(`${formatCount(rows)} ${extract.name}`)
+  for (const { name, rows } of demoExtracts()) {
+    context.stderr.writeLines(`Creating ${name} …`)
+    const path = join(dirname(made), `${name}.ndjson`)
+    const lines = Array.from(rows(), (row) => `${JSON.stringify(row)}\n`)
+    orExplain(() => writeFileSync(path, lines.join('')), explain)
+    const args = [name, path, '--source', 'demo', '--db', made]
+    const input = parseInput(importCommand, args, {})
+    const code = await importCommand.run(input, quiet(context))
+    if (code !== 0) throw new OperatorError(`the demo's ${name} were refused`)
+    counts.push(`${formatCount(lines.length)} ${name}`)
   }
   return counts
 }
 
-async function importExtract(
-  store: StoreWriter,
-  { name }: DemoExtract,
-  path: string,
-  context: CommandContext,
-): Promise<number> {
-  const target = importTargets(resources).find((one) => one.name === name)
-  if (target === undefined) throw new Error(`${name} cannot be imported`)
-  const { counts, version } = await importFiles(store, {
-    target,
-    files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
-    mapping: undefined,
-    mappingFolders: [],
-    texts: { isTrimmed: false, nulls: [] },
-    source: 'demo',
-    isSnapshot: false,
-    asOf: undefined,
-    recordIn: undefined,
-    isDryRun: false,
-    knownCompaniesOnly: target !== companies,
-    onRejected: undefined,
-    onProgress: createProgress(context),
-    onWait: () => undefined,
-    signal: context.signal,
-  })
-  if (version === undefined) throw new OperatorError(`the demo's ${name} were refused`)
-  return counts.read
-}
-
-function writeNdjson(path: string, rows: Iterable<Row>): void {
-  for (const some of inBatches(rows, 1_000)) {
-    appendFileSync(path, some.map((row) => `${JSON.stringify(row)}\n`).join(''))
-  }
+/** Leaves out the reports of imports, and their low priority, which the server would keep. */
+function quiet(context: CommandContext): CommandContext {
+  const stdout = { ...context.stdout, writeLines: () => undefined }
+  return { ...context, stdout, lowerPriority: () => undefined }
 }
 
 function moveInto(made: string, db: string): void {

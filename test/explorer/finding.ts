@@ -18,7 +18,7 @@ export function testFinding(): void {
     assert.equal(new URL(page.url()).hash, '#/companies/1')
     await page.getByRole('link', { name: /^Employees 140/ }).click()
     await page
-      .getByRole('row', { name: /Alice Smythe-Parr/ })
+      .getByRole('row', { name: /Priya von der Au/ })
       .first()
       .waitFor()
     assert.ok(asked.length > 0)

@@ -24,9 +24,9 @@ export function testSlowAnswers(): void {
     await page.keyboard.press('Enter')
     assert.equal(queryOf(page), 'status=opposed')
     await release()
-    await page.getByText('1–25 of 31').waitFor()
+    await page.getByText('1–25 of 38').waitFor()
     await last.click()
-    await page.getByText('26–31 of 31').waitFor()
+    await page.getByText('26–38 of 38').waitFor()
     // A page beyond the last one is the last one, and the field says so.
     const field = page.getByRole('spinbutton', { name: 'Page, of 2' })
     await field.fill('9')
