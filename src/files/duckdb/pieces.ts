@@ -20,7 +20,7 @@ export interface Pieces {
 }
 
 /** Makes files in a folder, as many as are needed. */
-export function createPieces(folder: string, format: string) {
+export function createPieces(folder: string) {
   const paths: string[] = []
   const written = { bytes: 0, isWide: false }
   let file: number | undefined
@@ -28,7 +28,7 @@ export function createPieces(folder: string, format: string) {
   let window = { rows: 0, bytes: 0 }
 
   function begin(): number {
-    const path = join(folder, `${crypto.randomUUID()}.${format}`)
+    const path = join(folder, `${crypto.randomUUID()}.csv`)
     paths.push(path)
     return createTemporaryFile(path)
   }

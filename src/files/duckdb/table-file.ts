@@ -1,16 +1,15 @@
-// Prepares files for DuckDB. The rows of a text file are copied, so that faults that DuckDB would
-// skip silently, or stop at, are found; a Parquet file is linked or decompressed.
+// Prepares files for DuckDB. The rows of a text file are copied as CSV in one form, so that faults
+// that DuckDB would skip silently, or stop at, are found; a Parquet file is linked or decompressed.
 //
 // DuckDB always gets paths of our own: it may read a file's name as a pattern, a URL or columns.
 
-import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { refuseColumns } from '../check-columns.ts'
 import { withDoubleQuotes } from '../csv-record.ts'
 import { openContent, type Reading } from '../file-content.ts'
-import { plainNumbers } from '../json/exact-number.ts'
+import { textOfJson } from '../json/exact-number.ts'
 import { tooLong } from '../json/parse-row.ts'
 import { openCsv } from '../read-csv.ts'
 import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
@@ -94,42 +93,38 @@ export async function prepareParquet(
   }
 }
 
-/** A row to copy: its line for DuckDB, or why it is refused. */
+/** A row to copy: its cells, or why it is refused. */
 interface CopiedRow {
   readonly number: number
-  readonly line: string | Refusal
+  readonly cells: readonly (string | null)[] | Refusal
 }
 
-/** The rows of CSV, each with its number as its first cell. */
 async function* copyCsv(file: SourceFile, preparing: Preparing) {
   const { chunks } = await openContent(file, preparing.digest, preparing.reading)
   const { header, rows } = await openCsv(file, chunks)
   async function* copied(): AsyncGenerator<CopiedRow[]> {
     for await (const some of rows) {
-      yield some.map(({ number, cells, refusal }) => {
-        return { number, line: refusal ?? csvLine(number, cells) }
-      })
+      yield some.map(({ number, cells, refusal }) => ({ number, cells: refusal ?? cells }))
     }
   }
-  const written = yield* writeRows('csv', copied(), preparing)
+  const written = yield* writeRows(copied(), preparing)
   return { name: file.name, kind: 'csv', columns: header.columns, ...written } as const
 }
 
-/** Writes the valid rows to files; yields those that are refused. */
+/** Writes the valid rows to files of CSV; yields those that are refused. */
 async function* writeRows(
-  format: 'csv' | 'json',
   batches: AsyncIterable<Iterable<CopiedRow>>,
   { at, folder }: Preparing,
 ): AsyncGenerator<PlacedRow[], Pieces & { readonly rows: number }> {
-  using pieces = createPieces(folder, format)
+  using pieces = createPieces(folder)
   let rows = 0
   for await (const batch of batches) {
     const lines: string[] = []
     const refused: PlacedRow[] = []
-    for (const { number, line } of batch) {
+    for (const { number, cells } of batch) {
       rows = number
-      if (line instanceof Refusal) refused.push({ file: at, number, row: line })
-      else lines.push(line)
+      if (cells instanceof Refusal) refused.push({ file: at, number, row: cells })
+      else lines.push(csvLine(number, cells))
     }
     if (lines.length > 0) pieces.add(Buffer.from(lines.join('')), lines.length)
     if (refused.length > 0) yield refused
@@ -137,66 +132,58 @@ async function* writeRows(
   return { ...pieces.end(), rows }
 }
 
-/** All cells have quotes, between which DuckDB finds the same text. */
-function csvLine(number: number, cells: readonly string[]): string {
+/** All texts have quotes, between which DuckDB finds the same text; null has none. */
+function csvLine(number: number, cells: readonly (string | null)[]): string {
   let line = String(number)
-  for (const cell of cells) line += `,"${withDoubleQuotes(cell)}"`
+  for (const cell of cells) line += cell === null ? ',' : `,"${withDoubleQuotes(cell)}"`
   return `${line}\n`
 }
 
-/**
- * The rows of JSON, each with its number as its first member. Faulty ones are refused: DuckDB would
- * take some of them, as objects that end with a comma, two objects on a line, and a value that is
- * not an object as a column's.
- */
+/** The rows of JSON, with a cell for each member that a row before or the row itself has. */
 async function* copyJson(file: SourceFile, preparing: Preparing) {
   const content = await openContent(file, preparing.digest, preparing.reading)
-  const names = new Set<string>()
+  const columns: string[] = []
+  const known = new Set<string>()
   let number = 0
-  function* copied(given: Buffer): Generator<CopiedRow> {
-    const text = given.toString()
-    // DuckDB rounds decimals, and writes `1e3` as `1000.0`.
-    const plain = plainNumbers(text)
-    const lines = plain.split('\n').values()
-    const hasEscapes = text.includes('\\u')
-    const bytes = plain === text || !isUtf8(given) ? given : Buffer.from(plain)
-    for (const row of rowsIn(bytes)) {
-      const line = lines.next().value ?? ''
+  function* copied(lines: Buffer): Generator<CopiedRow> {
+    // Only escapes can make halves of surrogate pairs.
+    const mayBeHalf = lines.includes('\\u')
+    for (const row of rowsIn(lines)) {
       if (row === undefined) continue
       number += 1
-      const refusal = row instanceof Refusal ? row : hasEscapes ? refuseHalves(row) : undefined
-      if (refusal === undefined) addNames(row as SourceRow, names)
-      yield { number, line: refusal ?? numbered(line, number) }
+      const refusal = row instanceof Refusal ? row : mayBeHalf ? refuseHalves(row) : undefined
+      for (const name in refusal ? {} : row) {
+        // An empty name cannot be that of a column.
+        if (name === '' || known.has(name)) continue
+        known.add(name)
+        columns.push(name)
+      }
+      yield { number, cells: refusal ?? cellsOf(row as SourceRow, columns) }
     }
-    refuseColumns(file.name, names.size)
+    refuseColumns(file.name, columns.length)
   }
   async function* batches(): AsyncGenerator<Iterable<CopiedRow>> {
     for await (const lines of rowLines(file, content)) {
-      yield lines === undefined ? [{ number: (number += 1), line: tooLong() }] : copied(lines)
+      yield lines === undefined ? [{ number: (number += 1), cells: tooLong() }] : copied(lines)
     }
   }
-  const written = yield* writeRows('json', batches(), preparing)
-  const columns = [...names].sort()
+  const written = yield* writeRows(batches(), preparing)
   return { name: file.name, kind: 'json', columns, ...written } as const
+}
+
+/** The texts of members, and the JSON of other values; null for a member that is not there. */
+function cellsOf(row: SourceRow, columns: readonly string[]): (string | null)[] {
+  return columns.map((name) => {
+    const value = Object.hasOwn(row, name) ? row[name] : null
+    return typeof value === 'string' || value === null ? value : textOfJson(value)
+  })
 }
 
 function* rowsIn(lines: Buffer) {
   for (const { rows } of parseLines(lines)) for (const row of rows) yield row
 }
 
-/** Adds the names of a row's members; an empty one cannot be that of a column. */
-function addNames(row: SourceRow, names: Set<string>): void {
-  for (const name in row) if (name !== '') names.add(name)
-}
-
-/** A line with the number of its row, before its other members. */
-function numbered(line: string, number: number): string {
-  const members = line.slice(line.indexOf('{') + 1)
-  const comma = members.trimStart().startsWith('}') ? '' : ','
-  return `{"${numberColumn}":${number}${comma}${members}\n`
-}
-
-/** DuckDB refuses halves of surrogate pairs, which only escapes can make. */
+/** No text in UTF-8 has halves of surrogate pairs. */
 function refuseHalves(row: SourceRow): Refusal | undefined {
   const [name, value] = Object.entries(row).find((member) => !isWellFormed(member)) ?? []
   if (name === undefined) return undefined

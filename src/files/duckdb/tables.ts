@@ -8,26 +8,21 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { likeNames } from '../check-columns.ts'
 import { columnsOf, type Database, literal, quoted, rowsOf } from './database.ts'
 import { recordBytesMax } from '../read-csv.ts'
-import { rowBytesMax } from '../json/parse-row.ts'
 import { vectorRows, wideBytes } from './pieces.ts'
 import { numberColumn, type TableFile } from './table-file.ts'
 
 /** A file as a table, for a FROM clause. */
 export function tableOf(file: TableFile): string {
   if (file.kind === 'parquet') return parquetTable(file)
-  const paths = listOf(file.paths)
-  if (file.kind === 'csv') {
-    // A copied line may have each of its quotes twice, and begins with its number.
-    const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
-    return `read_csv(${paths}, auto_detect=false, header=false, new_line='\\n',
-      delim=',', quote='"', escape='"', comment='', hive_partitioning=false,
-      max_line_size=${lineBytes}, buffer_size=${lineBytes},
-      columns=${columnsAsText(file)})`
-  }
-  const options = `format='newline_delimited', hive_partitioning=false,
-    maximum_object_size=${2 * rowBytesMax}`
-  refuseNames(file)
-  return `read_json(${paths}, ${options}, columns=${columnsAsText(file)})`
+  if (file.kind === 'json') refuseNames(file)
+  // A copied line may have each of its quotes twice, and begins with its number.
+  const lineBytes = (file.isWide ? 2 * recordBytesMax : wideBytes) + (64 << 10)
+  // A row of JSON ends with the last column that was known then. Its empty texts are no nulls.
+  return `read_csv(${listOf(file.paths)}, auto_detect=false, header=false, new_line='\\n',
+    delim=',', quote='"', escape='"', comment='', hive_partitioning=false, parallel=false,
+    null_padding=true, allow_quoted_nulls=${file.kind === 'csv'},
+    max_line_size=${lineBytes}, buffer_size=${lineBytes},
+    columns=${columnsAsText(file)})`
 }
 
 /** Refuses a file of JSON whose members cannot be columns. */

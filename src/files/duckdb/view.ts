@@ -20,6 +20,8 @@ const blanks =
 /** The SELECT of one file's part of the view. */
 export function viewSelect({ file, table, columns }: FileTable, texts: TextRules): string {
   const own = columns.filter(({ name }) => name !== numberColumn)
+  // Members of objects have no order.
+  if (file.kind === 'json') own.sort((a, b) => (a.name < b.name ? -1 : 1))
   const names = freeNames(own.map(({ name }) => name))
   const cells = own.map((column, at) => `${cell(column, texts)} as ${quoted(names[at] ?? '')}`)
   const number = file.kind === 'parquet' ? 'row_number() over ()' : quoted(numberColumn)

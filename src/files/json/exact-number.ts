@@ -18,38 +18,18 @@ interface LongNumber {
 
 // Almost no text has a number of 16 digits, or one with an exponent, outside its strings.
 const longNumber = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE])/
-// A whole number with decimals, which programs with only one kind of number often write.
-const wholeDecimal = /\d\.0+(?!\d)/
-// An unclosed string runs to the end of its line.
-const stringOrNumber = /"(?:[^"\\\n]|\\.)*"?|-?\d[\d.eE+-]*/g
-const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const integer = /^-?\d+$/
 const toPrecisionMax = 100
 
 /** Whether a JSON text may have a number that is rounded when it is parsed. */
 const mayBeRounded = (text: string): boolean => longNumber.test(text)
 
-/**
- * Prepares JSON texts, each of one line or more, so that DuckDB makes the right texts of numbers:
- * whole ones such as `1e3` get plain digits, and decimals that would be rounded get quotes.
- */
-export function plainNumbers(text: string): string {
-  if (!mayBeRounded(text) && !wholeDecimal.test(text)) return text
-  let plain = ''
-  let end = 0
-  // `replace` would hold millions of matches in a long row.
-  for (const { 0: part, index } of text.matchAll(stringOrNumber)) {
-    if (integer.test(part) || !decimal.test(part)) continue
-    plain += text.slice(end, index) + plainNumber(part)
-    end = index + part.length
-  }
-  return plain + text.slice(end)
-}
-
-function plainNumber(text: string): string {
-  if (!isExact(text)) return `"${text}"`
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? String(number) : text
+/** The JSON of a value; in a text, a `LongNumber` within one, which a reader would round. */
+export function textOfJson(value: unknown): string {
+  if (JSON.isRawJSON(value)) return value.rawJSON
+  return JSON.stringify(value, (_name, inner: unknown) =>
+    JSON.isRawJSON(inner) ? inner.rawJSON : inner,
+  )
 }
 
 /**
