@@ -4,7 +4,6 @@
 import type { Socket } from 'node:net'
 import type { HttpRequest } from './wire/exchange.ts'
 import type { StoreReader } from '../store/reading.ts'
-import { overloaded } from './errors.ts'
 import { fromStore } from './store-errors.ts'
 import { createPlaces } from './places.ts'
 import { stateOf } from './answers/state-answer.ts'
@@ -39,7 +38,7 @@ export function createChangeWatch(
   draining: AbortSignal,
   count: (clients: number) => void = () => undefined,
 ) {
-  const places = createPlaces(waitingMax)
+  const places = createPlaces('waits', waitingMax)
   const waiting = new Set<Waiting>()
   let timer: NodeJS.Timeout | undefined
   let timerAt = Infinity
@@ -97,7 +96,6 @@ export function createChangeWatch(
     wait(request: HttpRequest, state: string, ms: number): Promise<void> {
       if (draining.aborted) return Promise.resolve()
       const giveBack = places.take(request.key?.id)
-      if (giveBack === undefined) throw overloaded('waits')
       count(1)
       const standstillMs = extendTimeout(request.socket, ms)
       const now = performance.now()

@@ -104,7 +104,7 @@ function beginWaiting(reply: HttpReply, scanMs: number) {
  *   then it rejects with the signal's reason.
  */
 function createLine(runningMax: number, waitingMax: number) {
-  const places = createPlaces(waitingMax)
+  const places = createPlaces('scans', waitingMax)
   const waiting = new Map<number | undefined, Set<() => void>>()
   let running = 0
 
@@ -136,7 +136,6 @@ function createLine(runningMax: number, waitingMax: number) {
 
   return (key: number | undefined, wait: () => AbortSignal): Awaitable<() => void> => {
     const giveBack = places.take(key)
-    if (giveBack === undefined) throw overloaded('scans')
     if (running < runningMax) return begin(giveBack)
     const signal = wait()
     return new Promise((resolve, reject) => {

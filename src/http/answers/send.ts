@@ -1,7 +1,6 @@
 // Sends answers that are ready, and what lets clients revalidate them (contract section 5).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import { overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { type Coding, encode, varyBy } from '../wire/coding.ts'
@@ -42,7 +41,7 @@ interface Told extends Places {
 export const unsentBytesMax = 536_870_912
 /** The unit in which they are counted; an answer that is smaller than one does not count. */
 const unsentUnit = 65_536
-const unsent = createPlaces(unsentBytesMax / unsentUnit)
+const unsent = createPlaces('answers', unsentBytesMax / unsentUnit)
 
 /** Sends a 200, or a 304. @throws ApiError 503 if too much is on its way, or the key's share. */
 export function sendReady(
@@ -79,9 +78,7 @@ export async function compress(
 /** Takes the places of a body; returns what gives them back, or undefined if it takes none. */
 function placesFor(key: HttpRequest['key'], { length }: Buffer): (() => void) | undefined {
   if (length < unsentUnit) return undefined
-  const giveBack = unsent.take(key?.id, Math.floor(length / unsentUnit))
-  if (giveBack === undefined) throw overloaded('answers')
-  return giveBack
+  return unsent.take(key?.id, Math.floor(length / unsentUnit))
 }
 
 /**

@@ -6,7 +6,7 @@
 
 import { pipeline } from 'node:stream'
 import type { HttpReply, HttpRequest } from './exchange.ts'
-import { asApiError, overloaded, unavailable } from '../errors.ts'
+import { asApiError, unavailable } from '../errors.ts'
 import { createPace } from '../../store/serving/pace.ts'
 import { createPlaces } from '../places.ts'
 import { giveBack } from './body-memory.ts'
@@ -43,7 +43,7 @@ interface StreamOptions {
 
 export function createBeginStream(options: StreamOptions): BeginStream {
   const { noteFault, checkKeyAgain, standstillMs } = options
-  const places = createPlaces(streamsMax)
+  const places = createPlaces('streams', streamsMax)
 
   async function sendPieces(
     request: HttpRequest,
@@ -73,7 +73,6 @@ export function createBeginStream(options: StreamOptions): BeginStream {
     // The client has left; an encoder cannot be joined to its reply.
     if (reply.raw.destroyed) throw unavailable()
     const leave = places.take(request.key?.id)
-    if (leave === undefined) throw overloaded('streams')
     return (pieces, coding) => {
       const body = openBody(request, coding)
       // Node sets it back when the connection rests; an injected request, as in tests, has none.
