@@ -21,25 +21,23 @@ interface BannerFacts {
 
 /** Each request contains the key itself, so that it works in any shell when pasted alone. */
 export function banner({ db, url, key }: BannerFacts): string {
-  const authorization = `-H "Authorization: Bearer ${key}"`
-  const listing = (id: number, rest?: string) => `"${url}${pathOf(id, rest)}"`
-  const get = (id: number, rest?: string) => `curl -s ${authorization} ${listing(id, rest)}; echo`
-  const lastPage = longHistoryLength / 5
-  const search = `${url}/api/v1/companies?q=${longHistoryName.toLowerCase()}`
+  const get = (path: string) =>
+    `curl -s -H "Authorization: Bearer ${key}" "${url}/api/v1/companies${path}"; echo`
+  const events = `/${longHistoryId}/${longHistoryListing}`
   const requests: readonly (readonly [string, string])[] = [
-    ['A company by words of its name', `curl -s ${authorization} "${search}"; echo`],
-    ['That company as a whole: what it is, and what its listings have', get(longHistoryId)],
-    ['The first 2 of a company’s more than 200 rights', get(showcaseId, 'rights?limit=2')],
+    ['A company by words of its name', get(`?q=${longHistoryName.toLowerCase()}`)],
+    ['That company as a whole: what it is, and what its listings have', get(`/${longHistoryId}`)],
+    ['The first 2 of a company’s more than 200 rights', get(`/${showcaseId}/rights?limit=2`)],
     [
       'Page 3 of its employees, 50 per page: the last 40',
-      get(showcaseId, 'employees?page=3&limit=50'),
+      get(`/${showcaseId}/employees?page=3&limit=50`),
     ],
     [
       `The last page of ${formatCount(longHistoryLength)} events, as fast as the first`,
-      get(longHistoryId, `${longHistoryListing}?page=${lastPage}&limit=5`),
+      get(`${events}?page=${longHistoryLength / 5}&limit=5`),
     ],
-    ['A company without jobs: an empty list', get(firstEmptyId, 'jobs')],
-    ['A company that does not exist: 404', get(companyCount + 1, 'jobs')],
+    ['A company without jobs: an empty list', get(`/${firstEmptyId}/jobs`)],
+    ['A company that does not exist: 404', get(`/${companyCount + 1}/jobs`)],
   ]
   return `
 Dossier is serving ${db}: ${formatCount(companyCount)} fictitious companies.
@@ -55,8 +53,4 @@ ${requests.map(([title, command]) => `# ${title}\n${command}\n`).join('\n')}
 Your own data:  bin/dossier import --help
 Stop:           Ctrl-C
 `
-}
-
-function pathOf(id: number, rest?: string): string {
-  return `/api/v1/companies/${id}${rest === undefined ? '' : `/${rest}`}`
 }
