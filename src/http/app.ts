@@ -123,12 +123,13 @@ function createHandle(options: AppOptions, stop: Stop, log: RequestLog): Request
 }
 
 function createService(options: AppOptions, stop: Stop, noteFault: NoteFault): Service {
-  const { store, metrics } = options
+  const { store, metrics, resources } = options
   const checkAgain = (request: HttpRequest) => checkKeyAgain(options, request)
   const { standstillMs } = { ...wireLimits, ...options.limits }
   const scans = { ...scanLimits, ...options.limits }
   return {
     store,
+    resources,
     readUses: options.readUses,
     exportsFolder: options.exportsFolder,
     metrics,

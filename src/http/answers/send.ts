@@ -5,32 +5,27 @@ import { createPlaces } from '../places.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { type Coding, encode, varyBy } from '../wire/coding.ts'
 
-/** What a 200 and a 304 have in common. */
-export interface Validators {
+/** The state of an answer's content, by which clients revalidate it. */
+export interface State {
   readonly tag: string
-  /** The registry's version that the answer was read from. */
-  readonly dataVersion: number
   /** When the content last changed, in milliseconds since 1970. */
   readonly changedAt: number
 }
 
-export interface Ready extends Omit<Validators, 'dataVersion'> {
+export interface Ready extends State {
   /** The body in its coding. */
   readonly body: Buffer
   readonly coding: Coding
 }
 
-/** Where an answer is, and what is around it. */
-interface Places {
-  readonly link: string | undefined
+/** What else a 200 and a 304 tell. */
+interface Told {
+  /** The registry's version that the answer was read from. */
+  readonly dataVersion: number
+  readonly link?: string | undefined
   /** For the header `Content-Location`, if the request named it otherwise. */
   readonly location?: string | undefined
-}
-
-/** What else an answer's headers contain. */
-interface Told extends Places {
-  readonly dataVersion: number
-  /** JSON, unless these say otherwise. */
+  /** Other headers of a 200, which is JSON unless they say otherwise. */
   readonly headers?: Readonly<Record<string, string | number>> | undefined
 }
 
@@ -44,22 +39,17 @@ const unsentUnit = 65_536
 const unsent = createPlaces('answers', unsentBytesMax / unsentUnit)
 
 /** Sends a 200, or a 304. @throws ApiError 503 if too much is on its way, or the key's share. */
-export function sendReady(
-  request: HttpRequest,
-  { body, coding, tag, changedAt }: Ready,
-  told: Told,
-): HttpReply {
+export function sendReady(request: HttpRequest, ready: Ready, told: Told): HttpReply {
   const { reply } = request
-  const validators = { tag, dataVersion: told.dataVersion, changedAt }
-  if (matchesTag(request.headers['if-none-match'], tag)) {
-    return sendUnchanged(reply, validators, told)
+  const { body, coding } = ready
+  if (matchesTag(request.headers['if-none-match'], ready.tag)) {
+    return sendUnchanged(reply, ready, told)
   }
   const giveBack = placesFor(request.key, body)
   if (giveBack !== undefined) reply.onClosed(giveBack)
-  setValidators(reply, validators)
+  setHead(reply, ready, told)
     .header('content-type', 'application/json; charset=utf-8')
     .headers(told.headers ?? {})
-  setPlaces(reply, told)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   giveBackAfter(reply.raw, body)
   return reply.send(body)
@@ -85,21 +75,18 @@ function placesFor(key: HttpRequest['key'], { length }: Buffer): (() => void) | 
  * Sends a 304. A cache replaces its links by these: those that it has name an earlier version,
  * which may have been pruned.
  */
-export function sendUnchanged(reply: HttpReply, validators: Validators, places: Places): HttpReply {
-  setValidators(reply, validators)
-  return setPlaces(reply, places).code(304).send()
+export function sendUnchanged(reply: HttpReply, state: State, told: Told): HttpReply {
+  return setHead(reply, state, told).code(304).send()
 }
 
-export function setPlaces(reply: HttpReply, { link, location }: Places): HttpReply {
+/** Sets what a 200 and a 304 have in common. */
+export function setHead(
+  reply: HttpReply,
+  { tag, changedAt }: State,
+  { dataVersion, link, location }: Told,
+): HttpReply {
   if (link !== undefined) reply.header('link', link)
   if (location !== undefined) reply.header('content-location', location)
-  return reply
-}
-
-export function setValidators(
-  reply: HttpReply,
-  { tag, dataVersion, changedAt }: Validators,
-): HttpReply {
   return varyBy(reply, 'Accept-Encoding')
     .header('etag', tag)
     .header('cache-control', 'private, no-cache')

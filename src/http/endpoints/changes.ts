@@ -1,7 +1,6 @@
 // The endpoint by which clients follow the registry (contract 12.1 to 12.5).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
@@ -23,12 +22,12 @@ import { keepForSeveral } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-export function changes(resources: readonly Resource[]): Endpoint {
+export function changes(): Endpoint {
   const underWay = new Map<string, Making>()
   return {
     path: changesPath,
     scope: 'changes',
-    answer: (request, service) => answer(request, { resources, service, underWay }),
+    answer: (request, service) => answer(request, { service, underWay }),
   }
 }
 
@@ -46,7 +45,6 @@ interface Making {
 }
 
 interface Work {
-  readonly resources: readonly Resource[]
   readonly service: Service
   /** Pages that are being made, by request and state of the registry. */
   readonly underWay: Map<string, Making>
@@ -75,7 +73,7 @@ async function tryToAnswer(
   askedAt: number,
 ): Promise<HttpReply | { readonly state: string; readonly leftMs: number }> {
   const { service } = work
-  const question = parseChangesRequest(work.resources, given, request.headers.accept)
+  const question = parseChangesRequest(service.resources, given, request.headers.accept)
   const asked = await requestOf(request, question, work)
   const state = stateOf(await fromStore(() => service.store.readRegistry()))
   const making = share(request, work, { question, asked, state })
@@ -102,7 +100,7 @@ async function tryToAnswer(
 async function requestOf(
   request: HttpRequest,
   { cursor, until, resource, company, limit }: ChangesQuestion,
-  { resources, service }: Work,
+  { service }: Work,
 ): Promise<ChangesRequest> {
   const scopes = request.key?.scopes
   const isRead = (name: string) =>
@@ -131,7 +129,7 @@ async function requestOf(
     after: cursor.after,
     limit,
     hasCompanies: isRead(companiesScope),
-    resources: resources.filter(({ name }) => isRead(name)),
+    resources: service.resources.filter(({ name }) => isRead(name)),
     companyId: located?.companyId,
   }
 }

@@ -16,22 +16,16 @@ import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
-export function company(resources: readonly Resource[]): Endpoint {
-  return {
-    path: companyPath(),
-    scope: companiesScope,
-    answer: (request, service) => answer(request, resources, service),
-  }
+export const company: Endpoint = {
+  path: companyPath(),
+  scope: companiesScope,
+  answer,
 }
 
-async function answer(
-  request: HttpRequest,
-  resources: readonly Resource[],
-  service: Service,
-): Promise<HttpReply> {
+async function answer(request: HttpRequest, service: Service): Promise<HttpReply> {
   const asked = await readCompanyRequest(request, service.store)
   const form = companyForm(asked)
-  const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
+  const readable = service.resources.filter(({ name }) => hasScope(request.key?.scopes, name))
   return sendCached(request, service, {
     form: [form, ...readable.map(({ name }) => name)].join(' '),
     location: asked.isByName ? form : undefined,

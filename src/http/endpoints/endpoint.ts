@@ -2,6 +2,7 @@
 // metrics and log, OpenAPI, the reference page and the guides derive from the table.
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../../store/awaitable.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import type { KeyUses } from '../../store/keys.ts'
@@ -17,6 +18,7 @@ export const readMethods: readonly string[] = ['GET', 'HEAD']
 
 /** The parts of the application that handlers use. */
 export interface Service {
+  readonly resources: readonly Resource[]
   readonly store: StoreReader
   /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined

@@ -13,7 +13,7 @@ import { ApiError, forbidden, notFound, unavailable } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendState } from '../answers/state-answer.ts'
-import { matchesTag, setValidators } from '../answers/send.ts'
+import { matchesTag, setHead } from '../answers/send.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
 const exportsPath = '/api/v1/exports'
@@ -133,8 +133,7 @@ async function answerFile(request: HttpRequest, service: Service): Promise<HttpR
   const { version, committed_at: committedAt } = copy.manifest
   const send = isMatched ? undefined : service.beginStream(request)
   const changedAt = new Date(committedAt).getTime()
-  setValidators(reply, { tag, dataVersion: version, changedAt })
-  reply
+  setHead(reply, { tag, changedAt }, { dataVersion: version })
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
   if (send === undefined) return reply.code(304).send()

@@ -1,7 +1,6 @@
 // The endpoint that describes the key of a request (contract 8.5).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
-import type { Resource } from '../../resources/resource.ts'
 import { allScopes, hasScope } from '../../store/keys.ts'
 import { forbidden } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'
@@ -11,19 +10,15 @@ import { writeMoment } from '../../text/moment.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
 
 /** For any valid key: the answer describes only the key itself. */
-export function key(resources: readonly Resource[]): Endpoint {
-  const scopes = allScopes(resources.map(({ name }) => name))
-  return {
-    path: '/api/v1/key',
-    scope: undefined,
-    answer: (request, service) => answer(request, scopes, service),
-  }
+export const key: Endpoint = {
+  path: '/api/v1/key',
+  scope: undefined,
+  answer,
 }
 
 async function answer(
   request: HttpRequest,
-  scopes: readonly string[],
-  { store, readUses }: Service,
+  { store, resources, readUses }: Service,
 ): Promise<HttpReply> {
   checkNames(await readMembers(request), [])
   const { key, rate } = request
@@ -34,7 +29,9 @@ async function answer(
   const described = {
     name,
     hint,
-    scopes: scopes.filter((scope) => hasScope(key.scopes, scope)),
+    scopes: allScopes(resources.map((one) => one.name)).filter((scope) =>
+      hasScope(key.scopes, scope),
+    ),
     created_at: writeMoment(createdAt),
     expires_at: writeMoment(expiresAt),
     rate:

@@ -17,7 +17,7 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers/page.ts'
-import { matchesTag, sendReady, sendUnchanged, setPlaces, setValidators } from '../answers/send.ts'
+import { matchesTag, sendReady, sendUnchanged, setHead } from '../answers/send.ts'
 import { readAll, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, type Service } from './endpoint.ts'
@@ -124,9 +124,9 @@ async function sendAll(
   }
   const link = linksOf(asked, first)
   const send = beginStream(request)
-  setValidators(varyBy(reply, 'Accept'), { ...first, tag })
-  reply.headers(recordHeaders(asked, first))
-  setPlaces(reply, { link, location: locationOf(asked) })
+  const { changedAt, dataVersion } = first
+  const told = { dataVersion, link, location: locationOf(asked) }
+  setHead(varyBy(reply, 'Accept'), { tag, changedAt }, told).headers(recordHeaders(asked, first))
   if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
   return send(pieces, asked.coding)
 }
@@ -137,9 +137,10 @@ function sendSame(
   asked: AskedListing,
   page: Head & Pick<Page, 'selected'>,
 ): HttpReply {
-  const places = { link: linksOf(asked, page), location: locationOf(asked) }
+  const { changedAt, dataVersion } = page
+  const told = { dataVersion, link: linksOf(asked, page), location: locationOf(asked) }
   const reply = varyBy(request.reply, 'Accept')
-  return sendUnchanged(reply, { ...page, tag: entityTag(page, asked.form) }, places)
+  return sendUnchanged(reply, { tag: entityTag(page, asked.form), changedAt }, told)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */

@@ -17,14 +17,14 @@ import { versions } from './versions.ts'
 export function apiOf(resources: readonly Resource[]) {
   return {
     companies: [companies],
-    company: [company(resources)],
+    company: [company],
     listing: resources.map(listing),
     versions: [versions],
-    changes: [changes(resources)],
+    changes: [changes()],
     exportList: [exportList],
     exportManifest: [exportManifest],
     exportFile: [exportFile],
-    key: [key(resources)],
+    key: [key],
     live: [live],
     ready: [ready],
   } as const satisfies Readonly<Record<string, readonly Endpoint[]>>
