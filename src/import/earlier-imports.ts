@@ -3,7 +3,7 @@
 
 import type { ImportedFile } from '../files/source-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { shortMoment } from '../text/short-moment.ts'
+import { shortMoment } from '../text/moment.ts'
 import type { Earlier, EarlierImport } from '../store/importing.ts'
 import type { Rail } from './guard-rails.ts'
 import type { ImportRequest } from './import-files.ts'

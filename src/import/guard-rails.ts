@@ -4,7 +4,7 @@
 import { formatCount } from '../text/format-count.ts'
 import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { shortMoment } from '../text/short-moment.ts'
+import { shortMoment } from '../text/moment.ts'
 import { isRecordingSource } from '../store/importing.ts'
 import { Refusal } from '../files/refusal.ts'
 import type { ImportRequest } from './import-files.ts'

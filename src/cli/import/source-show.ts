@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { countOf, formatCount } from '../../text/format-count.ts'
-import { shortMoment } from '../../text/short-moment.ts'
+import { shortMoment } from '../../text/moment.ts'
 import type { SourceRecipe } from '../../store/inspecting.ts'
 import type { CommandContext, Input } from '../command.ts'
 import { commandText } from './recipe.ts'

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { displayWidth } from '../../src/cli/display-width.ts'
-import { tableLines } from '../../src/cli/table.ts'
+import { displayWidth, tableLines } from '../../src/cli/table.ts'
 
 /** The number of terminal columns of each text. */
 const widths: Readonly<Record<string, number>> = {
