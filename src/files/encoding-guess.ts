@@ -18,9 +18,11 @@ const shownLength = 40
 /**
  * A line that is not UTF-8 in the encodings that would explain it, side by side, for a message.
  *
- * @param line its bytes, or some of them around the fault.
+ * @param start where it begins.
  */
-export function inEncodings(line: Uint8Array): string {
+export function inEncodings(bytes: Buffer, start = 0): string {
+  const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
+  const line = lineAround(bytes, at)
   const shown = likely.flatMap((encoding) => {
     const text = decoded(line, encoding)
     return text === undefined ? [] : [`${encoding}: ${JSON.stringify(text)}`]
@@ -47,7 +49,7 @@ function decoded(line: Uint8Array, encoding: Encoding): string | undefined {
  *
  * @param at the first byte of the line that is not ASCII.
  */
-export function lineAround(bytes: Buffer, at: number): Buffer {
+function lineAround(bytes: Buffer, at: number): Buffer {
   const start = bytes.lastIndexOf(0x0a, at) + 1
   const end = bytes.indexOf(0x0a, at)
   const last = Math.min(end < 0 ? bytes.length : end, at + 300)

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { OperatorError } from '../config/operator-error.ts'
 import { UsageError } from '../config/settings.ts'
-import { inEncodings, lineAround } from './encoding-guess.ts'
+import { inEncodings } from './encoding-guess.ts'
 
 /** The encodings that a file may have; `utf-16` has a byte order mark, of either order. */
 export const encodings = [
@@ -240,10 +240,9 @@ function refuseBytes(name: string, firstLine: number, bytes: Buffer): never {
     if (!isUtf8(bytes.subarray(start, end))) break
     line += 1
   }
-  const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
   throw new OperatorError(
     `${name}: line ${line} is not valid UTF-8; choose the encoding in which the ` +
-      `line reads correctly: --encoding NAME (${inEncodings(lineAround(bytes, at))}), ` +
+      `line reads correctly: --encoding NAME (${inEncodings(bytes, start)}), ` +
       'or convert the file: iconv -f NAME -t UTF-8',
   )
 }

@@ -9,7 +9,7 @@ import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from 'nod
 import { OperatorError } from '../config/operator-error.ts'
 import { encodingOf, toUtf8 } from './encoding.ts'
 import { isText, refuseOtherContent } from './recognise.ts'
-import type { FileDigest, SourceFile } from './source-file.ts'
+import type { ImportedFile, SourceFile } from './source-file.ts'
 import type { ZipEntry } from './zip-file.ts'
 import { shellWord } from '../text/shell-word.ts'
 
@@ -17,6 +17,8 @@ import { shellWord } from '../text/shell-word.ts'
 export interface Reading {
   /** Called with the number of stored bytes of each chunk. */
   readonly onBytes: (bytes: number) => void
+  /** Receives each file that has been read to its end. */
+  readonly onFile: (file: ImportedFile) => void
   /** Aborts reading, even while it waits for bytes that may never come. */
   readonly signal: AbortSignal
 }
@@ -36,24 +38,20 @@ const startBytes = 512
 /**
  * Opens a file, and looks at its first bytes.
  *
- * @param digest receives the size and SHA-256 of the file as stored; complete at the end.
  * @throws OperatorError here or from the chunks, if the file is truncated, is not compressed or
  *   encoded as its name and the options say, or is recognisable as something else.
  */
-export async function openContent(
-  file: SourceFile,
-  digest: FileDigest,
-  reading: Reading,
-): Promise<Content> {
+export async function openContent(file: SourceFile, reading: Reading): Promise<Content> {
   const { signal } = reading
   const hash = createHash('sha256')
+  let storedBytes = 0
   const streams = [addAbortSignal(signal, openStored(file))]
   const close = () => streams.forEach((stream) => stream.destroy())
   async function* stored(): AsyncGenerator<Buffer> {
     for await (const chunk of streams[0] ?? []) {
       const bytes = chunk as Buffer
       hash.update(bytes)
-      digest.bytes += bytes.length
+      storedBytes += bytes.length
       reading.onBytes(bytes.length)
       yield bytes
     }
@@ -68,12 +66,12 @@ export async function openContent(
     } finally {
       close()
     }
-    digest.sha256 = hash.digest('hex')
+    reading.onFile({ name: file.name, bytes: storedBytes, sha256: hash.digest('hex') })
   }
   try {
     const first = await withStart(stored())
     compression = compressionOf(file, first.start)
-    const unpacked = unpack(file, compression, first.chunks, digest, streams)
+    const unpacked = unpack(file, compression, first.chunks, streams, () => storedBytes)
     const isPacked = compression !== 'none'
     const content = await rowsOf(file, isPacked ? await withStart(unpacked) : first)
     const { start, chunks } = content
@@ -156,8 +154,8 @@ async function* unpack(
   file: SourceFile,
   compression: Compression,
   chunks: AsyncIterable<Buffer>,
-  digest: FileDigest,
   streams: Readable[],
+  storedBytes: () => number,
 ): AsyncGenerator<Buffer> {
   if (compression === 'zip') {
     if (file.entry !== undefined) yield* unzip(file.name, file.entry, chunks, streams)
@@ -167,7 +165,7 @@ async function* unpack(
   const unpacker = create({ chunkSize: chunkBytes })
   yield* through(chunks, unpacker, streams)
   // The zstd decompressor stops silently at bytes that do not begin a frame.
-  if (unpacker.bytesWritten >= digest.bytes) return
+  if (unpacker.bytesWritten >= storedBytes()) return
   const advice =
     compression === 'gzip'
       ? `; if that is only padding, decompress it first: gunzip -c ${shellWord(file.name)}`

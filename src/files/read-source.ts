@@ -13,13 +13,7 @@ import { withLongNumbers } from './json/exact-number.ts'
 import { tooDeep } from './json/parse-row.ts'
 import { type PlacedRow, readJson, type Rows } from './json/read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
-import {
-  type FileDigest,
-  type ImportedFile,
-  refuseChanged,
-  type SourceFile,
-  type TextRules,
-} from './source-file.ts'
+import { type ImportedFile, refuseChanged, type SourceFile, type TextRules } from './source-file.ts'
 
 export interface Source {
   readonly unit: 'line' | 'row'
@@ -37,7 +31,7 @@ interface Found {
   rows: number | undefined
 }
 
-interface SourceOptions extends Reading {
+interface SourceOptions extends Omit<Reading, 'onFile'> {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined if the columns already have the specification's names. */
   readonly mapping: string | undefined
@@ -74,15 +68,19 @@ async function openReader({ mappingFolders, signal }: SourceOptions) {
   return openColumnarReader(mappingFolders, signal)
 }
 
+function readingOf({ onBytes, signal }: SourceOptions, { files }: Found): Reading {
+  return { onBytes, onFile: (file) => files.push(file), signal }
+}
+
 async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<Rows> {
   await using opened = new AsyncDisposableStack()
   let reader: ColumnarReader | undefined
+  const reading = readingOf(options, found)
   const { target, showing } = options
   for (const [file, sourceFile] of options.files.entries()) {
-    const digest: FileDigest = { bytes: 0, sha256: '' }
     const { format } = sourceFile
     if (format === 'csv' || format === 'tsv') {
-      const { chunks } = await openContent(sourceFile, digest, options)
+      const { chunks } = await openContent(sourceFile, reading)
       const { header, rows } = await openCsv(sourceFile, chunks, (columns) => {
         if (!showing) checkColumns(sourceFile.name, columns, target, false)
       })
@@ -96,11 +94,10 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
         }))
       }
     } else if (format === 'ndjson' || format === 'json') {
-      yield* readJson(sourceFile, await openContent(sourceFile, digest, options), file)
+      yield* readJson(sourceFile, await openContent(sourceFile, reading), file)
     } else {
       reader ??= opened.use(await openReader(options))
-      const preparing = { folder: reader.folder, digest, reading: options }
-      const prepared = await prepareParquet(sourceFile, preparing)
+      const prepared = await prepareParquet(sourceFile, { folder: reader.folder, reading })
       const source = await reader.readFile(prepared)
       // With --show, each row shows what is wrong with its columns.
       if (!showing) checkColumns(sourceFile.name, source.columns, target, false)
@@ -108,7 +105,6 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       yield* placeRows(source.batches, (row, number) => ({ file, number, row }))
       for (const path of prepared.paths) rmSync(path, { force: true })
     }
-    found.files.push({ name: sourceFile.name, ...digest })
   }
 }
 
@@ -120,12 +116,10 @@ async function* readMapped(
   await using reader = await openReader(options)
   const { files, target, showing } = options
   const select = await reader.parseMapping(mapping)
+  const reading = readingOf(options, found)
   const prepared: TableFile[] = []
   for (const [at, file] of files.entries()) {
-    const digest: FileDigest = { bytes: 0, sha256: '' }
-    const preparing = { at, folder: reader.folder, digest, reading: options }
-    prepared.push(yield* prepareTable(file, preparing))
-    found.files.push({ name: file.name, ...digest })
+    prepared.push(yield* prepareTable(file, { at, folder: reader.folder, reading }))
   }
   // If no JSON row is valid, there are no columns that a mapping could name.
   const filled = prepared.filter(({ kind, bytes }) => kind !== 'json' || bytes > 0)

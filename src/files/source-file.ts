@@ -56,15 +56,11 @@ export interface TextRules {
   readonly nulls: readonly string[]
 }
 
-/** Size and digest of a file, complete once it has been read. */
-export interface FileDigest {
-  bytes: number
-  sha256: string
-}
-
-/** A file that has been read, for the log of imports. */
-export interface ImportedFile extends Readonly<FileDigest> {
+/** A file that has been read, for the log of imports: its size and digest as stored. */
+export interface ImportedFile {
   readonly name: string
+  readonly bytes: number
+  readonly sha256: string
 }
 
 const formatOfEnding: ReadonlyMap<string, Format> = new Map([

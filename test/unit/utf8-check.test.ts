@@ -17,8 +17,9 @@ async function prepare(folder: string, bytes: Buffer) {
   writeFileSync(path, bytes)
   const [file] = await findSourceFiles([path])
   assert.ok(file)
-  const reading = { onBytes: () => undefined, signal: new AbortController().signal }
-  const { chunks } = await openContent(file, { bytes: 0, sha256: '' }, reading)
+  const nothing = () => undefined
+  const reading = { onBytes: nothing, onFile: nothing, signal: new AbortController().signal }
+  const { chunks } = await openContent(file, reading)
   const { header, rows } = await openCsv(file, chunks)
   for await (const some of rows) assert.ok(some)
   return header

@@ -14,7 +14,7 @@ import { tooLong } from '../json/parse-row.ts'
 import { openCsv } from '../read-csv.ts'
 import { parseLines, type PlacedRow, rowLines } from '../json/read-json.ts'
 import { Refusal, type SourceRow } from '../refusal.ts'
-import type { FileDigest, SourceFile } from '../source-file.ts'
+import type { SourceFile } from '../source-file.ts'
 import { isWellFormed } from '../../text/well-formed.ts'
 import { createTemporaryFile, linkTemporary, writeTemporary } from '../temporary-folder.ts'
 import { createPieces, type Pieces } from './pieces.ts'
@@ -40,7 +40,6 @@ interface Preparing {
   readonly at: number
   /** Receives the files for DuckDB. */
   readonly folder: string
-  readonly digest: FileDigest
   readonly reading: Reading
 }
 
@@ -63,9 +62,9 @@ export async function* prepareTable(
 /** Links a Parquet file, or decompresses it. */
 export async function prepareParquet(
   file: SourceFile,
-  { folder, digest, reading }: Omit<Preparing, 'at'>,
+  { folder, reading }: Omit<Preparing, 'at'>,
 ): Promise<TableFile> {
-  const { chunks, isStored } = await openContent(file, digest, reading)
+  const { chunks, isStored } = await openContent(file, reading)
   const path = join(folder, `${crypto.randomUUID()}.parquet`)
   if (isStored) linkTemporary(resolve(file.name), path)
   let copy: number | undefined
@@ -100,7 +99,7 @@ interface CopiedRow {
 }
 
 async function* copyCsv(file: SourceFile, preparing: Preparing) {
-  const { chunks } = await openContent(file, preparing.digest, preparing.reading)
+  const { chunks } = await openContent(file, preparing.reading)
   const { header, rows } = await openCsv(file, chunks)
   async function* copied(): AsyncGenerator<CopiedRow[]> {
     for await (const some of rows) {
@@ -141,7 +140,7 @@ function csvLine(number: number, cells: readonly (string | null)[]): string {
 
 /** The rows of JSON, with a cell for each member that a row before or the row itself has. */
 async function* copyJson(file: SourceFile, preparing: Preparing) {
-  const content = await openContent(file, preparing.digest, preparing.reading)
+  const content = await openContent(file, preparing.reading)
   const columns: string[] = []
   const known = new Set<string>()
   let number = 0

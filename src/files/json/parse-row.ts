@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { writingOf } from './doubled-member.ts'
-import { inEncodings, lineAround } from '../encoding-guess.ts'
+import { inEncodings } from '../encoding-guess.ts'
 import { withLongNumbers } from './exact-number.ts'
 import { isObject, Refusal, type SourceRow } from '../refusal.ts'
 import { doubledMember } from '../../text/member-scan.ts'
@@ -23,13 +23,8 @@ export function tooDeep(text?: string): Refusal {
 }
 
 function notUtf8(bytes: Buffer): Refusal {
-  const at = bytes.findIndex((byte) => byte > 0x7f)
-  const read = inEncodings(lineAround(bytes, at))
-  return new Refusal(
-    'is not valid UTF-8; choose one of these encodings: --encoding NAME',
-    undefined,
-    read,
-  )
+  const reason = 'is not valid UTF-8; choose one of these encodings: --encoding NAME'
+  return new Refusal(reason, undefined, inEncodings(bytes))
 }
 
 /** Parses a row; refuses anything but a JSON object. */
