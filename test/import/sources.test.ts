@@ -364,6 +364,29 @@ describe('a mapping', () => {
     )
   })
 
+  test('gets null for a member that a row lacks, an empty text, and numbers as written', async (t) => {
+    const { load, records } = folderWith(t, {
+      'x.ndjson': [
+        '{"id":1,"name":""}',
+        '{"constructor":1e3,"id":2,"toString":{"n":[0.12345678901234567890,1.50]}}',
+        '{"id":3,"name":"3","z":0.12345678901234567890}',
+      ].join('\n'),
+    })
+    await load('rights', ['x.ndjson'], {
+      mapping: `select id, 7 as company_id, coalesce(name || '.', 'none') as name,
+        "constructor" as status, "toString" as object_type, z as registration_number from source`,
+    })
+    const seen = ['name', 'status', 'object_type', 'registration_number']
+    assert.deepEqual(
+      records('rights').map((row) => seen.map((name) => row[name])),
+      [
+        ['.', null, null, null],
+        ['none', '1000', '{"n":["0.12345678901234567890",1.5]}', null],
+        ['3.', null, null, '0.12345678901234567890'],
+      ],
+    )
+  })
+
   test('knows a member whose name begins with a byte order mark', async (t) => {
     const { load } = folderWith(t, { 'x.ndjson': '{"\uFEFFid":1,"company_id":7}\n' })
     const mapping = 'select "\uFEFFid" as id, company_id from source'
