@@ -4,6 +4,7 @@ import { locate } from '../../http/requests/company-request.ts'
 import { unknownCompany } from '../../http/store-errors.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { attributeText } from '../../store/companies/attribute-text.ts'
+import { companyText } from '../../store/companies/company-text.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/moment.ts'
@@ -12,7 +13,6 @@ import { openStoreInspector, openStoreForShowing } from '../../store/open-store.
 import type { StoreInspector } from '../../store/inspecting.ts'
 import { textOf } from '../../store/record-texts.ts'
 import { wholeListing } from '../../store/selection.ts'
-import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import { type Command, print } from '../command.ts'
 import { parseCompany } from '../option-values.ts'
 import { oneLine, tableLines } from '../table.ts'
@@ -21,7 +21,28 @@ import { storeOf } from '../progress.ts'
 
 const latestMax = 10
 
-type WireRecord = Readonly<Record<string, unknown>>
+type Members = Readonly<Record<string, unknown>>
+
+/** A company as the API has it, and what only operators see. */
+interface ShownCompany {
+  readonly id: number
+  readonly jurisdiction: string | null
+  readonly identifier: string | null
+  readonly name: string | null
+  readonly sources: readonly ShownSource[]
+  readonly listings: Readonly<Record<string, { readonly total: number }>>
+  readonly latest: readonly Members[]
+}
+
+interface ShownSource {
+  readonly source: string
+  readonly present: boolean
+  readonly as_of: string | null
+  readonly version: number
+  /** The day of the last import that certainly contained the company. */
+  readonly last_seen: string | null
+  readonly attributes: Members
+}
 
 export const company: Command = {
   name: 'company',
@@ -46,8 +67,8 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
       const { companyId } = await locate(reader, named, locating)
       const state = await reader.readCompany({ companyId, version: undefined, resources })
       if (state === undefined || 'outside' in state) throw unknownCompany(companyId)
-      const overview = await overviewOf(state, reader, inspector)
-      print(input, context, companyJson(overview), lines(overview))
+      const shown = await shownCompany(state, reader, inspector)
+      print(input, context, shown, lines(shown))
       return 0
     } catch (error) {
       throw explainApiError(error)
@@ -55,85 +76,48 @@ COMPANY is an id, or a register number: GB:09876543, or GB 09876543.
   },
 }
 
-type Overview = Awaited<ReturnType<typeof overviewOf>>
-
-/** A company with its listings and its latest changes. */
-async function overviewOf(
+async function shownCompany(
   { company, sources, listings }: CompanyState,
   reader: StoreReader,
   inspector: StoreInspector,
-) {
+): Promise<ShownCompany> {
   if (sources === undefined) {
     throw new OperatorError(`company ${company.id} has attributes of more than 16 MiB`)
   }
   const lastSeen = await inspector.readLastSeen(company.id)
   const page = await reader.readPage(wholeListing(changeResource, company.id), 0, latestMax)
   const latest = page === undefined || 'outside' in page ? [] : page.records
+  const shown = JSON.parse(companyText(company, sources, listings)) as ShownCompany
   return {
-    ...company,
-    attributes: sources.map(({ attributes, asOf, ...source }) => ({
-      ...source,
-      asOf: asOf ?? undefined,
-      /** The day of the last import that certainly contained the company, in wire form. */
-      lastSeen: lastSeen.get(source.source),
-      attributes: JSON.parse(attributes) as Readonly<Record<string, unknown>>,
-    })),
-    listings: Object.fromEntries(listings.map((one) => [one.resource.name, one])),
-    latest: JSON.parse(`[${textOf(latest)}]`) as WireRecord[],
+    ...shown,
+    sources: shown.sources.map(({ attributes, ...one }) => {
+      return { ...one, last_seen: lastSeen.get(one.source) ?? null, attributes }
+    }),
+    latest: JSON.parse(`[${textOf(latest)}]`) as Members[],
   }
 }
 
-/** The members of the API's company, and those that only operators see. */
-function companyJson({ id, jurisdiction, identifier, name, ...overview }: Overview): object {
-  const sources = overview.attributes.map(({ source, version, isPresent, ...one }) => {
-    const { asOf: as_of = null, lastSeen: last_seen = null, attributes } = one
-    return { source, present: isPresent, as_of, version, last_seen, attributes }
-  })
-  const listings = Object.entries(overview.listings).map(([listing, one]) => {
-    const { total, version } = one
-    return [listing, { total, version, counts: countsJson(one.counts) }]
-  })
-  return {
-    id,
-    jurisdiction,
-    identifier,
-    name,
-    sources,
-    listings: Object.fromEntries(listings) as object,
-    latest: overview.latest,
-  }
-}
-
-/** The number of records for each value of each filter. */
-function countsJson(counts: ListingCounts): object {
-  const fields = Object.entries(counts).map(([field, values]) => [
-    field,
-    values.map(([value, count]) => ({ value, count })),
-  ])
-  return Object.fromEntries(fields) as object
-}
-
-function lines(overview: Overview): string[] {
-  const { id, jurisdiction, identifier, name, listings } = overview
+function lines(shown: ShownCompany): string[] {
+  const { id, jurisdiction, identifier, name, sources, listings } = shown
   const register = identifier === null ? '' : `${jurisdiction ?? ''} ${identifier}  `
   return [
     oneLine(`${register}${name === null ? '' : `${name}  `}(company ${id})`),
-    ...overview.attributes.flatMap((one) => ['', ...attributeLines(one)]),
+    ...sources.flatMap((one) => ['', ...attributeLines(one)]),
     '',
     'Listings',
     ...tableLines(
       Object.entries(listings).map(([listing, { total }]) => [`  ${listing}`, formatCount(total)]),
     ),
-    ...latestLines(overview),
+    ...latestLines(shown),
   ]
 }
 
-function attributeLines(one: Overview['attributes'][number]): string[] {
+function attributeLines(one: ShownSource): string[] {
   const version = `version ${one.version}`
-  const since = one.asOf === undefined ? version : `${shortMoment(one.asOf)} (${version})`
-  const seen = one.lastSeen === undefined ? '' : `, last seen ${shortMoment(one.lastSeen)}`
+  const since = one.as_of === null ? version : `${shortMoment(one.as_of)} (${version})`
+  const seen = one.last_seen === null ? '' : `, last seen ${shortMoment(one.last_seen)}`
   return [
-    `Attributes from ${one.source}, ${one.isPresent ? 'since' : 'absent since'} ${since}${seen}`,
+    `Attributes from ${one.source}, ${one.present ? 'since' : 'absent since'} ${since}${seen}`,
     ...tableLines(
       Object.entries(one.attributes).map(([attr, value]) => [
         `  ${oneLine(attr)}`,
@@ -143,7 +127,7 @@ function attributeLines(one: Overview['attributes'][number]): string[] {
   ]
 }
 
-function latestLines({ latest, listings }: Overview): string[] {
+function latestLines({ latest, listings }: ShownCompany): string[] {
   const fields = changeResource.changeFields
   const { name } = changeResource
   if (latest.length === 0 || fields === undefined) return []

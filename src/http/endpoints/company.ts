@@ -2,8 +2,8 @@
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { companyMembers } from '../../store/companies/company-text.ts'
-import type { ListingSummary, StoreReader } from '../../store/reading.ts'
+import { companyText } from '../../store/companies/company-text.ts'
+import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
   companyForm,
@@ -47,9 +47,7 @@ async function describe(
   if (sources === undefined) {
     throw tooLarge(`Company ${companyId} has attributes of`, 'ask for its listings one by one')
   }
-  const members = companyMembers(state.company, sources)
-  const listings = state.listings.map(listingText).join(',')
-  const text = `{"ok":true,"company":{${members},"listings":{${listings}}}}`
+  const text = `{"ok":true,"company":${companyText(state.company, sources, state.listings)}}`
   const isFormer = version !== undefined && version < registry.version
   return {
     text,
@@ -59,14 +57,4 @@ async function describe(
     changedAt,
     ...(isFormer ? { link: linkTo('latest-version', path) } : {}),
   }
-}
-
-function listingText({ resource, total, version, counts }: ListingSummary): string {
-  const fields = Object.entries(counts).map(([field, values]) => {
-    const texts = values.map(
-      ([value, count]) => `{"value":${JSON.stringify(value)},"count":${count}}`,
-    )
-    return `"${field}":[${texts.join(',')}]`
-  })
-  return `"${resource.name}":{"total":${total},"version":${version},"counts":{${fields.join(',')}}}`
 }

@@ -1,8 +1,9 @@
-// The JSON text of a company as clients get it: who it is, and what its sources say.
+// The JSON text of a company as clients get it: who it is, what its sources say, and what its
+// listings have.
 
 import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
-import type { FoundCompany, SourceState } from '../reading.ts'
+import type { FoundCompany, ListingSummary, SourceState } from '../reading.ts'
 import { byCodePoint, textIn } from '../record-texts.ts'
 import { statementOf } from './attributes.ts'
 
@@ -24,6 +25,26 @@ export function sourceOf(sources: Sources, number: number): NamingSource {
   const found = sources.get(number)
   if (found === undefined) throw new Error(`source ${number} is missing`)
   return found
+}
+
+/** A company as a whole. */
+export function companyText(
+  company: FoundCompany,
+  sources: readonly SourceState[],
+  listings: readonly ListingSummary[],
+): string {
+  const texts = listings.map(listingText).join(',')
+  return `{${companyMembers(company, sources)},"listings":{${texts}}}`
+}
+
+function listingText({ resource, total, version, counts }: ListingSummary): string {
+  const fields = Object.entries(counts).map(([field, values]) => {
+    const texts = values.map(
+      ([value, count]) => `{"value":${JSON.stringify(value)},"count":${count}}`,
+    )
+    return `"${field}":[${texts.join(',')}]`
+  })
+  return `"${resource.name}":{"total":${total},"version":${version},"counts":{${fields.join(',')}}}`
 }
 
 /** The members of a company and their texts, in their order; without braces. */
