@@ -8,7 +8,7 @@ import { companyText } from '../../store/companies/company-text.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/moment.ts'
-import type { CompanyState, StoreReader } from '../../store/reading.ts'
+import type { CompanyState, FoundCompany, StoreReader } from '../../store/reading.ts'
 import { openStoreInspector, openStoreForShowing } from '../../store/open-store.ts'
 import type { StoreInspector } from '../../store/inspecting.ts'
 import { textOf } from '../../store/record-texts.ts'
@@ -24,11 +24,7 @@ const latestMax = 10
 type Members = Readonly<Record<string, unknown>>
 
 /** A company as the API has it, and what only operators see. */
-interface ShownCompany {
-  readonly id: number
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
-  readonly name: string | null
+interface ShownCompany extends FoundCompany {
   readonly sources: readonly ShownSource[]
   readonly listings: Readonly<Record<string, { readonly total: number }>>
   readonly latest: readonly Members[]
