@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { issueKey } from '../src/auth/issue.ts'
+import { issueKey } from '../test/support/issue-key.ts'
 import { makeKey } from '../src/auth/key.ts'
 import { resources } from '../src/resources/index.ts'
 import { openStoreWriter } from '../src/store/open-store.ts'

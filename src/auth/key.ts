@@ -1,6 +1,7 @@
-// The format of a key (contract 2.4): `dossier_`, 256 random bits, and a checksum of both.
+// Keys and their format (contract 2.4): `dossier_`, 256 random bits, and a checksum of both. A key
+// is shown once, and stored as a hash.
 
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const prefix = 'dossier_'
@@ -9,6 +10,15 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const secretLength = 43
 const checksumLength = 6
 const keyPattern = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
+
+export type IssuedKey = ReturnType<typeof makeIssuedKey>
+
+/** Creates a key from 32 random bytes: its plain text, and what is stored of it. */
+export function makeIssuedKey() {
+  const plain = makeKey(randomBytes(32))
+  const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
+  return { plain, stored }
+}
 
 /** Creates a key from 32 random bytes. */
 export function makeKey(random: Uint8Array): string {

@@ -17,17 +17,14 @@ import { privateFolderMode } from '../files/new-file.ts'
 import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
-import { openStoreReader, openStoreWriter } from '../store/open-store.ts'
+import { openStoreReader } from '../store/open-store.ts'
 import { wholeListing } from '../store/selection.ts'
 import { type Command, type CommandContext, parseInput } from './command.ts'
 import { importCommand } from './import/import.ts'
-import { issueKey } from '../auth/issue.ts'
-import { allScopes } from '../store/keys.ts'
-import { lockWait } from './progress.ts'
+import { keys, scopeNames } from './keys.ts'
 import type { RunningServer, startServer } from '../server/server.ts'
 
 const defaultDb = 'demo/registry.db'
-const keyLifeMs = 7 * 86_400_000
 
 const companyText = formatCount(companyCount)
 const eventText = formatCount(longHistoryLength)
@@ -136,13 +133,16 @@ function moveInto(made: string, db: string): void {
 
 /** A key is shown only once, so every start creates its own. */
 async function makeKey(db: string, context: CommandContext): Promise<string> {
-  await using store = await openStoreWriter(db, resources)
+  let key = ''
+  const deliverLine = (line: string) => {
+    key = line
+    return Promise.resolve()
+  }
   const name = `demo-${randomBytes(4).toString('hex')}`
-  const now = context.now()
-  const scopes = allScopes(resources.map((resource) => resource.name))
-  const expiresAt = now + keyLifeMs
-  const key = { name, scopes, expiresAt, createdAt: now, rate: undefined }
-  return await issueKey(store, key, lockWait(context))
+  const args = ['create', name, '--expires', '7d', '--scopes', scopeNames.join(), '--db', db]
+  const stdout = { ...context.stdout, deliverLine }
+  await keys.run(parseInput(keys, args, {}), { ...context, stdout })
+  return key
 }
 
 async function startOnFreePort(

@@ -3,7 +3,7 @@
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
 import { isValid } from '../auth/authenticate.ts'
-import { type IssuedKey, makeIssuedKey } from '../auth/issue.ts'
+import { type IssuedKey, makeIssuedKey } from '../auth/key.ts'
 import { writeMoment } from '../text/moment.ts'
 import { advise } from '../text/nearest.ts'
 import { OperatorError, reasonOf } from '../config/operator-error.ts'
