@@ -24,9 +24,8 @@ export const recordBytesMax = 16 << 20
 export interface CsvRow {
   /** Its number, from 1 on; blank lines and repeated headers do not count. */
   readonly number: number
-  /** As many as the header has columns, unless the row is refused. */
-  readonly cells: readonly string[]
-  readonly refusal: Refusal | undefined
+  /** As many as the header has columns, or why the row is refused. */
+  readonly cells: readonly string[] | Refusal
 }
 
 /**
@@ -134,7 +133,7 @@ function rowReader(name: string, header: CsvHeader, firstLine: number) {
       const isBlank = columns.length > 1 && record.cells.every((cell) => cell.trim() === '')
       if (!isBlank && !repeatsHeader(record.cells, columns)) {
         number += 1
-        rows.push({ number, ...fit(record, text, header, line) })
+        rows.push({ number, cells: fit(record, text, header, line) })
       }
       line += linesIn(text)
       end = record.next
@@ -163,24 +162,20 @@ function fit(
   text: string,
   { columns, delimiter }: CsvHeader,
   line: number,
-): Pick<CsvRow, 'cells' | 'refusal'> {
+): CsvRow['cells'] {
   const { length } = cells
   const refuse = (reason: string) => new Refusal(reason, undefined, text, { line })
-  if (faultyCell !== undefined) {
-    return { cells, refusal: refuse(`has text after a closing quote; ${ifQuotes}`) }
-  }
+  if (faultyCell !== undefined) return refuse(`has text after a closing quote; ${ifQuotes}`)
   if (length === columns.length) {
     const isOther = length > 1 && cells.every((cell) => columns.includes(columnName(cell)))
     const reason = 'has the column names in another order; split the file before this line'
-    return { cells, refusal: isOther ? refuse(reason) : undefined }
+    return isOther ? refuse(reason) : cells
   }
   // Delimiters at the end of each line make surplus empty cells.
   const extra = length - columns.length
-  if (extra > 0 && text.endsWith(delimiter.repeat(extra))) {
-    return { cells: cells.slice(0, -extra), refusal: undefined }
-  }
+  if (extra > 0 && text.endsWith(delimiter.repeat(extra))) return cells.slice(0, -extra)
   const found = countOf(length, 'cell')
-  return { cells, refusal: refuse(`has ${found}, but there are ${columns.length} columns`) }
+  return refuse(`has ${found}, but there are ${columns.length} columns`)
 }
 
 /** Makes a function that makes a row of cells, by the names of the columns; empty ones are null. */

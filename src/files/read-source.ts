@@ -87,11 +87,9 @@ async function* readFiles(options: SourceOptions, found: Found): AsyncGenerator<
       found.columns.push(...header.columns)
       const rowOf = rowMaker(header.columns)
       for await (const some of rows) {
-        yield some.map(({ number, cells, refusal }) => ({
-          file,
-          number,
-          row: refusal ?? rowOf(cells),
-        }))
+        yield some.map(({ number, cells }) => {
+          return { file, number, row: cells instanceof Refusal ? cells : rowOf(cells) }
+        })
       }
     } else if (format === 'ndjson' || format === 'json') {
       yield* readJson(sourceFile, await openContent(sourceFile, reading), file)

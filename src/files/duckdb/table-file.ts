@@ -101,12 +101,7 @@ interface CopiedRow {
 async function* copyCsv(file: SourceFile, preparing: Preparing) {
   const { chunks } = await openContent(file, preparing.reading)
   const { header, rows } = await openCsv(file, chunks)
-  async function* copied(): AsyncGenerator<CopiedRow[]> {
-    for await (const some of rows) {
-      yield some.map(({ number, cells, refusal }) => ({ number, cells: refusal ?? cells }))
-    }
-  }
-  const written = yield* writeRows(copied(), preparing)
+  const written = yield* writeRows(rows, preparing)
   return { name: file.name, kind: 'csv', columns: header.columns, ...written } as const
 }
 
