@@ -63,20 +63,17 @@ export function createChangeWatch(
   /** Ends the requests that have waited long enough, or whose clients have left. */
   async function wake(): Promise<void> {
     timerAt = Infinity
-    if (performance.now() >= lookAt) await look()
     const now = performance.now()
-    for (const one of waiting) {
-      if (one.endsAt <= now || one.request.socket.destroyed) end(one)
-      else wakeBy(Math.min(one.endsAt, lookAt))
-    }
+    for (const one of waiting) if (one.endsAt <= now || one.request.socket.destroyed) end(one)
+    if (now >= lookAt && waiting.size > 0) await look()
+    for (const { endsAt } of waiting) wakeBy(Math.min(endsAt, lookAt))
   }
 
   /** Ends the requests that wait for what has changed since. */
   async function look(): Promise<void> {
     lookAt = Infinity
     try {
-      // All may have left.
-      const present = waiting.size > 0 && stateOf(await fromStore(() => store.readRegistry()))
+      const present = stateOf(await fromStore(() => store.readRegistry()))
       for (const one of waiting) if (one.state !== present) end(one)
     } catch {
       // Waiting requests report the fault when they read.
