@@ -85,13 +85,14 @@ export function setHead(
   { tag, changedAt }: State,
   { dataVersion, link, location }: Told,
 ): HttpReply {
-  if (link !== undefined) reply.header('link', link)
-  if (location !== undefined) reply.header('content-location', location)
-  return varyBy(reply, 'Accept-Encoding')
+  varyBy(reply, 'Accept-Encoding')
     .header('etag', tag)
     .header('cache-control', 'private, no-cache')
     .header('data-version', dataVersion)
     .header('last-modified', httpDate(changedAt))
+  if (link !== undefined) reply.header('link', link)
+  if (location !== undefined) reply.header('content-location', location)
+  return reply
 }
 
 let dated = { moment: NaN, text: '' }
