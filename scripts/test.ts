@@ -88,6 +88,8 @@ const given = readOptions({
   flags: { dearest: 'also prints the ten files that took most processor time, of each store' },
   words: { meaning: 'Parts to run (npm test: the first three)', known: partNames },
 })
+/** How many lines show why a process ended early. */
+const lastLines = 100
 const startedAt = performance.now()
 const temporary = makeTemporaryFolder()
 process.env['TMPDIR'] = temporary
@@ -135,9 +137,6 @@ function runsOf(name: PartName): Run[] {
     { name, files: all.filter(hasOwn), isShared: false },
   ].filter((run) => run.files.length > 0)
 }
-
-/** How many lines show why a process ended early. */
-const lastLines = 100
 
 /** The failures of a part once more, near the end of the output. */
 function failuresOf({ name, printed }: Outcome): string {
