@@ -150,11 +150,10 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
         // An empty name cannot be that of a column.
         if (name === '' || known.has(name)) continue
         known.add(name)
-        columns.push(name)
+        refuseColumns(file.name, columns.push(name))
       }
       yield { number, cells: refusal ?? cellsOf(row as SourceRow, columns) }
     }
-    refuseColumns(file.name, columns.length)
   }
   async function* batches(): AsyncGenerator<Iterable<CopiedRow>> {
     for await (const lines of rowLines(file, content)) {
