@@ -126,18 +126,25 @@ async function* writeRows(
   return { ...pieces.end(), rows }
 }
 
-/** All texts have quotes, between which DuckDB finds the same text; null has none. */
+/** Texts have quotes, between which DuckDB finds the same text; nulls at the end are left out. */
 function csvLine(number: number, cells: readonly (string | null)[]): string {
   let line = String(number)
-  for (const cell of cells) line += cell === null ? ',' : `,"${withDoubleQuotes(cell)}"`
+  let commas = 1
+  for (const cell of cells) {
+    if (cell !== null) {
+      line += `${','.repeat(commas)}"${withDoubleQuotes(cell)}"`
+      commas = 0
+    }
+    commas += 1
+  }
   return `${line}\n`
 }
 
 /** The rows of JSON, with a cell for each member that a row before or the row itself has. */
 async function* copyJson(file: SourceFile, preparing: Preparing) {
   const content = await openContent(file, preparing.reading)
-  const columns: string[] = []
-  const known = new Set<string>()
+  /** Their places, by their names. */
+  const columns = new Map<string, number>()
   let number = 0
   function* copied(lines: Buffer): Generator<CopiedRow> {
     // Only escapes can make halves of surrogate pairs.
@@ -148,9 +155,9 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
       const refusal = row instanceof Refusal ? row : mayBeHalf ? refuseHalves(row) : undefined
       for (const name in refusal ? {} : row) {
         // An empty name cannot be that of a column.
-        if (name === '' || known.has(name)) continue
-        known.add(name)
-        refuseColumns(file.name, columns.push(name))
+        if (name === '' || columns.has(name)) continue
+        columns.set(name, columns.size)
+        refuseColumns(file.name, columns.size)
       }
       yield { number, cells: refusal ?? cellsOf(row as SourceRow, columns) }
     }
@@ -161,15 +168,19 @@ async function* copyJson(file: SourceFile, preparing: Preparing) {
     }
   }
   const written = yield* writeRows(batches(), preparing)
-  return { name: file.name, kind: 'json', columns, ...written } as const
+  return { name: file.name, kind: 'json', columns: [...columns.keys()], ...written } as const
 }
 
 /** The texts of members, and the JSON of other values; null for a member that is not there. */
-function cellsOf(row: SourceRow, columns: readonly string[]): (string | null)[] {
-  return columns.map((name) => {
-    const value = Object.hasOwn(row, name) ? row[name] : null
-    return typeof value === 'string' || value === null ? value : textOfJson(value)
-  })
+function cellsOf(row: SourceRow, columns: ReadonlyMap<string, number>): (string | null)[] {
+  const cells = new Array<string | null>(columns.size).fill(null)
+  for (const name in row) {
+    const at = columns.get(name)
+    const value = row[name] ?? null
+    if (at === undefined || value === null) continue
+    cells[at] = typeof value === 'string' ? value : textOfJson(value)
+  }
+  return cells
 }
 
 function* rowsIn(lines: Buffer) {
