@@ -106,15 +106,19 @@ export function makeExtract(companies: number, which: 'first' | 'second'): strin
 export const firstWords = 20_000
 const trades = 'Trading Foods Logistics Software Metals Textiles Print Energy'.split(' ')
 
-/** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
-export function makeCompanies(companies: number): string {
-  return writeOnce(`named-${companies}.ndjson`, companies, (n) => {
+/**
+ * Companies with the numbers 1, 2, 3 …, and names of four words.
+ *
+ * @param attribute has the names; if it is `title`, only the first company has a `name`, too.
+ */
+export function makeCompanies(companies: number, attribute: 'name' | 'title' = 'name'): string {
+  return writeOnce(`${attribute}d-${companies}.ndjson`, companies, (n) => {
     const name = `Own${n % firstWords} ${trades[n % trades.length] ?? ''} ${n} Limited`
     return (
-      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${n + 1}","name":"${name}",` +
+      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${n + 1}","${attribute}":"${name}",` +
       `"address":"${n % 500} Quay Street, Felixstowe","status":"active",` +
       `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"` +
-      (n === 0 ? ',"nickname":"Own"}\n' : '}\n')
+      (n === 0 && attribute !== 'name' ? ',"name":"Own"}\n' : '}\n')
     )
   })
 }
