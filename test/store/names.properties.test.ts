@@ -147,12 +147,12 @@ async function checkNames(db: string, asked: string): Promise<void> {
 test('frequent words are found together, in any order of their frequency (8.2)', async (t) => {
   const db = makeSoundStore(t)
   // Every second name has "even", every third "third"; one word of each is its own.
-  const rows = Array.from({ length: 5_000 }, (_, n) => ({
+  const rows = Array.from({ length: 21_000 }, (_, n) => ({
     jurisdiction: 'GB',
     identifier: String(n),
     name: `${n % 2 === 0 ? 'even' : 'odd'} ${n % 3 === 0 ? 'third' : 'rest'} x${n} ${n % 11 === 0 ? 'eleventh' : ''}`,
   }))
-  // In two imports, so that chunks are added to.
+  // In two imports, so that the second adds companies to words.
   await importRows(db, 'companies', rows.slice(0, 2_500))
   await importRows(db, 'companies', rows.slice(2_500))
   const reader = await openReader(t, db)
@@ -162,7 +162,9 @@ test('frequent words are found together, in any order of their frequency (8.2)',
     ['eleventh eve', (n) => n % 22 === 0],
     ['odd eleventh x89', (n) => n % 22 === 11 && String(n).startsWith('89')],
     ['even x', (n) => n % 2 === 0],
+    ['odd third eleventh x', (n) => n % 66 === 33],
     ['even odd', () => false],
+    ['even odd x', () => false],
     ['x123', (n) => String(n).startsWith('123')],
     ['x', () => true],
     ['even', (n) => n % 2 === 0],

@@ -123,7 +123,7 @@ const bySql: Readonly<Record<string, RegExp>> = {
     /^names: … and 2 more$/m,
   "delete from words where word = 'acme'":
     /^company 1000000000001: the index of words does not match its name$/m,
-  "insert into words select 'zebra', first, distances from words where word = 'acme'":
+  "insert into words select 'zebra', company_id from words where word = 'acme'":
     /^the index of words has companies without the word: 1$/m,
 }
 

@@ -59,7 +59,7 @@ export type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
  */
 export async function createNameKeeper(db: RegistryDatabase) {
   const sources = await db.tables.sources()
-  const words = await createWordIndex(db)
+  const words = createWordIndex(db)
   let count = 0
   return {
     /**

@@ -2,14 +2,11 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { chooseName } from '../companies/keep-names.ts'
-import { readChunks } from '../companies/word-index.ts'
 import { inBatches } from '../listing/in-batches.ts'
 import { wordsOfName } from '../companies/name-words.ts'
-import type { RegistryDatabase } from '../sql/database.ts'
-import { idsOf } from '../sql/postings.ts'
+import { numberIn, type RegistryDatabase } from '../sql/database.ts'
 import type { VerifiedRegistry } from './verify-companies.ts'
 import type { NamesGiven } from './verify-listings.ts'
-import type { Report } from './verify.ts'
 
 type Names = ReadonlyMap<number, string>
 
@@ -23,9 +20,10 @@ export function checkNames({ report }: VerifiedRegistry, given: NamesGiven, name
   }
 }
 
-/** So many words are compared at once, since each time all companies of a word are read. */
-const wordsAtOnce = 500_000
-const chunksAtOnce = 2_000
+/** So many words are compared at once. */
+const wordsAtOnce = 100_000
+/** So many different words are looked up at once. */
+const lookedUpAtOnce = 2_000
 
 /** Compares the index of words with names: each word is in it, and nothing else. */
 export function createWordCheck({ db, report, onStep }: VerifiedRegistry) {
@@ -33,13 +31,11 @@ export function createWordCheck({ db, report, onStep }: VerifiedRegistry) {
   let [size, all] = [0, 0]
 
   async function compare(): Promise<void> {
+    onStep('words')
     const wrong = new Set<number>()
-    for (const some of inBatches(words.keys(), chunksAtOnce)) {
-      const chunks = await readChunks(db, some)
-      for (const word of some) {
-        const indexed = new Set(idsOf(chunks.get(word) ?? []))
-        for (const id of words.get(word) ?? []) if (!indexed.has(id)) wrong.add(id)
-      }
+    for (const some of inBatches(words, lookedUpAtOnce)) {
+      for (const id of await findMissing(db, some)) wrong.add(id)
+      await nextTurn()
     }
     for (const id of wrong) {
       report('words', `company ${id}: the index of words does not match its name`)
@@ -50,6 +46,7 @@ export function createWordCheck({ db, report, onStep }: VerifiedRegistry) {
   }
 
   return {
+    /** @param names in the order of their companies. */
     async check(names: Names): Promise<void> {
       for (const [id, name] of names) {
         for (const word of wordsOfName(name)) {
@@ -63,34 +60,26 @@ export function createWordCheck({ db, report, onStep }: VerifiedRegistry) {
     },
     async finish(): Promise<void> {
       await compare()
-      const count = await countIndexed(db, report, onStep)
+      const count = await numberIn(db, 'select count(*) from words')
       if (count <= all) return
       report('words', `the index of words has companies without the word: ${count - all}`)
     },
   }
 }
 
-/** Counts the companies of all words; those of each are in ascending order. */
-async function countIndexed(
+/** The companies that the index lacks at one of some words. */
+async function findMissing(
   db: RegistryDatabase,
-  report: Report,
-  onStep: (step: string) => void,
-): Promise<number> {
-  let [count, lastWord, lastId] = [0, '', 0]
-  const sql = 'select word, first, distances from words order by word, first'
-  type Columns = readonly [word: string, first: number, distances: Uint8Array]
-  for await (const rows of db.batches<Columns>(sql)) {
-    onStep('words')
-    for (const [word, first, distances] of rows) {
-      if (word !== lastWord) lastId = 0
-      lastWord = word
-      for (const id of idsOf([{ first, distances }])) {
-        if (id <= lastId) report('words', `word ${word}: its companies are out of order`)
-        lastId = id
-        count += 1
-      }
-    }
-    await nextTurn()
-  }
-  return count
+  words: readonly (readonly [word: string, ids: readonly number[]])[],
+): Promise<number[]> {
+  const firsts = words.map(([, ids]) => ids[0] ?? 0)
+  const lasts = words.map(([, ids]) => ids.at(-1) ?? 0)
+  const rows = await db.rows<[word: string, id: number]>(
+    `select word, company_id from words
+     where ${db.dialect.isOneOf('word', '$1', 'text')} and company_id >= $2 and company_id <= $3`,
+    words.map(([word]) => word),
+    ...[Math.min(...firsts), Math.max(...lasts)],
+  )
+  const known = new Set(rows.map(([word, id]) => `${word} ${id}`))
+  return words.flatMap(([word, ids]) => ids.filter((id) => !known.has(`${word} ${id}`)))
 }

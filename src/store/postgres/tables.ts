@@ -65,7 +65,6 @@ const columnTypes: Readonly<Record<string, 'bigint' | 'integer' | 'bytea'>> = {
   id: 'bigint',
   segment: 'bigint',
   sort: 'bigint',
-  first: 'bigint',
   version: 'integer',
   until: 'integer',
   source_id: 'integer',
@@ -73,7 +72,6 @@ const columnTypes: Readonly<Record<string, 'bigint' | 'integer' | 'bytea'>> = {
   largest: 'integer',
   entries: 'bytea',
   texts: 'bytea',
-  distances: 'bytea',
 }
 
 const typeOf = (column: string) => columnTypes[column] ?? 'text'

@@ -120,12 +120,11 @@ const companyTables = (d: SchemaDialect) => `
   -- The name of each company that has one.
   create table names (company_id ${d.long} primary key, name ${d.text} not null);
 
-  -- The companies that have a word in their name, in chunks (../sql/postings.ts).
+  -- The companies that have a word in their name.
   create table words (
     word ${d.text} not null,
-    first ${d.long} not null,
-    distances ${d.bytes} not null,
-    primary key (word, first)
+    company_id ${d.long} not null,
+    primary key (word, company_id)
   )${d.byKey};
 `
 
