@@ -33,12 +33,12 @@ export function diagnoseHeader(
   refuseDelimiter(name, sample, header, shown)
   const tables = candidates.map((form) => cellsOf(sample, form))
   if (header > 1 && tables.some((lines) => isHeader(lines, header))) return
-  const titles = tables.map((lines) => findTitle(lines, header))
+  const titles = tables.map(findTitle)
   const title = titles.reduce((a, b) => (b.columns > a.columns ? b : a), noTitle)
   if (title === noTitle) return
   throw new OperatorError(
-    `${name} begins with ${shown}, which has ${countOf(header, 'cell')}, but the lines from line ` +
-      `${skipped + title.lines + 1} on have ${title.columns}; add --skip-lines ` +
+    `${name} begins with ${shown}, which has ${countOf(title.cells, 'cell')}, but the lines from ` +
+      `line ${skipped + title.lines + 1} on have ${title.columns}; add --skip-lines ` +
       `${skipped + title.lines}`,
   )
 }
@@ -59,31 +59,31 @@ function isHeader(lines: readonly (readonly string[])[], first: number): boolean
   return lines[0]?.length === first && usualCount(lines.map(lengthOf)) === first
 }
 
-/** The lines before a header, and the columns that it has. */
+/** The lines before a header, the cells of the first, and the columns of the header. */
 interface Title {
   readonly lines: number
+  readonly cells: number
   readonly columns: number
 }
 
-const noTitle: Title = { lines: 0, columns: 0 }
+const noTitle: Title = { lines: 0, cells: 0, columns: 0 }
 
 /**
  * Finds lines before the header: they have at most half as many cells as most lines, or end with a
  * blank line.
- *
- * @param first the number of cells in the first line.
  */
-function findTitle(lines: readonly (readonly string[])[], first: number): Title {
+function findTitle(lines: readonly (readonly string[])[]): Title {
   const counts = lines.map(lengthOf)
+  const [cells = 0] = counts
   const columns = usualCount(counts)
   const at = counts.indexOf(columns)
   if (at < 1 || columns < 2) return noTitle
-  const isApart = counts[at - 1] === 0 || first * 2 <= columns
-  const isTitle = isApart && columns > first
+  const isApart = counts[at - 1] === 0 || cells * 2 <= columns
+  const isTitle = isApart && columns > cells
   if (!isTitle && lines[0]?.[0]?.startsWith('#') !== true) return noTitle
   // The last line may be a row that does not fit its header.
   const isRow = at === lines.length - 1 && lines[at]?.some((cell) => looksLikeData(cell)) === true
-  return isRow ? noTitle : { lines: at, columns }
+  return isRow ? noTitle : { lines: at, cells, columns }
 }
 
 /** The most frequent count, the greatest of several such. Blank lines do not count. */

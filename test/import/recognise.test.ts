@@ -169,6 +169,10 @@ const refused: Readonly<Record<string, RefusedFile>> = {
     '# Rights, Mon, 2026-11-02\nid,company_id\n1,7\n2,7\n',
     /begins with "# Rights, .*", which has 3 cells, .* line 2 on have 2; add --skip-lines 1$/,
   ],
+  'title-with-comma.csv': [
+    'Rights, as of 2026-11-01\nid;company_id;name\n1;7;one\n2;7;two\n',
+    /begins with "Rights, as .*", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
+  ],
   'title-one-row.csv': [
     'Rights of 2026\nid,company_id,name\n1,7,one\n',
     /begins with "Rights of 2026", which has 1 cell, .* line 2 on have 3; add --skip-lines 1$/,
