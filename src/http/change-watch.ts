@@ -57,7 +57,7 @@ export function createChangeWatch(
     if (time >= timerAt) return
     clearTimeout(timer)
     timerAt = time
-    timer = setTimeout(() => void wake(), time - performance.now()).unref()
+    timer = setTimeout(() => void wake(), Math.max(0, time - performance.now())).unref()
   }
 
   /** Ends the requests that have waited long enough, or whose clients have left. */
