@@ -135,7 +135,10 @@ test('a copy that was withdrawn is made again once it is removed, at the same ve
   const lift = ['withhold', 'lift', '1', '--reason', 'r', '--by', 'b', '--db', url]
   assert.equal((await runCommand(makeFolder(t), lift)).code, 0)
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 410)
-  await assert.rejects(copy(), /already has a copy of version 2; to write it again, remove /)
+  await assert.rejects(
+    copy(),
+    /already has a withdrawn copy of version 2; to write it again, remove /,
+  )
   rmSync(join(copies, '2'), { recursive: true })
   await copy()
   assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)

@@ -69,8 +69,8 @@ export async function writeExport(
   if (known !== undefined) {
     const { manifest } = known
     // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
-    const isOffered =
-      known.withheldState === withheldState && manifest.cursor === plan.cursorOf(registry)
+    if (known.withheldState !== withheldState) throw hasCopy(plan.folder, version, 'withdrawn ')
+    const isOffered = manifest.cursor === plan.cursorOf(registry)
     if (!isOffered || !hasFormats(manifest, plan.formats)) throw hasCopy(plan.folder, version)
     plan.onKept(version)
     return manifest
@@ -106,9 +106,9 @@ function hasFormats({ resources }: Manifest, formats: readonly string[]): boolea
   return own.symmetricDifference(new Set(formats)).size === 0
 }
 
-function hasCopy(folder: string, version: number): OperatorError {
+function hasCopy(folder: string, version: number, state = ''): OperatorError {
   const advice = `to write it again, remove ${join(folder, String(version))} first`
-  return new OperatorError(`${folder} already has a copy of version ${version}; ${advice}`)
+  return new OperatorError(`${folder} already has a ${state}copy of version ${version}; ${advice}`)
 }
 
 /** The versions of two registries have the same numbers: one copy would take the other's place. */
