@@ -284,7 +284,7 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     await refuse('update nes nse-2025-11.csv', /^dossier: there is no .* nes; did you mean nse\?$/m)
     await refuse(
       'update other nse-2025-11.csv',
-      /^dossier: other has no recipe, .* dossier import companies FILE --source other …$/m,
+      /^dossier: other has no recipe, .* import it first: dossier import … --source other$/m,
     )
     assert.equal((await run('update')).code, 2)
     assert.match((await run('update nse')).err, /^dossier: name the files to update nse from$/m)

@@ -94,7 +94,7 @@ export async function findRecipes(
   }
   throw new OperatorError(
     `${source} has no recipe, since it has no import that is in effect; import it first: ` +
-      `dossier import companies FILE --source ${source} …`,
+      `dossier import … --source ${source}`,
   )
 }
 

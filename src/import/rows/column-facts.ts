@@ -229,6 +229,7 @@ function twiceRead(name: string, place: string, text: string, better: string): s
   const [read, meant] = [text, better].map((whole) => showValue(whole.slice(start)))
   return (
     `${place}: ${name} is ${read}, which is ${meant} if it is UTF-8 that was read as another ` +
-    'encoding; get a correct file, or convert it: iconv -f UTF-8 -t WINDOWS-1252'
+    'encoding; get a correct file or, if all of it is so, convert it: ' +
+    'iconv -f UTF-8 -t WINDOWS-1252'
   )
 }
