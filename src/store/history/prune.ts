@@ -42,7 +42,7 @@ export async function prune(
   // Its examples are what was replaced.
   await db.run('update imports set difference = null where committed_at < $1', before)
   await db.run('update store set past_from = $1 where past_from < $1', version)
-  const earliestVersion = await numberIn(db, 'select past_from from store')
+  const earliestVersion = Math.max(1, await numberIn(db, 'select past_from from store'))
   await (isDryRun ? db.discard() : db.commit())
   return { earliestVersion, forgotten }
 }
