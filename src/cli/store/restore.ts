@@ -71,10 +71,8 @@ async function agree(
   if (isAgreed) return { isForeign, lostMax: Infinity }
   if (lost === 0) return { isForeign, lostMax: 0 }
   const imports = countOf(lost, 'version')
-  const what = isForeign
-    ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
-    : `${copy} lacks ${imports} of ${db}, which would be lost.`
-  context.stderr.writeLines(what)
+  const what = isForeign ? `${copy} is a copy of another registry, and` : copy
+  context.stderr.writeLines(`${what} lacks ${imports} of ${db}, which would be lost.`)
   const option = isForeign ? '--replace-foreign' : '--yes'
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
   return { isForeign, lostMax: lost }
