@@ -248,7 +248,7 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
     assert.equal(await storeDigest(db), before)
   })
 
-  test('the removal of a source says which recorded events stay', async (t) => {
+  test('a removal of a source says which recorded events stay, and is in the log', async (t) => {
     const { load, run } = begin(t)
     await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
@@ -258,6 +258,8 @@ describe('an update by a recipe', { skip: aboveStores }, () => {
       out,
       /^events recorded .* are kept \(1\); .*: dossier sources remove nse\/companies$/m,
     )
+    await load('sources remove nse --yes')
+    assert.match(await load('imports'), /^version 3 .* companies from nse, sources remove, in /m)
   })
 
   test('a known file whose changes are recorded needs no day, another file does', async (t) => {

@@ -101,7 +101,8 @@ function describe(one: LoggedImport): string[] {
     ...(reverts === undefined ? [] : [describeReverts(reverts)]),
     `${target} from ${source}`,
     ...(asOf === undefined ? [] : [`as of ${shortMoment(asOf)}`]),
-    ...(isSnapshot ? ['snapshot'] : []),
+    // What an operator removes with its source is a snapshot without files.
+    ...(isSnapshot ? [files.length === 0 ? 'sources remove' : 'snapshot'] : []),
     `in ${((committedAt - startedAt) / 1_000).toFixed(1)} s`,
     ...(revertedBy === undefined ? [] : [`reverted by ${revertedBy}`]),
   ]
