@@ -40,7 +40,7 @@ function findStrangers(change: ComparedChange) {
     isNext &&
     areManyAdded(change) &&
     known < named * knownShareMin &&
-    `of these ${formatCount(named)} companies, only ${formatCount(known)} are among the ` +
+    `of these ${formatCount(named)} companies, ${formatCount(known)} are among the ` +
       `${formatCount(difference.known)} of ${source}; nothing was changed. Correct the ` +
       'identifiers in the file or in a mapping, or name another --source; if the companies are new'
   )
