@@ -48,14 +48,14 @@ test('a null in a list is a null, whatever the setting of the database', async (
   url.searchParams.set('options', '-c array_nulls=off')
   const client = await openSession(url.href)
   t.after(() => client.end())
-  await client.query('create temporary table listed (first bigint, meta text)')
+  await client.query('create temporary table listed (segment bigint, meta text)')
   const writer = writerOf(client, false)
   const all = [
     [1, null],
     [null, 'null'],
   ]
-  await writer.insert({ table: 'listed', columns: ['first', 'meta'] }, all)
-  assert.deepEqual(await writer.rows('select first, meta from listed'), all)
+  await writer.insert({ table: 'listed', columns: ['segment', 'meta'] }, all)
+  assert.deepEqual(await writer.rows('select segment, meta from listed'), all)
 })
 
 test('a result arrives in pieces of any length', async (t) => {
