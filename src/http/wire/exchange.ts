@@ -1,7 +1,7 @@
 // A request and its reply, as stages and endpoints see them: thin wrappers of Node's own, since
 // each request makes both.
 
-import { randomFillSync } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RateVerdict } from '../../config/rate.ts'
@@ -27,20 +27,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 /** The client's own id if it is harmless, else a random one (contract section 5). */
 export function requestIdOf(raw: IncomingMessage | undefined): string {
   const given = raw?.headers['x-request-id']
-  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomId()
-}
-
-const idBytes = 16
-const randomBytes = Buffer.allocUnsafeSlow(256 * idBytes)
-let idsAt = randomBytes.length
-
-/** As unique as a UUID, in 0.1 instead of 0.25 µs, and without its twenty pieces in memory. */
-function randomId(): string {
-  if (idsAt === randomBytes.length) {
-    randomFillSync(randomBytes)
-    idsAt = 0
-  }
-  return randomBytes.toString('hex', idsAt, (idsAt += idBytes))
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
 /** A request, with its reply. */
