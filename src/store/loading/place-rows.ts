@@ -15,11 +15,9 @@ const batchLength = 1_000
 /**
  * A row that names its company by id alone has it already. A row whose id and name belong to
  * different companies gets none.
- *
- * @param areCompanies whether the company's id is that of the row.
  */
-const placeByName = (areCompanies: boolean) => `
-  update stage set company_id = c.id ${areCompanies ? ', id = c.id' : ''} from companies c
+const placeByName = `
+  update stage set company_id = c.id from companies c
   where c.jurisdiction = stage.jurisdiction and c.identifier = stage.identifier
     and coalesce(stage.given_company, c.id) = c.id`
 
@@ -34,7 +32,7 @@ const placeByKey = `
 export async function placeRows(context: ImportContext): Promise<void> {
   const { staging, plan } = context
   const { resource } = plan.target
-  if (staging.facts.hasNames) staging.run(placeByName(resource === undefined))
+  if (staging.facts.hasNames) staging.run(placeByName)
   if (plan.knownCompaniesOnly || resource === undefined) staging.run(dropUnknown)
   if (resource === undefined) placeCompanies(context)
   else await placeRecords(context, resource)
@@ -42,7 +40,7 @@ export async function placeRows(context: ImportContext): Promise<void> {
 
 function placeCompanies(context: ImportContext): void {
   const { staging, plan, asOf } = context
-  staging.run('update stage set id = company_id where id is not company_id')
+  staging.run('update stage set id = company_id')
   staging.run(refuseUnplaced, { idColumn: 'id', identifierColumn: 'identifier' })
   if (plan.asOf === undefined && asOf !== null) staging.run(refuseUndatedRows)
   compareRows(context)
