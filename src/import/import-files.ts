@@ -23,6 +23,7 @@ import {
 } from './guard-rails.ts'
 import type { ImportTarget } from './import-targets.ts'
 import { changeRails, warningsOf } from './judge-change.ts'
+import { type Progress, watchProgress } from './progress.ts'
 import { openSource } from '../files/read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import type { Problem } from '../files/refusal.ts'
@@ -71,18 +72,6 @@ export interface ImportRequest extends Pick<
   /** Aborts the import, which then changes nothing. */
   readonly signal: AbortSignal
 }
-
-interface Progress {
-  /** `reading`, then the parts of the merge. */
-  readonly step: string
-  /** Rows so far. */
-  readonly count: number
-  /** The share of the import that is done, from 0 to 1; NaN while a size is unknown. */
-  readonly done: number
-}
-
-/** The share of an import's time that reading takes, as in a first load of records. */
-const readingShare = 0.45
 
 /** A refused row with its content: as read, or as checked if the store refused it. */
 export interface RejectedRow extends Problem {
@@ -288,23 +277,5 @@ function likeSourceWarner(request: ImportRequest) {
   return (counts: ReadonlyMap<string, number>, sampled: number) => {
     const warning = warnOfLikeSource(counts, sampled, request.source, isAssumed)
     if (warning !== undefined) warn(request, warning, advice)
-  }
-}
-
-/** Combines what is read with the parts of the merge. */
-function watchProgress({ files, onProgress }: ImportRequest) {
-  const totalBytes = files.reduce((sum, { size }) => sum + (size ?? NaN), 0)
-  let bytes = 0
-  let count = 0
-  return {
-    onBytes: (read: number) => void (bytes += read),
-    onRows: (rows: number) => {
-      count = rows
-      // A file may grow, and some file systems say that each has no bytes.
-      const read = Math.min(bytes / totalBytes, 1)
-      onProgress({ step: 'reading', count, done: readingShare * read })
-    },
-    onStep: (step: string, done: number) =>
-      onProgress({ step, count, done: readingShare + (1 - readingShare) * done }),
   }
 }
