@@ -3,8 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { after, type Awaitable } from '../awaitable.ts'
-import { statementAt, statementOf } from '../companies/attributes.ts'
-import { createIndexReader, placesOf } from '../companies/usual-index.ts'
+import { statementAt } from '../companies/attributes.ts'
 import {
   type IndexReader,
   keysOf,
@@ -19,6 +18,7 @@ import { inBatches } from '../listing/in-batches.ts'
 import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 import { dropRefused } from './place-rows.ts'
+import { withoutUnchanged } from './unchanged-companies.ts'
 
 /**
  * Fills `change`.
@@ -126,33 +126,6 @@ interface Comparison {
   held: number
 }
 
-/**
- * Of companies, finds those about which the source alone says something, and now the same: most of
- * a register's. Returns the others.
- */
-async function changedCompanies(
-  { tables, source }: ImportContext,
-  batch: readonly CompanyRows[],
-  comparison: Comparison,
-): Promise<readonly CompanyRows[]> {
-  const said = await tables.statementIndexes(batch.map(({ companyId }) => companyId))
-  const { entries } = said
-  const places = placesOf(said)
-  const read = createIndexReader(entries, (record) => {
-    return record.source === source && statementOf(record).isPresent
-  })
-  return batch.filter(({ companyId, ids, digests }) => {
-    const place = places.get(companyId)
-    if (place?.isUsual !== true || place.indexEnd === place.indexStart) return true
-    const { found: isPresent, digestAt } = read(place)
-    const end = digestAt + digestBytes
-    const isSame =
-      isPresent && ids.length === 1 && entries.compare(digests, 0, digestBytes, digestAt, end) === 0
-    if (isSame) comparison.held += 1
-    return !isSame
-  })
-}
-
 async function compareBatch(
   context: ImportContext,
   all: readonly CompanyRows[],
@@ -160,7 +133,7 @@ async function compareBatch(
 ): Promise<void> {
   const { tables, shape } = context
   const areCompanies = shape === attributesShape
-  const batch = areCompanies ? await changedCompanies(context, all, comparison) : all
+  const batch = areCompanies ? await withoutUnchanged(context, all, comparison) : all
   if (batch.length === 0) return
   const companies = batch.map(({ companyId }) => companyId)
   const open = await openListings(tables, shape.listing, companies)
