@@ -2,7 +2,7 @@
 
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePoint } from '../../src/http/requests/cursors.ts'
+import { parsePoint, writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { type Manifest, manifestName } from '../../src/store/exports/manifest.ts'
 import { writeExport } from '../../src/store/exports/write-export.ts'
@@ -21,6 +21,7 @@ export function writeCopy(
       formats: ['ndjson.zst'],
       version: undefined,
       cursorOf: writePoint,
+      pointOf: parsePoint,
       onKept: () => undefined,
       onStep: () => undefined,
       signal: new AbortController().signal,

@@ -1,7 +1,7 @@
 // `dossier export`: writes a complete copy of the registry.
 
 import { formatCount } from '../../text/format-count.ts'
-import { writePoint } from '../../http/requests/cursors.ts'
+import { parsePoint, writePoint } from '../../http/requests/cursors.ts'
 import { resources } from '../../resources/index.ts'
 import { exportFormats } from '../../store/exports/manifest.ts'
 import { writeExport } from '../../store/exports/write-export.ts'
@@ -19,8 +19,8 @@ export const exportCommand: Command = {
 Writes DIR/VERSION: files of up to a million records for each listing and for the companies, and
 manifest.json with their counts, SHA-256 and the cursor from which to follow changes. DIR must hold
 nothing but copies; \`dossier serve --exports DIR\` offers them to keys with the scope exports. A
-copy is complete or absent: an export that fails leaves nothing. If DIR already has this copy of
-the last version, nothing is written, and the exit code is 0.
+copy is complete or absent: an export that fails leaves nothing. If DIR already has this copy,
+nothing is written, and the exit code is 0.
 
   dossier export exports
   dossier export exports --format ndjson.zst,parquet --version 17`,
@@ -45,6 +45,7 @@ the last version, nothing is written, and the exit code is 0.
       version,
       signal,
       cursorOf: writePoint,
+      pointOf: parsePoint,
       onKept(kept) {
         stderr.writeLines(`${folder} already has a copy of version ${kept}; nothing to do`)
       },

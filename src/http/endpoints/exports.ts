@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { hasScope } from '../../store/keys.ts'
-import { exportedVersions, readExport, type StoredExport } from '../../store/exports/folder.ts'
+import {
+  exportedVersions,
+  isInHistory,
+  readExport,
+  type StoredExport,
+} from '../../store/exports/folder.ts'
 import { findFile, manifestName } from '../../store/exports/manifest.ts'
 import { type ByteRange, parseRange } from '../requests/byte-range.ts'
 import { parsePoint } from '../requests/cursors.ts'
@@ -78,11 +83,7 @@ async function findExport(
   if (copy === undefined || copy.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(copy.manifest.cursor)
   if (since === undefined) return undefined
-  const asked = { since, until: undefined, after: undefined, companyId: undefined, limit: 1 }
-  const changes = await fromStore(() =>
-    store.readChanges({ ...asked, hasCompanies: false, resources: [] }),
-  )
-  return 'none' in changes ? undefined : copy
+  return (await fromStore(() => isInHistory(store, since))) ? copy : undefined
 }
 
 async function isWithdrawn(store: StoreReader, { withheldState }: StoredExport): Promise<boolean> {

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { OperatorError, systemCode } from '../../config/operator-error.ts'
 import { isAbsent } from '../../files/absent.ts'
 import { isRunning } from '../../files/unfinished.ts'
+import type { NamedPoint } from '../changes.ts'
+import type { StoreReader } from '../reading.ts'
 import { type Manifest, manifestName, parseManifest, withheldName } from './manifest.ts'
 
 /** A copy in a folder. */
@@ -59,6 +61,12 @@ function readIfThere(path: string): string {
     if (systemCode(error) === 'ENOENT') return ''
     throw error
   }
+}
+
+/** Whether a registry's history, from its earliest version on, has a state. */
+export async function isInHistory(store: StoreReader, since: NamedPoint): Promise<boolean> {
+  const asked = { since, until: undefined, after: undefined, companyId: undefined, limit: 1 }
+  return !('none' in (await store.readChanges({ ...asked, hasCompanies: false, resources: [] })))
 }
 
 /**

@@ -21,6 +21,7 @@ import { companiesScope } from '../keys.ts'
 import { splitTexts } from '../record-texts.ts'
 import {
   exportedVersions,
+  isInHistory,
   partialPattern,
   readExport,
   removeKilled,
@@ -38,7 +39,9 @@ interface ExportPlan extends Omit<OutputOptions, 'partial'> {
   readonly version: number | undefined
   /** How the version is named as a cursor. */
   readonly cursorOf: (point: HistoryPoint) => string
-  /** Is called if the folder has this copy of the last version, so that nothing is written. */
+  /** What a cursor names; undefined if it is not one. */
+  readonly pointOf: (cursor: string) => NamedPoint | undefined
+  /** Is called if the folder has this copy, so that nothing is written. */
   readonly onKept: (version: number) => void
 }
 
@@ -48,8 +51,8 @@ const durable = { flush: true, mode: privateMode }
 const pageLength = 2_000
 
 /**
- * Writes a copy, unless the folder has the same one of the last version: then there is nothing to
- * do, as on a night after a day without an import.
+ * Writes a copy, unless the folder has the same one: then there is nothing to do, as on a night
+ * after a day without an import.
  *
  * @returns the manifest.
  * @throws OperatorError that says what to do, or the signal's reason; nothing is left behind.
@@ -70,7 +73,8 @@ export async function writeExport(
     const { manifest } = known
     // No server offers a copy that was withdrawn, or of a history that a restored backup has left.
     if (known.withheldState !== withheldState) throw hasCopy(plan.folder, version, 'withdrawn ')
-    const isOffered = manifest.cursor === plan.cursorOf(registry)
+    const point = plan.pointOf(manifest.cursor)
+    const isOffered = point !== undefined && (await isInHistory(store, point))
     if (!isOffered || !hasFormats(manifest, plan.formats)) throw hasCopy(plan.folder, version)
     plan.onKept(version)
     return manifest
