@@ -1,8 +1,8 @@
 // `dossier demo`: a sample registry, a key and a running server in one command.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { banner } from '../demo/banner.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from '../demo/registry.ts'
 import { formatCount } from '../text/format-count.ts'
 import { privateFolderMode } from '../files/new-file.ts'
+import { nameUnfinished } from '../files/unfinished.ts'
 import { OperatorError, orExplain } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore } from '../config/setting-kinds.ts'
@@ -81,19 +82,16 @@ async function checkRegistry(db: string): Promise<void> {
 async function makeRegistry(db: string, context: CommandContext): Promise<void> {
   const startedAt = context.now()
   const explain = (reason: string) => `cannot create ${db}: ${reason}`
-  const folder = orExplain(() => {
+  using folder = orExplain(() => {
     mkdirSync(dirname(db), { recursive: true, mode: privateFolderMode })
-    return mkdtempSync(join(resolve(dirname(db)), '.making-'))
+    return nameUnfinished(db, 'part')
   }, explain)
-  try {
-    const made = join(folder, 'registry.db')
-    const counts = await fill(made, explain, context)
-    orExplain(() => moveInto(made, db), explain)
-    const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
-    context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  orExplain(() => mkdirSync(folder.path, privateFolderMode), explain)
+  const made = join(folder.path, 'registry.db')
+  const counts = await fill(made, explain, context)
+  orExplain(() => moveInto(made, db), explain)
+  const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
+  context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
 }
 
 /** Imports every extract as an operator does, and returns the number of rows of each. */

@@ -1,5 +1,5 @@
-// Temporary files next to the file that they become or help to make. Their names contain the
-// process's number, so that a later command can remove what a killed process has left.
+// Temporary files and folders next to the file that they become or help to make. Their names
+// contain the process's number, so that a later command can remove what a killed process has left.
 
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
@@ -11,12 +11,12 @@ type Ending = 'part' | 'restoring' | 'withholding'
 const unfinished =
   /\.(\d{1,10})\.[\da-f]{8}\.(?:part|restoring|withholding)(?:-journal|-wal|-shm)?$/
 
-/** The files of this process. */
+/** The files and folders of this process. */
 const current = new Set<string>()
 
 /**
- * Names a new file next to a path. It and SQLite's files next to it are removed at the end, unless
- * it has been renamed.
+ * Names a new file or folder next to a path. It and SQLite's files next to it are removed at the
+ * end, unless it has been renamed.
  */
 export function nameUnfinished(
   path: string,
@@ -34,7 +34,7 @@ export function nameUnfinished(
   }
 }
 
-/** Removes the unfinished files in a folder whose processes have ended. */
+/** Removes the unfinished files and folders in a folder whose processes have ended. */
 export function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [own, pid] = unfinished.exec(name) ?? []
@@ -46,7 +46,7 @@ export function removeAbandoned(folder: string): void {
 
 function remove(path: string): void {
   try {
-    rmSync(path, { force: true })
+    rmSync(path, { recursive: true, force: true })
   } catch {
     // Another command removes it, of the user to whom it belongs: an error here would hide others.
   }
