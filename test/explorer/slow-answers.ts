@@ -91,7 +91,7 @@ export function testSlowAnswers(): void {
     const releaseBack = await holdAnswers(page)
     await page.getByRole('link', { name: 'Back to now' }).click()
     await page.getByText('Now · Version 5').waitFor()
-    await page.getByRole('row', { name: /Status differs dissolved/ }).waitFor()
+    await page.getByRole('row', { name: /Status dissolved/ }).waitFor()
     await releaseBack()
     await page.evaluate('location.hash = "#/companies/7?version=5"')
     await page.getByText('You are looking at the newest version: Version 5').waitFor()

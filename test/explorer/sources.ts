@@ -15,7 +15,7 @@ export function testSources(): void {
     await registry.load('companies', [company({ name: 'Northwind', constructor: 'Jane & Co.' })])
     const page = await registry.visit('/companies/7')
     const rowOf = (text: string) => page.getByRole('row', { name: text, exact: true })
-    await rowOf('Constructor differs Jane & Co. not known').waitFor()
+    await rowOf('Constructor Jane & Co. not known').waitFor()
     await page.evaluate('location.hash = "#/companies/7?version=2"')
     await page.getByText('You are looking at the past').waitFor()
     await page.evaluate('location.hash = "#/companies/7/differences?from=2&to=3"')
@@ -30,6 +30,22 @@ export function testSources(): void {
     const part = page.locator('.difference', { hasText: 'What each source says' })
     await part.getByText(/Leeds\s*→\s*not known/).waitFor()
     assert.equal(await part.getByRole('term').innerText(), 'Seat')
+  })
+
+  test('sources differ only if two that list the company give different values', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [company({ seat: 'Leeds', name: 'Northwind' })], 'stats')
+    await registry.load('companies', [company({ seat: 'York', name: 'Northwind' })], 'tax')
+    await registry.load('companies', [company({ seat: 'Hull', vat: '1', name: null })])
+    const page = await registry.visit('/companies/7')
+    const rowOf = (text: string) => page.getByRole('row', { name: text, exact: true })
+    await rowOf('Seat differs Hull Leeds York').waitFor()
+    await rowOf('Name not known Northwind Northwind').waitFor()
+    await rowOf('Vat 1 not known not known').waitFor()
+    const other = company({ id: 8, identifier: '2' })
+    for (const source of ['stats', 'tax']) await registry.load('companies', [other], source)
+    const later = await registry.visit('/companies/7')
+    await later.getByRole('row', { name: 'Seat Hull Leeds York', exact: true }).waitFor()
   })
 
   test('a status that has ended is not the latest one', async (t) => {

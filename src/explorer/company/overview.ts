@@ -1,7 +1,7 @@
 // A company as a whole: what each source says, side by side, and how much is on record.
 
 import type { Company, CompanySource, ListingSummary, ValueCount, Version } from '../answers.ts'
-import { LongText } from '../listing/cell.ts'
+import { LongText, Unknown } from '../listing/cell.ts'
 import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from '../format.ts'
 import { html } from '../html.ts'
 import { type LatestChange, sinceOf } from '../versions/latest-changes.ts'
@@ -76,14 +76,8 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
     )}</tr></thead>
     <tbody>
       ${names.map((name) => {
-        const isSame =
-          new Set(sources.map(({ attributes }) => JSON.stringify(memberOf(attributes, name))))
-            .size === 1
-        const label = html`${labelOf(name)}${
-          !isSame &&
-          html` <span class="badge">${texts.differs}
-          </span>`
-        }`
+        const badge = html` <span class="badge">${texts.differs}</span>`
+        const label = html`${labelOf(name)}${areAtOdds(sources, name) && badge}`
         return html`<tr key=${name}><th scope="row">${label}</th>${sources.map(
           (source) =>
             html`<td key=${source.source} class=${classOf(source)}>
@@ -111,8 +105,13 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
 /** The values of a source that no longer lists the company are grey. */
 const classOf = ({ present }: CompanySource) => (present ? '' : 'former')
 
-function Unknown() {
-  return html`<span class="none">${texts.notKnown}</span>`
+/** Whether sources give different values; one that no longer lists the company gives none. */
+function areAtOdds(sources: readonly CompanySource[], name: string): boolean {
+  const values = sources
+    .filter(({ present }) => present)
+    .map(({ attributes }) => memberOf(attributes, name) ?? null)
+    .filter((value) => value !== null)
+  return new Set(values.map((value) => JSON.stringify(value))).size > 1
 }
 
 function Attribute({

@@ -23,10 +23,8 @@ export function Cell({
   readonly value: unknown
   readonly field: FieldDescription
 }): Shown {
-  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) {
-    return html`<span class="none" title=${texts.notKnown}><span aria-hidden="true">–</span><span
-      class="unseen">${texts.notKnown}</span></span>`
-  }
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
+    return html`<${Unknown} />`
   if (Array.isArray(value)) return html`<${List} values=${value as unknown[]} />`
   const text = plainText(value, field)
   if (isMoment(field) && typeof value === 'string') {
@@ -34,6 +32,12 @@ export function Cell({
   }
   if (typeof value === 'number') return text
   return html`<${LongText} text=${text} />`
+}
+
+/** No value: a dash, so that values stand out. */
+export function Unknown() {
+  return html`<span class="none" title=${texts.notKnown}><span aria-hidden="true">–</span><span
+    class="unseen">${texts.notKnown}</span></span>`
 }
 
 /** Text from the register: isolated, so that marks of direction change nothing around it. */
