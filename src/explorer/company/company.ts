@@ -63,7 +63,7 @@ export function CompanyPage({
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
         <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
-          versions=${versions} shown=${shownVersion} changes=${changes}
+          versions=${versions} earliest=${earliest} shown=${shownVersion} changes=${changes}
           areOfVersion=${found.areOfVersion} />`
     }
   </article>`
@@ -122,6 +122,8 @@ interface ViewProps extends Parts {
   readonly id: string
   readonly name: string
   readonly versions: readonly Version[] | undefined
+  /** The first version that is kept. */
+  readonly earliest: number
   /** The version that is shown. */
   readonly shown: number | undefined
   readonly changes: readonly LatestChange[] | undefined
@@ -132,7 +134,8 @@ interface ViewProps extends Parts {
 function View(props: ViewProps) {
   const { place, id, name, company, now, versions = [], shown = Infinity, changes = [] } = props
   if (place.view === differences)
-    return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
+    return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions}
+      earliest=${props.earliest} />`
   if (isWhole(place)) {
     if (company === undefined) return null
     // Texts are cut or whole from the start, so each of the two views renders its own.

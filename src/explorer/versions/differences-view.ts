@@ -27,12 +27,14 @@ interface ViewProps {
   readonly place: Place
   readonly id: string
   readonly versions: readonly Version[] | undefined
+  /** The first version that is kept. */
+  readonly earliest: number
 }
 
-export function DifferencesView({ place, id, versions }: ViewProps) {
+export function DifferencesView({ place, id, versions, earliest }: ViewProps) {
   const last = versions?.at(-1)?.version
   const given = {
-    from: place.query.get('from') ?? String(Math.max(1, (last ?? 2) - 1)),
+    from: place.query.get('from') ?? String(Math.max(earliest, (last ?? 2) - 1)),
     to: place.query.get('to') ?? String(last ?? ''),
   }
   const { from, to } = inOrder(given)
@@ -46,7 +48,8 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
     goTo({ ...place, query: withQuery(place.query, inOrder({ from, to, [name]: value })) })
   }
   const select = (label: string, name: string, value: string) => {
-    const options = (versions ?? []).toReversed().map((one) => {
+    const kept = (versions ?? []).filter(({ version }) => version >= earliest)
+    const options = kept.toReversed().map((one) => {
       return { value: String(one.version), text: describeVersion(one) }
     })
     // Versions before the newest ones are not listed.

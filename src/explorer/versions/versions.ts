@@ -11,11 +11,11 @@ import { type Loaded, useAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 
-/** The versions that can still be read. */
+/** The versions of the registry. */
 interface Versions {
   /** The newest ones, oldest first; undefined until they are known. */
   readonly versions: readonly Version[] | undefined
-  /** The number of the first one. */
+  /** The number of the first one that can still be read. */
   readonly earliest: number
   readonly loaded: Loaded<Answer<VersionsAnswer>>
 }
@@ -24,8 +24,7 @@ export function useVersions(): Versions {
   const loaded = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`)
   if (loaded.value === undefined) return { versions: undefined, earliest: 1, loaded }
   const { versions, earliest_version: earliest } = loaded.value.body
-  const kept = versions.filter(({ version }) => version >= earliest).toReversed()
-  return { versions: kept, earliest, loaded }
+  return { versions: versions.toReversed(), earliest, loaded }
 }
 
 /** What is withheld is logged as from a source with a name that no source can have. */
