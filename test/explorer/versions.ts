@@ -325,6 +325,15 @@ export function testVersions(): void {
     }
   })
 
+  test('a comparison shows codes as words, as the listing does', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load('companies', [company('Northwind Trading Ltd')])
+    const right = { company_id: 7, id: 1, name: 'Fan', object_type: 'utility_model' }
+    await registry.load('rights', [right])
+    const page = await registry.visit('/companies/7/differences?from=1&to=2')
+    await page.getByText('utility model', { exact: true }).waitFor()
+  })
+
   test('a listing that the key may not read is not said to be unchanged', async (t) => {
     const registry = await makeHistory(t)
     const narrow = {

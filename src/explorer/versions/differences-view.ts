@@ -163,9 +163,9 @@ function Name({ resource, row }: NameProps) {
   if (changeFields !== undefined) return changeName(changeFields, row)
   const title = fields.find(({ isTitle }) => isTitle)
   const others = fields.filter(({ filter, name }) => filter === 'value' && name !== title?.name)
-  const more = others.map((field) => row[field.name]).filter((value) => value !== null)
+  const more = others.filter((field) => row[field.name] !== null)
   const name = title === undefined ? row['id'] : row[title.name]
-  const details = more.slice(0, 3).map((value) => plainText(value))
+  const details = more.slice(0, 3).map((field) => plainText(row[field.name], field))
   const detail = cutText(details.join(' · '), detailMax)
   return html`<strong><${LongText} text=${plainText(name, title)} /></strong>${' '}
     <span class="detail"><bdi>${detail}</bdi></span>`
