@@ -10,7 +10,7 @@ const plural = (count: number, one: string, many: string) =>
 
 /** A title within a sentence: "rights", but "POS terminals". */
 export const inSentence = (title: string): string =>
-  /^[A-Z]{2}/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1)
+  /^\p{Lu}{2}/u.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1)
 
 export const texts = {
   product: 'Dossier',

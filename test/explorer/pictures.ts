@@ -21,6 +21,13 @@ async function figuresOf(page: Page, name: string | RegExp): Promise<string[][]>
   return texts.map((text) => text.split('\t').map((cell) => cell.trim()))
 }
 
+/** How the last column of the open figures is aligned. */
+async function alignOfLast(page: Page): Promise<unknown> {
+  return page.evaluate(
+    'getComputedStyle(document.querySelector(".figures td:last-child")).textAlign',
+  )
+}
+
 /** The filters of days in the address. */
 function daysIn(page: Page): readonly (string | null)[] {
   const query = new URLSearchParams(new URL(page.url()).hash.split('?')[1])
@@ -191,6 +198,7 @@ export function testPictures(): void {
     assert.equal(await picture.locator('rect.bar').count(), 140)
     const [head] = await figuresOf(page, 'Employees over time')
     assert.deepEqual(head, ['Name', 'Position', 'Start date', 'End date'])
+    assert.equal(await alignOfLast(page), 'start')
     // Who has not left is there today.
     await picture.getByRole('group', { name: /arrow keys/ }).focus()
     await page.keyboard.press('ArrowRight')
@@ -251,7 +259,11 @@ export function testPictures(): void {
     await figure(page, /by year$/)
       .getByText('30 rights dated from 1 to 9999')
       .waitFor()
+    const named = page.locator('.plot text:not(.label)')
+    const labels = await named.allTextContents()
+    assert.ok(labels.length > 9 && labels.every((label) => label.endsWith('00')), String(labels))
     const [head = [], ...years] = await figuresOf(page, /by year$/)
+    assert.equal(await alignOfLast(page), 'end')
     assert.equal(head.length, 15)
     assert.equal(head.at(-2), '18 other values')
     const told = years.map((row) => [row[0], row.at(-1)])
@@ -266,11 +278,15 @@ export function testPictures(): void {
     const change = (id: number, day: number) => {
       return { company_id: Math.min(id, 2), id, attr: 'name', date: `2020-05-${day}T00:00:00Z` }
     }
-    await registry.load('events', [change(1, 18), change(2, 18), change(3, 20)])
+    const vat = (id: number) => ({ ...change(id, 20), company_id: 3, attr: 'VAT' })
+    const others = [vat(4), vat(5), { ...vat(6), attr: 'name' }]
+    await registry.load('events', [change(1, 18), change(2, 18), change(3, 20), ...others])
     const page = await registry.visit('/companies/1/events')
     await page.getByText('1 change of 1 kind, on 18 May 2020.').waitFor()
     await page.evaluate('location.hash = "#/companies/2/events"')
     await page.getByText('2 changes of 1 kind, from 18 May 2020 to 20 May 2020.').waitFor()
+    await page.evaluate('location.hash = "#/companies/3/events"')
+    await page.getByText('on 20 May 2020. Most often: VAT (2).').waitFor()
   })
 
   test('a picture without any known day says which day is missing', async (t) => {

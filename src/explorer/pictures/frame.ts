@@ -2,13 +2,15 @@
 // thing at the pointer, and the data as a table.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { formatCount } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { Scroller } from '../listing/scroller.ts'
 import { texts } from '../texts.ts'
 
 export interface Figures {
   readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+  /** Texts, or numbers to be compared. */
+  readonly rows: readonly (readonly (string | number)[])[]
 }
 
 interface FrameProps {
@@ -57,14 +59,19 @@ function FiguresTable({ title, figures }: FiguresProps) {
 }
 
 function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
-  const classOf = (n: number) => (n === 0 ? '' : 'number')
+  const classOf = (n: number) => (typeof rows[0]?.[n] === 'number' ? 'number' : '')
   return html`<${Scroller} className="figures" label=${`${title}: ${texts.pictureData}`}><table>
       <thead><tr>${head.map(
         (cell, n) => html`<th key=${n} scope="col" class=${classOf(n)}>${cell}</th>`,
       )}</tr></thead>
       <tbody>${rows.map(
         ([first, ...cells], n) => html`<tr key=${n}><th scope="row"><bdi>${first}</bdi></th>
-          ${cells.map((cell, at) => html`<td key=${at} class="number">${cell}</td>`)}</tr>`,
+          ${cells.map(
+            (cell, at) =>
+              html`<td key=${at} class=${classOf(at + 1)}><bdi>${
+                typeof cell === 'number' ? formatCount(cell) : cell
+              }</bdi></td>`,
+          )}</tr>`,
       )}</tbody></table><//>`
 }
 

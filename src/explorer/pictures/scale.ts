@@ -42,8 +42,8 @@ const dayLabel = format({ day: 'numeric', month: 'short' })
 export function timeTicks({ from, to }: Scale, count: number): readonly Tick[] {
   const step = (to - from) / Math.max(1, count)
   if (step > monthMs) {
-    const steps = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200]
-    return monthTicks(from, to, steps.find((n) => n * monthMs >= step) ?? 2_400)
+    const steps = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1_200, 2_400, 6_000, 12_000]
+    return monthTicks(from, to, steps.find((n) => n * monthMs >= step) ?? 24_000)
   }
   const days = [1, 2, 5, 10, 15].find((n) => n * dayMs >= step) ?? 30
   const first = Math.ceil(from / dayMs) * dayMs

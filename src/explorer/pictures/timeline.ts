@@ -16,7 +16,7 @@ import {
 import { html } from '../html.ts'
 import { drawnMax } from '../listing/load-all.ts'
 import type { ResourceDescription } from '../resources.ts'
-import { texts } from '../texts.ts'
+import { inSentence, texts } from '../texts.ts'
 import { type Figures, Frame } from './frame.ts'
 import type { Bin, Lane, Mark, Timeline } from './timeline-data.ts'
 import { dayMs } from './scale.ts'
@@ -94,7 +94,7 @@ function saysOf({ form, lanes, kinds, others }: Timeline, moments: readonly numb
   if (form === 'equal') {
     const [named, rest] = [kinds.slice(0, namedMax), kinds.slice(namedMax)]
     const list = named.map(
-      ({ type, count }) => `${labelOf(type).toLowerCase()} ${formatCount(count)}`,
+      ({ type, count }) => `${inSentence(labelOf(type))} ${formatCount(count)}`,
     )
     const more = rest.length > 0 ? [texts.andMore(rest.length)] : []
     return [
@@ -104,7 +104,7 @@ function saysOf({ form, lanes, kinds, others }: Timeline, moments: readonly numb
     ].join('')
   }
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
-  const kind = labelOf(most.kind ?? '').toLowerCase()
+  const kind = inSentence(labelOf(most.kind ?? ''))
   const [bin] = most.bins
   return [
     texts.timelineSays(count, kinds.length, days),
@@ -180,7 +180,7 @@ function figuresOf(lanes: readonly Lane[]): Figures {
       label,
       formatDay(part.from),
       formatDay(part.to),
-      formatCount(part.count),
+      part.count,
     ])
   })
   return { head: [texts.kind, texts.filterFrom, texts.filterTo, texts.count], rows }

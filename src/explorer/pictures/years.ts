@@ -14,6 +14,12 @@ const valuesMax = 12
 const rowHeight = 46
 const labelHeight = 20
 
+/** Wider bars would be walls. */
+const barWidthMax = 48
+const yearWidth = 44
+/** Between the years that are named. */
+const yearSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
+
 /** The height of the bars of a number of values, in pixels, with the years below them. */
 export const yearsHeight = (count: number): number =>
   Math.min(count, valuesMax + 1) * rowHeight + labelHeight
@@ -128,11 +134,12 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
   const step = (width - left - 4) / span
   const tallest = Math.max(...rows.map(({ counts }) => Math.max(...counts)))
   const bottom = rows.length * rowHeight
-  const labelled = Math.max(1, Math.ceil(44 / step))
-  const years = Array.from({ length: Math.ceil(span / labelled) }, (_, n) => {
-    const x = left + (n * labelled + 0.5) * step
-    return { label: String(first + n * labelled), x }
-  })
+  const barWidth = within(step - 2, 1, barWidthMax)
+  const middleOf = (column: number) => left + (column + 0.5) * step
+  const labelled = yearSteps.find((years) => years * step >= yearWidth) ?? 2_000
+  const years = Array.from({ length: span }, (_, n) => ({ label: first + n, x: middleOf(n) }))
+    .filter(({ label }) => label % labelled === 0)
+    .map(({ label, x }) => ({ label: String(label), x }))
   const onPointerMove = (event: PointerEvent) => {
     const { x, y } = pointIn(event)
     const column = Math.floor((x - left) / step)
@@ -149,8 +156,9 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
           if (count === 0) return null
           const height = (count / tallest) * (rowHeight - 10)
           const isOn = pointed.row === row && pointed.column === n
-          return html`<rect key=${n} class=${isOn ? 'bar on' : 'bar'} x=${left + n * step + 1}
-            y=${foot - height} width=${Math.max(1, step - 2)} height=${height} />`
+          return html`<rect key=${n} class=${isOn ? 'bar on' : 'bar'}
+            x=${middleOf(n) - barWidth / 2} y=${foot - height} width=${barWidth}
+            height=${height} />`
         })}</g>`
     })}
     ${placeLabels(years, width).map(
@@ -168,8 +176,6 @@ function figuresOf({ rows, first, last }: Years) {
   })
   return {
     head: [texts.year, ...rows.map(({ value }) => value), texts.sum],
-    rows: years
-      .filter(({ sum }) => sum > 0)
-      .map(({ year, counts, sum }) => [year, ...[...counts, sum].map(formatCount)]),
+    rows: years.filter(({ sum }) => sum > 0).map(({ year, counts, sum }) => [year, ...counts, sum]),
   }
 }
