@@ -10,6 +10,7 @@ const momentFormat = new Intl.DateTimeFormat(language, {
   dateStyle: 'medium',
   timeStyle: 'short',
 })
+const year1000 = Date.UTC(1000)
 const countFormat = new Intl.NumberFormat(language)
 
 export const formatCount = (count: number): string => countFormat.format(count)
@@ -22,7 +23,13 @@ export const lastDay = '9999-12-31'
 export const lastMs = Date.parse(`${lastDay}T23:59:59Z`)
 
 /** A moment in milliseconds since 1970 as its day. */
-export const formatDay = (ms: number): string => dayFormat.format(ms)
+export const formatDay = (ms: number): string => withWholeYear(dayFormat.format(ms), ms)
+
+/** All years have four digits: one would take 5 May 17 for a day of 2017. */
+function withWholeYear(text: string, ms: number): string {
+  if (ms >= year1000) return text
+  return text.replace(/\d+(?=,|$)/, (year) => year.padStart(4, '0'))
+}
 
 /** A moment to the minute, with its zone, since readers compare it with their own clocks. */
 export const formatMoment = (ms: number): string => `${momentFormat.format(ms)}\u00a0UTC`
@@ -39,13 +46,13 @@ export const within = (value: number, least: number, most: number): number =>
 export function formatTimestamp(text: string): string {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) return text
-  return ms % 86_400_000 === 0 ? dayFormat.format(ms) : momentFormat.format(ms)
+  return ms % 86_400_000 === 0 ? formatDay(ms) : withWholeYear(momentFormat.format(ms), ms)
 }
 
 /** The day of a timestamp of the wire. */
 export function formatDate(text: string): string {
   const ms = Date.parse(text)
-  return Number.isNaN(ms) ? text : dayFormat.format(ms)
+  return Number.isNaN(ms) ? text : formatDay(ms)
 }
 
 export function isMoment({ kind }: Pick<FieldDescription, 'kind'>): boolean {

@@ -262,6 +262,7 @@ export function testPictures(): void {
     const named = page.locator('.plot text:not(.label)')
     const labels = await named.allTextContents()
     assert.ok(labels.length > 9 && labels.every((label) => label.endsWith('00')), String(labels))
+    await page.getByRole('cell', { name: '1 Jan 0001', exact: true }).waitFor()
     const [head = [], ...years] = await figuresOf(page, /by year$/)
     assert.equal(await alignOfLast(page), 'end')
     assert.equal(head.length, 15)
