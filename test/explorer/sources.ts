@@ -48,6 +48,20 @@ export function testSources(): void {
     await later.getByRole('row', { name: 'Seat Hull Leeds York', exact: true }).waitFor()
   })
 
+  test('the names of attributes stay in sight beside the last source', async (t) => {
+    const registry = await serveRegistry(t)
+    for (const source of ['gov', 'stats', 'tax'])
+      await registry.load('companies', [company({ seat: source.repeat(9) })], source)
+    const page = await registry.visit('/companies/7', { width: 375 })
+    const name = page.getByRole('rowheader', { name: 'Seat' })
+    const placeOf = async () => (await name.boundingBox())?.x
+    const before = await placeOf()
+    await page.evaluate('document.querySelector(".scroller").scrollTo(9999, 0)')
+    const scrolled = await page.evaluate('document.querySelector(".scroller").scrollLeft')
+    assert.ok(Number(scrolled) > 50, `${String(scrolled)} pixels`)
+    assert.equal(await placeOf(), before)
+  })
+
   test('a status that has ended is not the latest one', async (t) => {
     const registry = await serveRegistry(t)
     for (const status of ['active', 'dissolved', null])

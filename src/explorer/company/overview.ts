@@ -165,7 +165,6 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
   return html`
     <h3><a href=${addressOf(to)}>${label}</a></h3>
     <p class=${listing?.total ? 'total' : 'none'}>${total}</p>
-    ${listing !== undefined && html`<${Freshness} imports=${imports} />`}
     ${
       field !== undefined &&
       html`<p class="by">${fieldLabel(resource, field)}</p><ul class="bars">${counts
@@ -180,7 +179,8 @@ function ListingCard({ resource, listing, place, imports }: CardProps) {
               width=${`${(100 * count) / most}%`} height="4" rx="2" /></svg>
           </a></li>`,
         )}</ul>`
-    }`
+    }
+    ${listing !== undefined && html`<${Freshness} imports=${imports} />`}`
 }
 
 /** The most telling field: the field of the picture, or else one whose values group records. */

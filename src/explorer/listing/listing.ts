@@ -100,9 +100,9 @@ export function ListingView(props: ListingProps) {
         ? loaded.failure === undefined && html`<${Loading} />`
         : html`<${Records} answer=${answer} resource=${resource} query=${query}
           shownQuery=${shownQuery} caption=${texts.tableOf(what, name)}
-            go=${go} clear=${clear} differences=${marks.value?.differences} />`
+            go=${go} clear=${clear} differences=${marks.value?.differences} />
+          <${Freshness} imports=${props.imports} />`
     }
-    <${Freshness} imports=${props.imports} />
   </section>`
 }
 

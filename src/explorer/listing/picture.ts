@@ -112,13 +112,21 @@ function Awaited(props: PictureProps & { readonly loaded: Loaded<unknown> }) {
   }`
 }
 
+/** Higher plots scroll, in pixels. */
+const plotHeightMax = 560
+/** What a picture has besides its plot, a title, and a line above and below it. */
+const moreLines = { ofNames: 20, ofButtons: 6, onEqualBars: 42 }
+
 /** The height of a picture in pixels, estimated from the counts of the listing. */
 function plotHeight({ resource, query, answer, counts }: PictureProps): number {
   const { picture, metaOf } = resource
   const { pagination_total: selected } = answer
-  if (picture?.kind === 'periods') return periodsHeight(Math.min(selected, barsMax))
+  if (picture?.kind === 'periods')
+    return Math.min(periodsHeight(Math.min(selected, barsMax)), plotHeightMax) + moreLines.ofNames
   const field = (picture?.kind === 'years' ? picture.by : metaOf) ?? ''
   const kinds = query.getAll(field).length || (counts[field]?.length ?? Infinity)
   if (picture?.kind === 'years') return yearsHeight(kinds)
-  return lanesHeight(selected > drawnMax ? 1 : Math.min(kinds, lanesMax))
+  const isEqual = selected > drawnMax
+  const lanes = lanesHeight(isEqual ? 1 : Math.min(kinds, lanesMax))
+  return lanes + moreLines.ofButtons + (isEqual ? moreLines.onEqualBars : 0)
 }
