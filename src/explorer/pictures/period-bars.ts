@@ -1,5 +1,6 @@
 // Bars from a first to a last day, below steps that show how many there were at each time.
 
+import { useMemo } from 'preact/hooks'
 import { within } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
@@ -86,7 +87,9 @@ function Bar({ span: { label, from, to }, y, left, scale, isOn }: BarProps) {
   const width = Math.max(2, end - x - (to === undefined ? 5 : 0))
   // An open end is an arrow: a shape, not a colour, shows it.
   const arrow = `M${(end - 6).toFixed(1)} ${y + 3}l6 4.5-6 4.5z`
-  return html`<g><text class="label" x="0" y=${y + 12}>${fitText(label, left - 8)}</text>
+  // Measured once, not at each move of the pointer.
+  const name = useMemo(() => fitText(label, left - 8), [label, left])
+  return html`<g><text class="label" x="0" y=${y + 12}>${name}</text>
     <rect class=${className} x=${x} y=${y + 4} rx="2" height="7" width=${width} />
     ${to === undefined && html`<path class=${className} d=${arrow} />`}</g>`
 }
