@@ -6,9 +6,8 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import { createNameKeeper } from '../companies/keep-names.ts'
-import { restoreNameAttribute } from '../companies/name-attribute.ts'
-import { renameAll } from '../companies/rename-all.ts'
+import { renameAll } from '../companies/keep-names.ts'
+import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
@@ -107,8 +106,7 @@ async function revertGroup(
   const { tables } = db
   const context = { tables, version, numbers }
   const first = versions[0]?.version ?? version
-  const naming = { source: (await knownSourceId(db, source)) ?? 0, version, before: first }
-  const isRenaming = target === attributesShape.listing && (await restoreNameAttribute(db, naming))
+  const isRenaming = await restoreNameAttribute(db, group, { version, before: first })
   const recorded: Record<string, { restored: number; removed: number }> = {}
   let own = { restored: 0, updated: 0, removed: 0 }
   for (const [n, shape] of shapes.entries()) {
@@ -123,13 +121,21 @@ async function revertGroup(
     if (listing === target) own = done
     else recorded[listing] = { restored: done.restored, removed: done.removed }
   }
-  if (isRenaming) {
-    const names = await createNameKeeper(db)
-    await renameAll(tables, version, names)
-    await names.finish()
-  }
+  if (isRenaming) await renameAll(db, version)
   const reverts = versions.map((one) => one.version)
   return { version, target, source, reverts, ...own, recorded }
+}
+
+/** Restores the attribute that had the names of a source's companies before a version. */
+async function restoreNameAttribute(
+  db: ImportConnection,
+  { target, source: name }: RevertGroup,
+  { version, before }: { readonly version: number; readonly before: number },
+): Promise<boolean> {
+  if (target !== attributesShape.listing) return false
+  const source = (await knownSourceId(db, name)) ?? 0
+  const former = (await db.tables.sources(before - 1)).get(source)
+  return noteNameAttribute(db, { source, version }, former?.nameAttribute)
 }
 
 /**

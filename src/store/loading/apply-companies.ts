@@ -7,9 +7,8 @@ import { attributesShape } from '../listing/shape.ts'
 import { createOutput, type Output } from '../listing/write-listings.ts'
 import { digestIn, textIn, textsIn } from './staging/spool.ts'
 import { attributesInTurn, type Said, statementOf, valuesOf } from '../companies/attributes.ts'
-import { createNameKeeper } from '../companies/keep-names.ts'
+import { createNameKeeper, renameAll } from '../companies/keep-names.ts'
 import { noteNameAttribute } from '../companies/name-attribute.ts'
-import { renameAll } from '../companies/rename-all.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { lastCompany } from './apply-records.ts'
 import type { ImportContext } from './context.ts'
@@ -19,9 +18,8 @@ const companiesAtOnce = 400
 
 /** Writes what `change` holds, and brings names up to date. */
 export async function applyCompanies(context: ImportContext): Promise<void> {
-  const { staging, db, tables, plan, source, version, parts } = context
-  const naming = { source, version, attribute: plan.nameAttribute }
-  const isRenaming = await noteNameAttribute(db, naming)
+  const { staging, db, tables, plan, version, parts } = context
+  const isRenaming = await noteNameAttribute(db, context, plan.nameAttribute)
   const last = lastCompany(staging)
   const names = await createNameKeeper(db)
   const out = createOutput(context, attributesShape)
@@ -35,8 +33,8 @@ export async function applyCompanies(context: ImportContext): Promise<void> {
     await nextTurn()
   }
   parts('indexing names')(0)
-  if (isRenaming) await renameAll(tables, version, names)
   await names.finish()
+  if (isRenaming) await renameAll(db, version)
 }
 
 /** Makes the new listings of companies; returns what sources say about them then. */
